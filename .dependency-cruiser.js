@@ -1,11 +1,12 @@
 /**
- * Who may import whom: an import that no line of IMPORTS allows is refused.
+ * The imports that each part may have. An import that no line of IMPORTS allows is refused.
  *
  *     lib <- model <- store <- verbs <- protocols, loops
  *
- * These shelves stand in each room of a subject: `questions/answer.ts` is a verb, `questions/model/`, `questions/store/`
- * and `questions/loops/` are what their names say. A protocol says what it wants in verbs and never touches a store.
- * Members of protocols/, channels/ and responders/ do not know one another: `own` below is the member's own folder.
+ * Each module of a subject has these layers: `questions/answer.ts` is a verb; `questions/model/`, `questions/store/`
+ * and
+ * `questions/loops/` are as their names say. A protocol calls verbs and never touches a store. Members of protocols/,
+ * channels/ and responders/ do not import one another: `own` below is the member's own folder.
  */
 /** The rooms of subjects, in the order in which they build on one another: an import goes to an earlier one. */
 export const SUBJECTS = [
@@ -31,15 +32,15 @@ const store = `^src/${subject}/store/`;
 const verbs = `^src/${subject}/[^/]+\\.ts$`;
 const loops = `^src/${subject}/loops/`;
 const cli = "^src/cli/";
-/** What `parley work` does: the workshop of another machine. */
+/** The code of `parley work`, which runs the workshop on another machine. */
 const worker = "^src/worker/";
 const workshop = "^src/workshop/";
-/** What stands between an MCP client and a server of tools. */
+/** The gateway between an MCP client and a server of tools. */
 const gateway = "^src/gateway/";
-/** What the workshop tells, and to whom: all that loops know of it. */
-const workshopContract = "^src/workshop/(desk|commission)\\.ts$";
+/** The interface of the workshop to the rest of the server. The loops know no other part of the workshop. */
+const workshopContract = "^src/workshop/(attempt-client|attempt-assignment)\\.ts$";
 const protocol = "^src/protocols/(?!http/)([^/]+)/";
-/** What the doors share. */
+/** The code that all protocols share. */
 const doors = "^src/protocols/http/";
 const channel = "^src/channels/([^/]+)";
 const responder = "^src/responders/([^/]+)";
@@ -50,13 +51,13 @@ const answerRunner = "^src/responders/answer-runner/";
 const roles = "^src/responders/roles/";
 const context = "^src/context\\.ts$";
 const refusals = "^src/refusals\\.ts$";
-/** What those who ask people promise, and whoever ends what they asked calls. */
-const owner = "^src/owner\\.ts$";
+/** The contract of the modules that ask people. The code that ends a request calls its owner through it. */
+const requester = "^src/requester\\.ts$";
 const config = "^src/config/";
 /** Builds the whole server, and is the one place that knows every part. */
 const server = "^src/server/";
 const main = "^src/main\\.ts$";
-/** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
+/** The server's description of itself at the MCP endpoint. The bridge sends it while the server is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 /** The schemas of what travels. */
 const wire = "^src/wire/";
@@ -73,7 +74,7 @@ const IMPORTS = [
   [model, [lib, model, refusals]],
   [store, [lib, model, store, refusals, context]],
   [wire, [lib, model, wire]],
-  [verbs, [lib, model, store, verbs, refusals, owner, context]],
+  [verbs, [lib, model, store, verbs, refusals, requester, context]],
   [doors, [lib, model, wire, verbs, doors, refusals, context]],
   [protocol, [lib, model, wire, verbs, doors, own("protocols"), refusals, context]],
   [hooksDoor, [channelContract]],
@@ -83,8 +84,8 @@ const IMPORTS = [
   [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
   [gateway, [lib, model, wire, gateway]],
-  [owner, [lib, model, store, refusals]],
-  [context, [lib, model, store, owner]],
+  [requester, [lib, model, store, refusals]],
+  [context, [lib, model, store, requester]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
   [cli, [roles, answerRunner, workshop, worker, gateway]],

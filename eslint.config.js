@@ -1,4 +1,17 @@
 import tseslint from "typescript-eslint";
+import { wordsAgainstRule } from "./scripts/comment-rule.mjs";
+
+const COMMENT_SUBJECT = {
+  create: ({ sourceCode, report }) => ({
+    Program() {
+      for (const { value, loc } of sourceCode.getAllComments()) {
+        const words = wordsAgainstRule(value);
+        if (words)
+          report({ loc, message: `A comment begins with its subject and says what is so, without "${words}".` });
+      }
+    },
+  }),
+};
 
 /** Everything that is not a function of its input comes through `ctx`, so that the whole server runs from a seed. */
 const THROUGH_CTX =
@@ -142,6 +155,11 @@ export default tseslint.config(
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { files: ["**/*.{ts,tsx,js,mjs}"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING] } },
   { files: ["**/*.{ts,tsx,js,mjs}"], rules: { "max-params": ["error", 4] } },
+  {
+    files: ["**/*.{ts,tsx,js,mjs}"],
+    plugins: { parley: { rules: { "comment-subject": COMMENT_SUBJECT } } },
+    rules: { "parley/comment-subject": "error" },
+  },
   {
     files: ["**/*.{ts,tsx}"],
     extends: [tseslint.configs.recommended],

@@ -1,4 +1,4 @@
-/** What a start is measured against: a Fastify with one route. Prints its address when it listens. */
+/** The reference for the time of a start: a Fastify with one route. It prints its address when it listens. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 

@@ -1,13 +1,13 @@
 /**
- * What the server is measured against: bare `node:http` that makes one durable insert for each request, and nothing
- * else. No routing, no validation, no limits, no events; the row is the request's body under a random id.
+ * The reference for the server's speed: bare `node:http` that makes one durable insert for each request. It has no
+ * routing, no validation, no limits, no events. The row is the request's body under a random id.
  *
  *     node bench/baseline.ts hello                     answers, stores nothing: the ceiling of the load generator
  *     node bench/baseline.ts each FOLDER               a commit for each insert
  *     node bench/baseline.ts group FOLDER              a commit for all inserts of one turn of the event loop
  *     node bench/baseline.ts postgres DATABASE_URL     a commit for each insert, on a pool of 20 connections
  *
- * Prints its address when it is ready.
+ * It prints its address when it is ready.
  */
 import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";

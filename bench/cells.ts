@@ -7,11 +7,11 @@ export interface Cell {
   clients: number;
   server: Started;
   step: Step;
-  /** What has to be there first; not measured. `expected` is about how many requests will follow. */
+  /** Creates the data that the steps need; its time is not measured. About `expected` requests will follow. */
   prepare?: (expected: number) => Promise<void>;
 }
 
-/** What the rounds of one cell came to. */
+/** The measurements of all rounds of one cell. */
 export interface Figures {
   /** Requests a second of each round. */
   rates: number[];
@@ -72,9 +72,9 @@ export class Measurements {
 }
 
 export interface Ratio {
-  /** Of the medians of all rounds. */
+  /** The ratio of the medians of all rounds. */
   value: number;
-  /** Of the rounds one by one. */
+  /** The smallest ratio of a single round; `most` is the largest. */
   least: number;
   most: number;
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** What came back: enough to check it and to go on. */
+/** A reply, with enough of it to check it and to go on. */
 export interface Reply {
   status: number;
   /** The head as it came, lower-cased only by `headerOf`. */

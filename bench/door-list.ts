@@ -204,7 +204,7 @@ function linkDoors({ keys, send, link }: DoorScene): Door[] {
       bytes: 250 * KIB,
       shapes: FORM_SHAPES,
       async request(fields, i) {
-        // What is too long for a message is decided on a page.
+        // People decide on a page if the request is too long for a message.
         const kwargs = { why: "because ".repeat(1000) };
         const spec = { fn: "refund", kwargs, channel: { slack: { channel_or_user_id: "C024BE91L" } } };
         const body = jsonOf({ run_id: "r", call_id: `l-${i}`, spec });

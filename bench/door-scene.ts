@@ -32,7 +32,7 @@ export interface Sent {
 
 type Headers = Record<string, string>;
 
-/** What the doors are measured with. */
+/** A server with the keys and data with which the endpoints are measured. */
 export interface DoorScene extends AsyncDisposable {
   url: string;
   /** The headers of a key of each scope, and of somebody's own. */

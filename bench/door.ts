@@ -9,13 +9,13 @@ export interface Door {
   variant?: string;
   /** How large its costly part is. */
   bytes: number;
-  /** What its costly part may be. */
+  /** The shapes that the costly part may have, by name. */
   shapes: Readonly<Record<string, (bytes: number) => unknown>>;
   /** Returns the request whose costly part is this; no two have the same `i`. */
   request(part: unknown, i: number): Sent | Promise<Sent>;
 }
 
-/** What a costly part may be at most doors. */
+/** The shapes of a costly part at most endpoints. */
 export const shapes = JSON_SHAPES;
 /** The largest body that most doors read, without what stands around its costly part. */
 export const MOST = 1000 * KIB;

@@ -13,7 +13,7 @@ const TIMES = 3;
 /** Parsing is repeated for so long: one time is too short to be measured. */
 const PARSE_FOR_MS = 20;
 
-/** Returns how long this process takes to parse the body as JSON, as processor time; nothing where it is none. */
+/** Returns the processor time in which this process parses the body as JSON, or undefined if the body is not JSON. */
 function parseMs(body: string | Buffer): number | undefined {
   const text = body.toString();
   const before = process.threadCpuUsage();

@@ -89,7 +89,7 @@ export async function fillPostgres(url: string, filling: Filling): Promise<void>
     await client.query(text, columns);
   }
   await client.query("BEGIN");
-  // What refers to questions comes after them.
+  // Foreign keys to questions are checked at the commit, because the referring rows may come first.
   await client.query("SET CONSTRAINTS ALL DEFERRED");
   for (const [table, row] of rowsOf(filling, Date.now())) {
     let rows = waiting.get(table);

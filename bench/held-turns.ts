@@ -1,6 +1,7 @@
 /**
- * Loaded before a server (`--import`): tells whoever started it how long the longest turn of its event loop was, and
- * which routes take a body.
+ * Loaded before a server (`--import`). It sends the parent process the length of the longest turn of the event loop,
+ * and
+ * the routes that take a body.
  */
 import diagnostics from "node:diagnostics_channel";
 
@@ -31,7 +32,7 @@ function look(): void {
 diagnostics.subscribe("fastify.initialization", (message) => {
   const { fastify } = message as { fastify: { addHook(name: "onRoute", hook: (route: TableRoute) => void): void } };
   fastify.addHook("onRoute", ({ method, url, config }) => {
-    // What answers for methods that an address does not take.
+    // Routes that only answer methods which an address does not take are left out.
     if (config?.allowed) return;
     for (const one of [method].flat()) if (WITH_BODY.includes(one)) routes.add(`${one} ${url}`);
   });

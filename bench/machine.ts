@@ -7,7 +7,7 @@ import { percentile } from "./load.ts";
 export interface Machine {
   date: string;
   describes: string;
-  /** What writing 4 KiB to disk takes: median and 95th percentile. */
+  /** The time of a 4 KiB write to disk: median and 95th percentile. */
   syncMs: readonly [number, number];
   /** How busy it was, in words, as far as one can tell. */
   load(): string;

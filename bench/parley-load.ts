@@ -1,7 +1,7 @@
 import { Connection, headerOf, type Reply } from "./connection.ts";
 import { runClosed, type Step } from "./load.ts";
 
-/** What agents and people do to one server, each client on keep-alive connections of its own. */
+/** The requests of agents and people to one server. Each client has keep-alive connections of its own. */
 export interface ParleyLoad {
   create: Step;
   createWithKey: Step;
@@ -149,7 +149,7 @@ export async function openParleyLoad(url: string, clients: number): Promise<Parl
   };
 }
 
-/** What the bare server is sent: the same bytes, and no more is read of them than that they are there. */
+/** Sends the bare server the same bytes as Parley. The bare server only receives them and does not parse them. */
 export function openBareLoad(url: string, clients: number): { insert: Step; get: Step; close(): void } {
   const connections = Array.from({ length: clients }, () => new Connection(url));
   const send = (client: number, method: string, body: string): Promise<Reply> => {

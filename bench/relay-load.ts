@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { request, type IncomingMessage } from "node:http";
 import { Connection } from "./connection.ts";
 
-/** What an executor asks. */
+/** The input of an executor's ask. */
 export interface Wish {
   jobId: string;
   prompt: string;
@@ -21,9 +21,9 @@ export interface Round {
 
 /** Executors with a connection each. */
 export interface Executors {
-  post(client: number, wish: Wish): Promise<string>;
+  post(client: number, input: Wish): Promise<string>;
   /** Asks, waits for the answer, and times both together. */
-  round(client: number, wish: Wish): Promise<Round>;
+  round(client: number, input: Wish): Promise<Round>;
   close(): void;
 }
 
@@ -38,18 +38,18 @@ export function openExecutors(url: string, clients: number): Executors {
     return connection;
   };
 
-  async function post(client: number, wish: Wish): Promise<string> {
+  async function post(client: number, input: Wish): Promise<string> {
     const body = JSON.stringify({
-      job_id: wish.jobId,
+      job_id: input.jobId,
       step_id: "S-1",
-      ask_type: wish.type ?? "CLARIFICATION",
-      prompt: wish.prompt,
-      context_envelope: wish.envelope ?? CONTEXT,
+      ask_type: input.type ?? "CLARIFICATION",
+      prompt: input.prompt,
+      context_envelope: input.envelope ?? CONTEXT,
       constraints: {
-        ...(wish.tools && { allowed_tools: wish.tools }),
-        ...(wish.timeoutS !== undefined && { timeout_s: wish.timeoutS }),
+        ...(input.tools && { allowed_tools: input.tools }),
+        ...(input.timeoutS !== undefined && { timeout_s: input.timeoutS }),
       },
-      ...(wish.meta && { meta: wish.meta }),
+      ...(input.meta && { meta: input.meta }),
     });
     const reply = await of(client).send("POST", "/asks", "", body);
     if (reply.status !== 202) throw new Error(`an ask was answered with ${reply.status}: ${reply.body}`);
@@ -58,9 +58,9 @@ export function openExecutors(url: string, clients: number): Executors {
 
   return {
     post,
-    async round(client, wish) {
+    async round(client, input) {
       const from = performance.now();
-      const id = await post(client, wish);
+      const id = await post(client, input);
       for (;;) {
         const reply = await of(client).send("GET", `/asks/${id}/answer?wait=20s`, "");
         if (reply.status === 204) continue;

@@ -157,7 +157,10 @@ async function measureRunner(): Promise<void> {
   await server.stop();
 }
 
-/** Of a hundred asks so many are for the model, and the first of those for two reads by MCP as well; policy decides the rest. */
+/**
+ * The number of asks for the model, out of a hundred. The first of them also ask for two reads by MCP. Policy decides
+ * all other asks.
+ */
 const FOR_MODEL = 7;
 const OF = 100;
 
@@ -190,8 +193,8 @@ async function measureFlow(): Promise<void> {
     // Spread out, so that the model is asked at a steady pace.
     const place = (number * FOR_MODEL) % OF;
     const kind: Kind = place >= FOR_MODEL ? "policy" : place === 0 ? "reads" : "model";
-    const wish = { policy: decide, model: explain, reads: read }[kind](number);
-    const { ms, answer } = await executors.round(client, { jobId: `P-${number % 10}`, timeoutS: 60, ...wish });
+    const input = { policy: decide, model: explain, reads: read }[kind](number);
+    const { ms, answer } = await executors.round(client, { jobId: `P-${number % 10}`, timeoutS: 60, ...input });
     took[kind].push(ms);
     if (answer.source !== (kind === "policy" ? "policy" : "runner")) elsewhere.push(`${kind}: ${answer.source}`);
   });

@@ -2,7 +2,7 @@ import { type Figures, type Measurements, type Ratio, ratioOf, tailOf } from "./
 import { median, type Sample } from "./load.ts";
 import type { Machine } from "./machine.ts";
 
-/** What a run came to; a part that was not run is left out. */
+/** The results of a run. A part that was not run is left out. */
 export interface Results {
   machine: Machine;
   quick: boolean;
@@ -20,7 +20,7 @@ export interface Paced {
   what: string;
   store: string;
   sample: Sample;
-  /** What its 95th percentile may be, in ms. */
+  /** The target for the 95th percentile, in ms. */
   targetMs: number;
 }
 

@@ -9,7 +9,7 @@ const NEEDED = 24;
 const bundledNode = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
-  // As src/lib/compile-cache.ts does, and before the first file of TypeScript is loaded.
+  // The cache is enabled as in src/lib/compile-cache.ts, before the first file of TypeScript is loaded.
   module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/parley", import.meta.url)));
   await import("../src/main.ts");
 } else if (existsSync(bundledNode)) {

@@ -1,7 +1,8 @@
 "use strict";
 /**
- * What the single executable does first. It holds the files of the package `@parley/parley`, unpacks them once into a
- * folder of the user's cache, and runs the command from there. With `--as-node SCRIPT` it runs a script as Node would,
+ * The entry point of the single executable. It holds the files of the package `@parley/parley`, unpacks them once into
+ * a folder of the user's cache, and runs the command from there. With `--as-node SCRIPT` it runs a script as Node
+ * would,
  * which is how it starts programs of its own (src/lib/own-program.ts).
  */
 const { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } = require("node:fs");
@@ -55,7 +56,7 @@ function places() {
   return [join(cache, "parley"), join(tmpdir(), `parley-${userInfo().uid}`)];
 }
 
-/** What stands there is run, so nobody else may put anything there. */
+/** Returns whether only this user can write to the place. The files in it are run. */
 function isOurs(place) {
   const { uid, mode } = lstatSync(place);
   return uid === process.getuid() && (mode & 0o022) === 0;

@@ -8,7 +8,10 @@ const ADAPTERS = fileURLToPath(new URL("../adapters", import.meta.url));
 const DIST = resolve(process.argv[2] ?? join(ADAPTERS, "dist"));
 const { version } = JSON.parse(readFileSync(join(ADAPTERS, "..", "sdk", "package.json"), "utf8"));
 
-/** Whoever uses one framework has that one, in a version that the tests have tried, or a later one of its kind. */
+/**
+ * The peer dependencies. A user of a framework has it installed, in a version that the tests have tried or a later
+ * compatible one.
+ */
 const FRAMEWORKS = {
   "@langchain/core": "^1.2.0",
   "@langchain/langgraph": "^1.4.0",

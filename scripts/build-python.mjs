@@ -59,7 +59,7 @@ function fetchTools() {
   run(PYTHON, ["-m", "pip", "install", ...FETCHING, ...BUILD]);
 }
 
-/** What a program says is shown where it fails. */
+/** Runs a program. Its output is shown only if it fails. */
 function run(program, args) {
   const { status, error, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   if (error) throw new Error(`${program} could not be started (${error.code}); the Python package is built with it.`);

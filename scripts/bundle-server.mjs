@@ -24,7 +24,7 @@ const ABSENT = ["pg-native", "pg-cloudflare", "cloudflare:sockets"];
 /** Its CommonJS form asks for its own files in a way that no bundler reads. */
 const MODULES_OF_JSONC = join(PACKAGES, "jsonc-parser", "lib", "esm", "main.js");
 
-/** What stands in the sources about installed packages, and what is true where they are bundled. */
+/** The expressions in the sources that locate installed packages, and their replacements in the bundle. */
 const ABOUT_PACKAGES = {
   "protocols/ops/reference-page.ts": [
     'new URL("./static/", import.meta.resolve("@fastify/swagger-ui"))',
@@ -93,8 +93,9 @@ function nameOf(path) {
 }
 
 /**
- * Who imports `node:http` as an ES module gets Node's WebSocket with it, and with that its whole client of HTTP, which
- * costs a start 60 ms. What is wanted of the module is taken from it in another way.
+ * Loads `node:http` without the WebSocket that its import as an ES module brings. With WebSocket comes Node's whole
+ * HTTP
+ * client, which costs a start 60 ms. The other members of the module are taken from `process.getBuiltinModule`.
  */
 function httpWithoutFetch() {
   const names = Object.keys(http).filter(

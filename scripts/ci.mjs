@@ -14,7 +14,7 @@ import { addResults, beginResult, readResults } from "./test-results.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** What must hold before a change is taken; what fails soonest comes first. */
+/** The steps that must pass before a change is accepted. The step that fails soonest comes first. */
 const STEPS = [
   ["test"],
   ["run", "check"],

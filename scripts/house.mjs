@@ -11,9 +11,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { SUBJECTS } from "../.dependency-cruiser.js";
+import { wordsAgainstRule } from "./comment-rule.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LONGEST_FUNCTION = 60;
+/** Words that stood for many things; each has one name of the field now. */
+const PRIVATE_WORDS =
+  "aside bench commission desk furnish heard meant parked passenger pressed said standing told trail verdict wish".split(
+    " ",
+  );
 const isListing = process.argv.includes("--list");
 
 process.chdir(ROOT);
@@ -23,6 +29,7 @@ const imports = await readImports();
 const crossing = imports.filter(({ from, to }) => from !== to);
 const upward = crossing.filter(({ from, to }) => SUBJECTS.indexOf(to) > SUBJECTS.indexOf(from));
 const declared = readDeclarations();
+const prose = readProse();
 
 printRooms();
 printFigures();
@@ -73,6 +80,25 @@ function readDeclarations() {
   return { long, doubled: [...types].filter(([, where]) => where.length > 1) };
 }
 
+/** Comments that break the rule, and how often each private word stands in the code, in names and in comments. */
+function readProse() {
+  const wrong = [];
+  const uses = new Map(PRIVATE_WORDS.map((word) => [word, 0]));
+  for (const file of globSync(["{src,sdk/src,web/src}/**/*.{ts,tsx}"])) {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    for (const [comment] of text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?<![:"'`\w])\/\/ .*$/gm)) {
+      const words = wordsAgainstRule(comment.replace(/^\/[/*]+/, ""));
+      if (words) wrong.push(`${file}: ${words}`);
+    }
+    if (file.includes("/migrations/")) continue;
+    for (const part of text.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/)) {
+      const word = part.toLowerCase().replace(/(?<=wish)es$|s$/, "");
+      if (uses.has(word)) uses.set(word, uses.get(word) + 1);
+    }
+  }
+  return { wrong, uses };
+}
+
 /** Whether a line counts where the length of functions is limited, as in eslint.config.js. */
 function isCode(line) {
   return !/^\s*($|\/\/|\/?\*)/.test(line);
@@ -107,12 +133,15 @@ function printFigures() {
       ["imports that are part of a circle, types included", circles.length],
       [`functions over ${LONGEST_FUNCTION} lines of code`, declared.long.length],
       ["exported types whose name another has, too", declared.doubled.length],
+      ["comments that do not begin with their subject", prose.wrong.length],
     ],
   );
+  printTable(["Word", "uses in `src`, `sdk` and `web`"], [...prose.uses]);
   if (!isListing) return;
   print("Against the order", upward.map(({ text }) => text).sort());
   print("In a circle", circles.map(({ text }) => text).sort());
   print("Long functions", declared.long);
+  print("Comments without a subject", prose.wrong);
   print("Types of one name", declared.doubled.map(([name, where]) => `${name}: ${where.join(", ")}`).sort());
 }
 

@@ -1,4 +1,7 @@
-/** What the licences of bundled packages ask for: their names, and the texts that are to go along. */
+/**
+ * Collects the notices that the licences of bundled packages ask for: the packages' names and the texts to ship with
+ * them.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -38,18 +38,18 @@ export function sourcesOf(root) {
 
 /** Returns the https address of a remote of git; null for a remote that others cannot reach. */
 export function publicAddress(remote) {
-  // What has no scheme is `user@host:path`, unless it is the path of a folder.
+  // A remote without a scheme is `user@host:path`, unless it is the path of a folder.
   const short = /^(?:[^@/\s]+@)?([^:/\s]+):(?!\/\/)\/?(\S+)$/.exec(remote);
   const text = short ? `ssh://${short[1]}/${short[2]}` : remote;
   if (!URL.canParse(text)) return null;
   const { protocol, hostname, port, pathname } = new URL(text);
   if (!["https:", "ssh:", "git+ssh:"].includes(protocol) || !URL.canParse(`https://${hostname}`)) return null;
-  // Of https alone a host is read in all its spellings: 127.1 is an address.
+  // The URL parser normalizes a host for https only: 127.1 is an address.
   const host = new URL(`https://${hostname}`).hostname.replace(/\.$/, "");
   if (!host.includes(".") || isIP(host) || LOCAL_NAME.test(host)) return null;
   const path = pathname.replace(/\/+$/, "");
   if (path === "") return null;
-  // The port of an ssh server is none of its https.
+  // The port is dropped for ssh, because it belongs to the ssh server and not to its web site.
   return `https://${host}${protocol === "https:" && port ? `:${port}` : ""}${path}`;
 }
 

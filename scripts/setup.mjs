@@ -1,9 +1,9 @@
 /**
  * Makes a checkout ready to run: the packages of the lock file are installed, the command `parley` is linked, the web
- * app is built from its present sources. With `--run`, what only tests and other development need may be missing.
+ * app is built from its present sources. With `--run`, the packages for tests and other development may be missing.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has.
- * Silent when there is nothing to do. Of two at once, one works and the other waits for it.
+ * Silent when there is nothing to do. If two run at once, one works and the other waits for it.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -47,7 +47,7 @@ const STEPS = [
 const KINDS_INSTALLED = [RUNS_ONLY ? "--omit=dev" : "--include=dev"];
 const QUIETLY = ["--no-audit", "--no-fund"];
 
-/** A sentence for whoever typed the command; everything else that is thrown is a mistake in this file. */
+/** A sentence for the person who typed the command. Any other thrown error is a mistake in this file. */
 class SetupError extends Error {}
 
 try {

@@ -16,7 +16,7 @@ const LOCK = join(FOLDER, "package-lock.json");
 const INSTALLED_FROM = join(FOLDER, "node_modules", ".installed-from");
 const IS_SLOW = process.argv[2] === "slow";
 const TEST_TIMEOUT_MS = IS_SLOW ? 600_000 : 300_000;
-/** Who waits needs no processor. */
+/** The number of test files at once. Slow tests mostly wait and need no processor. */
 const AT_ONCE = IS_SLOW ? 3 : 1;
 
 if (!existsSync(INSTALLED_FROM) || readFileSync(INSTALLED_FROM, "utf8") !== readFileSync(LOCK, "utf8")) {

@@ -1,7 +1,7 @@
 /**
- * Several test files in one process, one after another, each as a suite of its own that bears its path. What they share
- * is loaded and compiled once, which is a third of what most files cost; what a file leaves in the process, such as a
- * variable of the environment, the next one meets.
+ * Runs several test files in one process, one after another, each as a suite of its own that bears its path. Shared
+ * modules are loaded and compiled once, which saves a third of the time of most files. Whatever a file leaves in the
+ * process, such as a variable of the environment, affects the next file.
  */
 import { after, describe } from "node:test";
 import { fileURLToPath } from "node:url";

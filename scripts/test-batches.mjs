@@ -1,4 +1,4 @@
-/** Which test files run together in one process, and in which order the processes begin. */
+/** Decides which test files run together in one process, and in which order the processes begin. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIZES, sizeOf } from "./test-size.mjs";

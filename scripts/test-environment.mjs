@@ -1,6 +1,6 @@
 /**
- * What surrounds the tests, whichever command runs them: parts beyond npm, a PostgreSQL, temporary files in memory, and
- * what Node compiled.
+ * Prepares the environment of the tests, whichever command runs them: parts beyond npm, a PostgreSQL, temporary files
+ * in memory, and Node's compile cache.
  */
 import { openMemoryFolder } from "../test/support/memory.ts";
 import { MISSING_VARIABLE } from "../test/support/parts.ts";

@@ -1,6 +1,7 @@
 /**
- * A reporter for programs: one line of JSON for each test that failed, `{ test, says }`. What a person would have read
- * is written to the file `TEST_STEADY_OUTPUT` when a test failed and no earlier failure stands there.
+ * A reporter for programs: one line of JSON for each test that failed, `{ test, says }`. The report for people is
+ * written
+ * to the file `TEST_STEADY_OUTPUT` when a test failed and no earlier failure stands there.
  */
 import { writeFileSync } from "node:fs";
 import { spec as SpecReporter } from "node:test/reporters";

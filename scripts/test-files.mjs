@@ -1,4 +1,4 @@
-/** Which files are tests, which of them are chosen, and how long each took when it last ran. */
+/** Finds the test files, chooses some of them, and keeps how long each took when it last ran. */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -38,7 +38,7 @@ export function testFiles(words, sizes = SIZES) {
  */
 export function changedTestFiles(revision = branchPoint()) {
   const changes = git("diff", "--name-status", "--find-renames", "--diff-filter=d", revision);
-  // A file that was only given another name is none of them.
+  // A file that was only renamed counts as unchanged.
   const changed = changes.flatMap((line) => (line.startsWith("R100") ? [] : line.split("\t").slice(-1)));
   changed.push(...git("ls-files", "--others", "--exclude-standard"));
   return testFiles([]).filter((file) => changed.includes(file));

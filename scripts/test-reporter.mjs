@@ -87,7 +87,7 @@ class Run {
     this.#startedAt.delete(file);
   }
 
-  /** What did not come to its end counts as failed, unless a process that failed is named with it already. */
+  /** Counts files that did not finish as failed, unless a failed process already names them. */
   failUnended() {
     const named = new Set(this.#failed.flatMap(({ files, names }) => (names.length > 0 ? [] : files)));
     const unended = [...this.#waiting, ...this.#startedAt.keys()].filter((file) => !named.has(file));
@@ -95,7 +95,7 @@ class Run {
     return unended.length > 0;
   }
 
-  /** Which files to run again, and by which names within one. */
+  /** Returns the files to run again, and the names of the tests within one. */
   #failure(data) {
     const together = this.#together.get(data.name);
     const text = reason(data.details.error);

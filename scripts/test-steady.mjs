@@ -25,7 +25,7 @@ const OUTPUTS = join(ROOT, "test-steady");
 const USAGE = `npm run test:steady -- [WORD ...] [--rounds 3] [--changed] [--since REVISION] [--minutes M] [--seed S]
   [--slow-disk] [--descriptors 256] [--idle]`;
 
-/** Goes round until it is ended, so that whoever is measured never has a core for itself. */
+/** Loops until it is ended, so that the measured process never has a core for itself. */
 const BUSY_LOOP = "for (;;);";
 /** Writes and syncs without a pause, so that every other sync of this disk waits its turn. */
 const DISK_LOOP = `

@@ -126,7 +126,7 @@ function printSlowest(seconds) {
   console.log(`\nThe slowest files:\n${lines.join("\n")}`);
 }
 
-/** What stands of a failure in the result file. */
+/** Returns the failures in the form of the result file. */
 function plain(list) {
   return list.map(({ file, failures: own }) => ({
     file,

@@ -1,7 +1,7 @@
 /**
  * Builds the site of the documents into `site/dist`: `npm run site:build`; `npm run site` serves it as well.
  *
- * What it needs is installed in this folder on the first run, and whenever the lock file has changed. Options go to
+ * Its packages are installed in this folder on the first run, and whenever the lock file has changed. Options go to
  * VitePress: `npm run site:build -- --base /parley/` for a site that is not at the root of its host, and
  * `npm run site -- --port 8080` for another port.
  */

@@ -1,5 +1,6 @@
 /**
- * What the site shows: the README, the index of the documents, and whatever these lead to, directly or through others.
+ * Collects the pages of the site: the README, the index of the documents, and all files that these link to, directly or
+ * through others.
  *
  * A page has the address of its file: `docs/how-to/inbox.md` is at `/docs/how-to/inbox.html`, and a README is the page
  * of its folder. Any other file, such as `compose.yaml`, is shown as text on a page of its own. So every link within
@@ -42,7 +43,7 @@ export function collectPages(root: string): Collected {
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (pages.has(file)) continue;
     const written = readFileSync(join(root, file), "utf8");
-    // What a model is told is a text, also where its name ends as that of a page.
+    // A prompt for a model is shown as text, even if its file name ends in `.md`.
     if (!file.endsWith(".md") || !written.startsWith("# ")) {
       pages.set(file, { file, path: pathOf(file), text: shownAsText(file, written) });
       continue;
@@ -53,7 +54,8 @@ export function collectPages(root: string): Collected {
       const target = targetOf(root, from, link);
       if (PICTURES.includes(extname(target))) {
         pictures.add(target);
-        // What does not begin with a dot would be an address of the web, and not a file beside the page.
+        // A link to a file beside the page must begin with a dot. Otherwise it would be taken for an address of the
+        // web.
         return link.startsWith(".") ? link : `./${link}`;
       }
       waiting.push(target);

@@ -6,12 +6,12 @@ import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secret-scan.ts";
-import type { AddressedRules } from "./requests/model/rules.ts";
+import type { RequestRules } from "./requests/model/rules.ts";
 import type { AssignmentRules } from "./tasks/model/rules.ts";
 import type { CrowdRules } from "./questions/model/rules.ts";
 import type { ConversationRules } from "./conversations/model/rules.ts";
 import type { RelayRules } from "./asks/model/rules.ts";
-import type { Owners } from "./owner.ts";
+import type { Requesters } from "./requester.ts";
 import type { Db, Fact } from "./core/store/db.ts";
 import type { Readers } from "./core/store/readers.ts";
 import type { Wake } from "./core/store/wake.ts";
@@ -26,24 +26,24 @@ export interface Context {
   log: Logger;
   wake: Wake;
   keyring: Keyring;
-  /** Who has which question open, as far as this node knows. */
+  /** The viewers of each open question, as far as this node knows. */
   readers: Readers;
   crowd: CrowdRules;
-  addressed: AddressedRules;
+  addressed: RequestRules;
   conversations: ConversationRules;
   relay: RelayRules;
   assignment: AssignmentRules;
-  /** Who asked, and what a decision means to them. */
-  owners: Owners;
-  /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
+  /** The requesters, and how each acts on a decision. */
+  requesters: Requesters;
+  /** Notifies the module that answers executors on this node of a new ask; a hint, as wake-ups are. */
   offer: (askId: string) => void;
-  /** Tells whoever watches this server what it has committed. */
+  /** Passes on what this server has committed to the module that watches it. */
   tell: (fact: Fact) => void;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
   /** Looks for secrets in what would be stored or shown. */
   secrets: SecretScan;
-  /** What jobs leave behind as files. */
+  /** The files that jobs leave behind. */
   artifacts: ContainedFiles;
   /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
   stopping: AbortSignal;

@@ -7,7 +7,7 @@ function terminal(argv: readonly string[]): Io {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
   const watched = process.stderr.isTTY && !process.env["CI"];
-  // What a server says without a terminal is lines of its log, so that programs can read all of it.
+  // A server without a terminal writes its messages as lines of its log, so that programs can read all of it.
   const isLogged = argv[0] === "serve" && !process.stderr.isTTY;
   if (isLogged) {
     process.removeAllListeners("warning");
@@ -45,7 +45,7 @@ function promptOn(interrupted: AbortController): NonNullable<Io["prompt"]> {
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
 );
-// What is told beside the output may have no reader either, and no work ends because of that.
+// Messages beside the output may have no reader either, and no work ends because of that.
 process.stderr.on("error", () => {});
 
 const argv = process.argv.slice(2);

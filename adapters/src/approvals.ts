@@ -4,7 +4,10 @@ import { withoutSteering } from "./ask-human.ts";
 /** The part of `Parley` that asks whether a call may run. */
 export type Approver = Pick<Parley, "approve">;
 
-/** Whom to ask about a tool's call, and how long. Left out, `to` and `channel` are what the key or the server says. */
+/**
+ * The people whom a gate asks about a tool's call, and the time they get. The key or the server sets `to` and `channel`
+ * if they are left out.
+ */
 export type GateOptions = Pick<
   ApprovalOptions,
   "to" | "channel" | "reason" | "rejectOptions" | "timeoutSeconds" | "signal"
@@ -16,20 +19,23 @@ export interface ToolRun {
   args: object;
 }
 
-/** What became of a call: it may run with these arguments, or why it may not, in words for a model. */
+/**
+ * The decision on a call. An approved call runs with these arguments; a rejected call has a reason in words for a
+ * model.
+ */
 export type Verdict = { isApproved: true; args: object; isEdited: boolean } | { isApproved: false; why: string };
 
 export interface VerdictOptions extends GateOptions {
   /** Names the request among all others. */
   asked: readonly string[];
   isEditable?: boolean;
-  /** What edited arguments must fit. */
+  /** The schema that edited arguments must fit. */
   argsSchema?: object;
 }
 
 /**
- * Resolves once somebody, or a rule of policy, has decided, or nobody did in time. What was approved has been compared
- * with the arguments. The same `asked` again joins what was asked before.
+ * Resolves once a person or a rule of policy has decided, or the time has run out. The approved call has been compared
+ * with the arguments. The same `asked` again joins the earlier request.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */

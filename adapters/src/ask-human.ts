@@ -1,6 +1,6 @@
 import type { Audience, Parley, ParleyError, QuestionStatus } from "@parley/sdk";
 
-/** What a model may ask, under the names of the MCP tool `ask_human`. */
+/** The input of a model's question, under the names of the MCP tool `ask_human`. */
 export interface AskHumanInput {
   question: string;
   options?: string[] | undefined;
@@ -9,7 +9,7 @@ export interface AskHumanInput {
   timeout_seconds?: number | undefined;
 }
 
-/** What a model gets: what people said, and how to take it. */
+/** The result that a model gets: people's answers, and how to use them. */
 export interface HumanAnswers {
   question_id: string;
   status: QuestionStatus;
@@ -20,7 +20,9 @@ export interface HumanAnswers {
   note: string;
 }
 
-/** What a model gets when the server refused or could not be reached: it reads why, and what to change. */
+/**
+ * The result that a model gets when the server refused or could not be reached. It gives the reason and what to change.
+ */
 export interface Refused {
   error: { code: ParleyError["code"]; message: string; details: Record<string, unknown> };
 }
@@ -28,7 +30,7 @@ export interface Refused {
 /** The part of `Parley` that asks. */
 export type Asker = Pick<Parley, "ask" | "wait">;
 
-/** What the developer settles for every question, unless the model says otherwise. */
+/** The developer's defaults for every question. The model may override them. */
 export type AskHumanDefaults = Omit<AskHumanInput, "question" | "options">;
 
 export interface AskHumanOptions {
@@ -113,7 +115,8 @@ export async function askHuman(
 }
 
 /**
- * As `askHuman`, for a model: a refusal is a result that it can read and act on, under the names it knows.
+ * Asks as `askHuman` does, for a model. A refusal is a result that the model can read and act on, under the names it
+ * knows.
  *
  * @throws the signal's reason, and what is not a `ParleyError`
  */

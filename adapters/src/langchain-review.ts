@@ -1,12 +1,12 @@
 import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
 
-/** What LangChain's `humanInTheLoopMiddleware` interrupts with: calls that wait, and what may become of each. */
+/** The interrupt of LangChain's `humanInTheLoopMiddleware`: calls that wait, and the decisions allowed for each. */
 export interface Review {
   actionRequests: { name: string; args: Record<string, unknown> }[];
   reviewConfigs: { actionName: string; allowedDecisions: string[]; argsSchema?: object }[];
 }
 
-/** What it is resumed with: a decision on each call, in their order. */
+/** The value that resumes the run: a decision on each call, in their order. */
 export interface ReviewAnswer {
   decisions: (
     | { type: "approve" }

@@ -13,7 +13,7 @@ interface HeldRun {
   approve: ToolRun;
 }
 
-/** A verdict and what it is on. */
+/** A decision and the call it is on. */
 type GivenVerdict = Verdict & { on: string };
 
 /**
@@ -47,13 +47,16 @@ export function requireApproval<Args extends object, More extends unknown[], Res
 export type Resumable = Pick<CompiledStateGraph<unknown, unknown, string>, "getState" | "invoke">;
 
 /**
- * The graph has gone on as far as people's answers take it, until nothing is left that could be asked: interrupts whose
- * value is a question (`question`, and what else `ask_human` takes) are resumed with the `HumanAnswers`; calls that wait
- * for approval, by `approveInNode`, `requireApproval` or LangChain's `humanInTheLoopMiddleware`, with what was decided.
+ * Runs the graph as far as people's answers take it, until no interrupt is left to ask about. Interrupts whose value is
+ * a
+ * question (`question`, and the other fields of `ask_human`) are resumed with the `HumanAnswers`. Calls that wait for
+ * approval, by `approveInNode`, `requireApproval` or LangChain's `humanInTheLoopMiddleware`, are resumed with the
+ * decision.
  *
- * It starts from the checkpoint, so that after a crash the same call goes on; an interrupt is asked once, however often
+ * It starts from the checkpoint, so that after a crash the same call goes on. An interrupt is asked once, however often
  * that happens within 24 hours. Interrupts of another kind are left as they are. `config.signal` ends the wait, never
- * what was asked. `options` say whom to ask for approvals.
+ * the
+ * request. `options` name the people to ask for approvals.
  *
  * @throws {ParleyError} as `askHuman`, and {ApprovalMismatch} as `Parley.approve`
  */

@@ -18,7 +18,7 @@ interface MastraContext {
 }
 
 /**
- * What Mastra's `createTool` makes a tool of that asks people and waits for their answers:
+ * Returns the definition from which Mastra's `createTool` makes a tool that asks people and waits for their answers:
  * `tools: { ask_human: createTool(askHumanTool(parley)) }`.
  *
  * `abortSignal` of the run ends the wait, never the question.
@@ -39,12 +39,14 @@ interface MastraAgent<Output> {
   declineToolCallGenerate(options: { runId: string; toolCallId: string; reason: string }): Promise<Output>;
 }
 
-/** What `agent.generate` resolves with, or one of `agent.listSuspendedRuns()`. */
+/** The result of `agent.generate`, or one item of `agent.listSuspendedRuns()`. */
 interface MastraRun {
   runId?: string | undefined;
-  /** Of what `generate` resolves with, while it is suspended. */
+  /** The reason for the suspension, in a result of `generate` that is suspended. */
   suspendPayload?: unknown;
-  /** Of a run that was listed; of what `generate` resolves with, all calls that the model made. */
+  /**
+   * The suspended calls of a run from `listSuspendedRuns()`; all calls that the model made in a result of `generate`.
+   */
   toolCalls?: readonly unknown[];
 }
 

@@ -179,7 +179,7 @@ export class Admin {
   }
 
   /**
-   * A test message goes to a person on one channel; left out, to whoever is signed in.
+   * Sends a test message to a person on one channel; left out, to the person who is signed in.
    *
    * @throws {ParleyError} `NOT_FOUND`, `VALIDATION_ERROR` where the channel is not configured or does not reach them
    */

@@ -10,13 +10,15 @@ import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./
 /** The people whose approval counts: one of these, by id, or anybody who is enrolled. A rule of policy is not a person. */
 export type ApprovedBy = "enrolled" | readonly string[];
 
-/** Who is asked, and how. Left out, `to` and `channel` are what the key or the server says. */
+/** The people to ask, and how. Without `to` and `channel`, the key or the server decides. */
 export interface ApprovalOptions extends CallOptions {
   /** A person's exact name or id, a group, or a channel that the operator has named. */
   to?: string;
-  /** Whom to ask in the words of the protocol, in the place of `to`: `{ all_of: [...] }`, `{ slack: {...} }`. */
+  /**
+   * The people to ask, in the protocol's own form and in the place of `to`: `{ all_of: [...] }`, `{ slack: {...} }`.
+   */
   channel?: ContactChannel;
-  /** The ids of people of whom one must have approved, or `enrolled` for anybody whom the operator has enrolled. */
+  /** The ids of people, one of whom must have approved; or `enrolled` for anybody whom the operator has enrolled. */
   by?: ApprovedBy;
   /** Why, in the agent's own words: shown below a line, and no part of what is approved. */
   reason?: string;
@@ -37,7 +39,7 @@ export interface ApprovalOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** What is to be approved: a function and exactly its arguments. */
+/** A function call to be approved: a function and exactly its arguments. */
 export interface ApprovalRequest<Args extends object> extends ApprovalOptions {
   /** The function that is to run, as people read it. */
   fn: string;
@@ -53,9 +55,9 @@ export interface Decision<Args extends object = Record<string, unknown>> {
   fn: string;
   /** The arguments that were approved, and that are to run. Nobody else holds them. */
   args: Args;
-  /** Whether whoever approved has changed the arguments. */
+  /** Whether the person who approved has changed the arguments. */
   edited: boolean;
-  /** Who approved; where several had to, the last of them. */
+  /** The person who approved; where several had to, the last of them. */
   by: Responder | undefined;
   comment: string | undefined;
   /** The digest of `fn` and `args` that was shown, approved, and compared with them here. */
@@ -115,7 +117,7 @@ export async function decision(
   return decisionOf(connection, call, wanted, { ...rules, signal });
 }
 
-/** Nobody can decide any more; what `Parley.withdraw` promises. */
+/** Withdraws the request; what `Parley.withdraw` promises. */
 export async function withdraw(
   connection: Connection,
   id: string,
@@ -133,7 +135,7 @@ async function channelOf(
   return { channel_id: await channelIdOf(connection, to, signal) };
 }
 
-/** What is about to run. */
+/** The call that is about to run, and the conditions for its approval. */
 interface Wanted<Args> extends Pick<ReceiptWanted, "since"> {
   id: string;
   fn: string;
@@ -157,10 +159,10 @@ async function decisionOf<Args extends object>(
   const digest = await consentDigest(fn, args);
   const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
   const receipt = await read<string>(connection, path, { signal, asText: true });
-  const said = payloadOf(receipt);
-  const isThis = isReceiptOf(said, { callId: id, askId: status.ask_id, digest, agents, since });
+  const payload = payloadOf(receipt);
+  const isThis = isReceiptOf(payload, { callId: id, askId: status.ask_id, digest, agents, since });
   if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
-  const people = (Array.isArray(said.decided) ? said.decided : [])
+  const people = (Array.isArray(payload.decided) ? payload.decided : [])
     .filter(({ kind }) => kind === "person")
     .map((one) => one.id);
   if (by && !(by === "enrolled" ? people.length > 0 : people.some((one) => by.includes(one))))
@@ -196,11 +198,11 @@ function pathOf(id: string): string {
 
 /** How to ask before a function runs. */
 export interface GuardOptions extends Omit<ApprovalOptions, "signal" | "idempotencyKey"> {
-  /** What people read as the function; left out, the function's own name. */
+  /** The function's name as people read it; left out, the function's own name. */
   name?: string;
 }
 
-/** Of one call: what it is to be known by, and why. */
+/** The options of one call: its idempotency key, its reason, and the signal that aborts the wait. */
 export type GuardedCall = Pick<ApprovalOptions, "signal" | "idempotencyKey" | "reason">;
 
 /** Returns the function behind an approval; what `Parley.requireApproval` promises. */
@@ -210,7 +212,7 @@ export function requireApproval<Args extends object, Result>(
   { name = run.name, ...options }: GuardOptions,
 ): (args: Args, call?: GuardedCall) => Promise<Result> {
   if (name === "") throw new TypeError("The function has no name that people could read: give it as `name`.");
-  /** What runs under keys that were given, so that one approval is one run. */
+  /** The runs under idempotency keys that were given, so that one approval is one run. */
   const runs = new Map<string, Promise<Result>>();
 
   return async (given, call = {}) => {

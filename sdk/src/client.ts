@@ -58,8 +58,8 @@ export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
   /** Names this agent in open mode; `default` when left out. */
   agentId?: string;
   /**
-   * The keys that receipts must be signed by: what the server's `/.well-known/jwks.json` said at another time, or by
-   * another way. Left out, the server is asked for them.
+   * The keys that must have signed receipts, as the server's `/.well-known/jwks.json` showed them at another time, or
+   * by another way. Left out, the client fetches them from the server.
    */
   receiptKeys?: ReceiptKeys;
   /**
@@ -85,7 +85,7 @@ const HOLD_SECONDS = 25;
 const GRACE_MS = 60_000;
 
 /**
- * The agent's side of a Parley server: ask people, wait, read what they said.
+ * The agent's side of a Parley server: ask people, wait, read their answers.
  *
  * ```ts
  * const parley = new Parley({ url: "http://127.0.0.1:3415" });
@@ -178,7 +178,7 @@ export class Parley {
     });
   }
 
-  /** Nobody can answer any more; answers already given stay. A final question is returned unchanged. */
+  /** Cancels the question; answers already given stay. A final question is returned unchanged. */
   async cancel(id: string, options: CallOptions = {}): Promise<Question> {
     return this.#connection.call("DELETE", pathOf(id), options);
   }
@@ -221,7 +221,7 @@ export class Parley {
   }
 
   /**
-   * Resolves with what people have said once `wait` is over: all wanted answers, or what there is by then.
+   * Resolves with people's answers once `wait` is over: all wanted answers, or those that are there by then.
    *
    * @throws {ParleyError} as `wait`
    */
@@ -235,10 +235,10 @@ export class Parley {
    * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
    */
   async *responses(id: string, options: CallOptions = {}): AsyncGenerator<QuestionResponse> {
-    let told = 0;
+    let shown = 0;
     for await (const { responses } of this.events(id, options)) {
-      yield* responses.slice(told);
-      told = responses.length;
+      yield* responses.slice(shown);
+      shown = responses.length;
     }
   }
 
@@ -315,8 +315,8 @@ export class Parley {
    * Asks one person, or a group whose first answer counts, and resolves with the answer: one of the `options`, a value
    * that fits the `schema`, or words.
    *
-   * What is approved must be bound to arguments: ask with `approve`. Else as there: an aborted `signal` ends the wait alone,
-   * `answer` takes it up again, and `withdrawQuestion` takes the question back.
+   * An approval must be bound to arguments: use `approve` for it. The rest is as with `approve`: an aborted `signal`
+   * ends the wait alone, `answer` takes it up again, and `withdrawQuestion` takes the question back.
    *
    * @throws {NotAnswered} `EXPIRED`, `CANCELLED`
    * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `schema_invalid`, `uid_conflict`, `unauthorized`, or the
@@ -339,8 +339,8 @@ export class Parley {
   }
 
   /**
-   * Takes back what a person was asked: it leaves the inbox, nobody can answer it any more, and whoever waits for it gets
-   * `NotAnswered`. The id is its idempotency key; taking it back again changes nothing.
+   * Withdraws a question to a person: it leaves the inbox, nobody can answer it any more, and a caller that waits for
+   * it gets `NotAnswered`. The id is its idempotency key. Withdrawing it again changes nothing.
    *
    * @throws {ParleyError} `not_found`, `already_responded`, `expired`, or the signal's reason
    */

@@ -18,7 +18,7 @@ function copied(value: unknown, place: string, depth: number): unknown {
   if (Array.isArray(value)) return Array.from(value, (item: unknown, i) => copied(item, `${place}[${i}]`, depth + 1));
   if (!isPlain(value)) throw new TypeError(`${place} is nothing that JSON can carry: nobody could be shown it.`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  // A member may be called "__proto__": an assignment would not make it one.
+  // A member may have the name "__proto__": an assignment would not make it one.
   return Object.fromEntries(members.map(([name, member]) => [name, copied(member, `${place}.${name}`, depth + 1)]));
 }
 

@@ -31,7 +31,10 @@ export function agentPlace(env: Environment = environment()): { url: string | un
   return { url: url || undefined, key: A2H_API_KEY || undefined };
 }
 
-/** Where an agent's server is when nothing says so, and so whom a key in the environment without an address is for. */
+/**
+ * The address of an agent's server when nothing names another one. A key in the environment without an address is for
+ * this server.
+ */
 export const LOCAL_URL = "http://127.0.0.1:3415";
 
 /**
@@ -52,8 +55,8 @@ export function isSameAddress(one: string, other: string): boolean {
 }
 
 /**
- * Returns whom receipts of this client's approvals may name as who asked; `agent:` alone is the holder of any key. The key
- * may also stand behind the name, or in the address (spec/security 3).
+ * Returns the requesters that receipts of this client's approvals may name; `agent:` alone is the holder of any key.
+ * The key may also stand behind the name, or in the address (spec/security 3).
  */
 export function agentsOf(client: { url: string; key: string | undefined; agentId?: string; receiptAgent?: string }) {
   const { url, key, agentId: name = "", receiptAgent } = client;

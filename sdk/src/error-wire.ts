@@ -1,4 +1,4 @@
-/** What a server refuses with, as it travels. */
+/** The codes with which a server refuses, as they appear on the wire. */
 
 export type A2hErrorCode =
   | "already_responded"

@@ -1,7 +1,7 @@
 import type { RelayErrorCode } from "./executor-wire.ts";
 import type { A2hErrorCode, ErrorCode } from "./error-wire.ts";
 
-/** What can go wrong before the server has said anything of use. */
+/** The codes of errors that happen before the server has sent a usable reply. */
 export type LocalErrorCode =
   | "UNREACHABLE" // no reply: no network, no server, a cut connection
   | "TIMED_OUT" // no reply within the time this client gives one request
@@ -21,7 +21,7 @@ export class ParleyError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   /** How long the server asks to be left alone (429 and 503). */
   readonly retryAfterSeconds: number | undefined;
-  /** Quote this to whoever runs the server. */
+  /** Quote this to the operator of the server. */
   readonly requestId: string | undefined;
 
   constructor(

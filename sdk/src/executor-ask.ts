@@ -17,13 +17,13 @@ export interface AskOptions extends JobOptions {
   allowed_tools?: string[];
   role_id?: string;
   prompt_overrides?: { system_append?: string; output_schema?: unknown };
-  /** What a CHOICE chooses from. */
+  /** The options of a CHOICE. */
   choices?: string[];
-  /** What the policy decides by, together with `resource` and `env`. */
+  /** The action that the policy judges, together with `resource` and `env`. */
   action?: string;
   resource?: string;
   env?: string;
-  /** What an APPROVAL would run. */
+  /** The arguments of the call that an APPROVAL is for. */
   args?: unknown;
   meta?: Record<string, unknown>;
   /** Under the same id the same ask is made once, however often it is sent. */
@@ -32,13 +32,13 @@ export interface AskOptions extends JobOptions {
   step_id?: string;
   /** Withdraws the ask when it is aborted. */
   signal?: AbortSignal;
-  /** Told the stage that has the ask, once it takes longer, and whenever that changes. */
+  /** Receives the stage that has the ask, once it takes longer, and whenever that changes. */
   onPending?: (stage: string) => void;
   /** Answers a question that came back; undefined leaves it be. It is followed up once. */
   onAskBack?: (question: string) => string | undefined | Promise<string | undefined>;
 }
 
-/** What was answered. */
+/** The answer to an ask. */
 export interface AskResult<T> {
   text?: string;
   json?: T;
@@ -49,7 +49,7 @@ export interface AskResult<T> {
   artifacts?: string[];
 }
 
-/** How long people are given when no time is said. */
+/** The time that people get when the caller gives none, in seconds. */
 const PEOPLE_S = 86_400;
 /** How long past its deadline an ask is still looked for on a server that cannot be reached. */
 const GRACE_MS = 60_000;
@@ -60,7 +60,7 @@ const WITHDRAW_WITHIN_MS = 5000;
 const STATUSES: readonly AnswerStatus[] = ["ANSWERED", "REJECTED", "TIMEOUT", "ERROR"];
 
 /**
- * Resolves with the answer of whoever answers first: policy, an earlier decision, a model, people.
+ * Resolves with the first answer: from policy, an earlier decision, a model, or people.
  *
  * A server that goes away meanwhile is tried again every 1 to 4 seconds and asked the same ask, so that it is asked once;
  * a refusal is final. An aborted `signal` withdraws the ask, unless its job is lost: then it waits for the next holder.
@@ -106,10 +106,10 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
   const connection = connect(options, (reply) => {
     stage = reply.headers.get("parley-ask-stage");
   });
-  let told: string | null = null;
+  let notice: string | null = null;
   const tell = () => {
-    if (stage === null || stage === told) return;
-    told = stage;
+    if (stage === null || stage === notice) return;
+    notice = stage;
     options.onPending?.(stage);
   };
   let isPosted = false;
@@ -155,7 +155,7 @@ async function wait<T>(
     if (answer !== undefined) return ofThis(answer, id);
     tell?.();
     if (Date.now() > giveUpAt) throw new ParleyError("TIMED_OUT", "The server did not say how the ask ended.");
-    // What does not hold a wait must not be asked in a tight loop.
+    // A server that replies at once, instead of holding the wait, must not be asked in a tight loop.
     if (Date.now() - askedAt < 500) await sleep(backOffMs(), signal);
   }
 }

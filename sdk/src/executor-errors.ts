@@ -14,7 +14,7 @@ export class AskError extends Error {
   }
 }
 
-/** Policy or a person said no. */
+/** Policy or a person rejected the ask. */
 export class AskRejected extends AskError {
   override readonly name = "AskRejected";
 }
@@ -31,9 +31,9 @@ export class AskFailed extends AskError {
 
 /**
  * The job is not held any more: `FENCED` when the server gave it to somebody else, `JOB_CLOSED` when it was ended,
- * `LEASE_EXPIRED` when the server could not be told in time, `RELEASED` when it was given back from here.
+ * `LEASE_EXPIRED` when the server could not be reached in time, `RELEASED` when it was given back from here.
  *
- * What was asked in its name stays asked: whoever holds the job next joins it.
+ * An ask made in the job's name stays open: the next holder of the job joins it.
  */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";

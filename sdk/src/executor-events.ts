@@ -19,9 +19,9 @@ export async function* events(options: JobOptions & { after?: number } = {}): As
   const connection = connect({ ...options, fetch: async (...args) => endSilence(await fetch(...args)) });
   const path = `${jobPath(options)}/events${after === undefined ? "" : `?after=${after}`}`;
   for await (const { event, data, id } of follow(connection, path, { signal })) {
-    const told = { id: Number(id), event, data: JSON.parse(data) as unknown } as JobEvent;
-    yield told;
-    if (told.event === "status" && OVER.includes(told.data.state)) return;
+    const jobEvent = { id: Number(id), event, data: JSON.parse(data) as unknown } as JobEvent;
+    yield jobEvent;
+    if (jobEvent.event === "status" && OVER.includes(jobEvent.data.state)) return;
   }
 }
 

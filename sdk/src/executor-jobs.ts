@@ -8,11 +8,11 @@ import { sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { mayPass, persist } from "./persist.ts";
 
-/** What to take on. */
+/** The jobs to claim, and how long to hold one and to wait for one. */
 export interface ClaimOptions extends RelayOptions {
   /** Left out: `default` alone. */
   kinds?: string[];
-  /** How this worker is called in the record; left out, a random name. */
+  /** The worker's name in the record; left out, a random name. */
   worker_id?: string;
   /** How long the job is held without a sign of life, 5 to 3600 seconds. */
   lease_ttl_s?: number;
@@ -22,7 +22,7 @@ export interface ClaimOptions extends RelayOptions {
   signal?: AbortSignal;
 }
 
-/** How a claimed job went: as its executor said, or it was given back, or taken away. */
+/** How a claimed job ended: as its executor reported, or it was given back, or taken away. */
 export interface JobOutcome {
   job_id: string;
   ended: "SUCCEEDED" | "FAILED" | "RELEASED" | "LOST";
@@ -46,7 +46,7 @@ export interface HeldJob {
   release(reason?: string): Promise<void>;
 }
 
-/** What the server says to a sign of life. */
+/** The server's reply to a heartbeat. */
 export interface Heartbeat {
   job_id: string;
   state: JobState;
@@ -60,13 +60,13 @@ const MOST_REASON = 1000;
 const HEARTBEATS_PER_LEASE = 3;
 
 /**
- * Takes the next job and works on it: `handler` runs while the lease is renewed, what it returns becomes the result, and
- * what it throws the reason why the job failed. Null when `wait` is false and there is none.
+ * Claims the next job and runs `handler` while the lease is renewed. The handler's return value becomes the result; an
+ * error that it throws becomes the reason why the job failed. Resolves with null when `wait` is false and no job waits.
  *
  * Once the lease is lost or `options.signal` aborted, the handler's signal is aborted; a handler that then throws gives
  * the job back, and one that returns all the same has finished it.
  *
- * @throws {ParleyError} the server's refusal to hand out jobs, or the signal's reason while there is none
+ * @throws {ParleyError} the server's refusal to hand out jobs, or the signal's reason while no job is there
  */
 export async function claim(options: ClaimOptions, handler: (held: HeldJob) => unknown): Promise<JobOutcome | null> {
   const claimed = await nextJob(options);
@@ -228,7 +228,7 @@ export async function release(options: JobOptions & { reason?: string } = {}): P
 }
 
 /**
- * What is said of the work stands among the job's events.
+ * Adds entries about the work to the job's events.
  *
  * @throws {ParleyError} `FENCED`, `JOB_NOT_FOUND`, `VALIDATION_ERROR`
  */

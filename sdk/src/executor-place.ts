@@ -1,11 +1,11 @@
 import { fromEnvironment, isSameAddress, LOCAL_URL } from "./environment.ts";
 import { Connection } from "./http.ts";
 
-/** Which server, and as whom. What is left out is taken from the environment. */
+/** The server and the identity of the caller. Omitted options are taken from the environment. */
 export interface RelayOptions {
   /** Else `PARLEY_URL`, else `ASK_ANSWER_ORIGIN`, else `http://127.0.0.1:3415`. */
   url?: string;
-  /** Else `PARLEY_KEY`, which only the server gets that the environment names. */
+  /** Else `PARLEY_KEY`, which is sent only to the server that the environment names. */
   key?: string;
   /** Replaces the platform's fetch. */
   fetch?: typeof globalThis.fetch;
@@ -48,7 +48,9 @@ function keyFor(url: string, known: string): string | undefined {
   throw new Error(`PARLEY_KEY is for the server at ${known}, and not for ${url}: give a key, or set PARLEY_URL to it.`);
 }
 
-/** Returns the path of the job that is meant. @throws {Error} a sentence, when none is named */
+/**
+ * Returns the path of the job that the options or the environment name. @throws {Error} a sentence, when neither does
+ */
 export function jobPath(options: JobOptions): string {
   return `/jobs/${encodeURIComponent(named("job_id", options.job_id, "PARLEY_JOB_ID", "TASK_RELAY_JOB_ID"))}`;
 }
@@ -60,5 +62,5 @@ export function named(option: string, given: string | undefined, ...variables: s
   return value;
 }
 
-/** How long a server that cannot be reached is tried when something is first asked of it, or told to it. */
+/** How long a first request to a server that cannot be reached is repeated, in ms. */
 export const PATIENCE_MS = 300_000;

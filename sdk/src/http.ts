@@ -133,7 +133,7 @@ export class Connection {
         headers,
         body: call.bytes ?? (call.body === undefined ? null : JSON.stringify(call.body)),
         signal: call.signal ?? null,
-        // The server sends nobody on. Whoever does is somebody else, and gets neither key nor body.
+        // The server never redirects. A redirect comes from somebody else, who gets neither key nor body.
         redirect: "manual",
       });
       if (isRedirect(reply)) throw redirected(reply, this.#base);
@@ -181,7 +181,7 @@ function redirected({ headers, status }: Response, from: string): ParleyError {
   return new ParleyError("BAD_REPLY", message, { status });
 }
 
-/** Nothing else of an address is said: its path may hold a key. */
+/** Returns the origin of an address and nothing else of it: its path may hold a key. */
 function originOf(address: string | null, base?: string): string {
   const isAddress = address !== null && URL.canParse(address, base);
   const { origin } = isAddress ? new URL(address, base) : { origin: "null" };

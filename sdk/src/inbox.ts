@@ -38,9 +38,9 @@ export interface InboxFilter {
   kind?: InboxAskLine["kind"] | undefined;
   /** When it is due: of what waits. */
   due?: keyof InboxCounts["due"] | undefined;
-  /** The name of whoever asks: of what waits. */
+  /** The name of the agent that asks; for waiting asks. */
   agent?: string | undefined;
-  /** Words that are all to be there: of what is over. */
+  /** Words that must all occur; for past asks. */
   q?: string | undefined;
 }
 

@@ -65,7 +65,7 @@ function ofThis<T extends Request>(reply: T, { id, nameOf }: Waited<T>): T {
 /**
  * Resolves with the request once it is over.
  *
- * A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
+ * If the server goes away meanwhile, the wait goes on until the deadline has passed, or for ever without a deadline.
  *
  * @throws {ParleyError} `not_found`, `unauthorized`, `BAD_REPLY` for a reply about another request, or the signal's reason
  */

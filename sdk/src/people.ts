@@ -35,8 +35,9 @@ export interface PeopleOptions extends ConnectionOptions {
    */
   fingerprint?: string;
   /**
-   * Whose the requests are: the number of the person who is signed in, or null for somebody without a name. The server
-   * refuses them as `PERSON_CHANGED` where somebody else is signed in; left out, they are whoever's it is then.
+   * The person whose requests these are: the number of the person who is signed in, or null for somebody without a
+   * name. The server refuses them as `PERSON_CHANGED` where somebody else is signed in. Left out, they belong to the
+   * person who is signed in then.
    */
   person?: string | null;
   /** The IANA zone in which days count for streaks. */
@@ -66,7 +67,7 @@ export class People {
     );
   }
 
-  /** What recognises this participant; keep it to be the same one in another process. */
+  /** The token that recognises this participant. Keep it to be the same participant in another process. */
   get participantToken(): string | undefined {
     return this.#token;
   }
@@ -131,7 +132,7 @@ export class People {
     });
   }
 
-  /** Reads what others said, once one has answered oneself. @throws {ParleyError} `ANSWER_FIRST` */
+  /** Reads the answers of others, once one has answered oneself. @throws {ParleyError} `ANSWER_FIRST` */
   async results(id: string, options: CallOptions = {}): Promise<QuestionResults> {
     return this.#connection.call("GET", `${pathOf(id)}/results`, options);
   }
@@ -171,7 +172,7 @@ export class People {
     return vapid_public_key;
   }
 
-  /** The device is told of new questions. The same device again only updates its settings. */
+  /** Notifies the device of new questions from now on. The same device again only updates its settings. */
   async subscribe(subscription: NewSubscription, options: CallOptions = {}): Promise<SubscriptionReceipt> {
     const call = { ...options, body: subscription, repeatable: true };
     return this.#connection.call("POST", "/human/push/subscribe", call);
@@ -188,7 +189,7 @@ export class People {
     });
   }
 
-  /** The device is told nothing any more. @throws {ParleyError} `SUBSCRIPTION_NOT_FOUND` */
+  /** Ends all notifications to the device. @throws {ParleyError} `SUBSCRIPTION_NOT_FOUND` */
   async unsubscribe(subscriptionId: string, options: CallOptions = {}): Promise<void> {
     const path = `/human/push/subscribe/${encodeURIComponent(subscriptionId)}`;
     return this.#connection.call("DELETE", path, options);

@@ -21,13 +21,12 @@ export interface ReceiptWanted {
 const CLOCKS_APART_MS = 3_600_000;
 
 /**
- * True for the receipt of exactly this approval. Of door, request, agent and times it may say nothing: whoever signed it
- * left them out.
+ * True for the receipt of exactly this approval. A receipt may leave out door, request, agent and times.
  */
-export function isReceiptOf(said: Partial<ReceiptPayload>, wanted: ReceiptWanted): boolean {
+export function isReceiptOf(payload: Partial<ReceiptPayload>, wanted: ReceiptWanted): boolean {
   const { callId, askId, digest, agents, since } = wanted;
-  if (said.outcome !== "approved" || said.call_id !== callId || said.consent_digest !== digest) return false;
-  const { door = "a2h", jti = askId, agent, asked_at = since ?? 0, settled_at = asked_at } = said;
+  if (payload.outcome !== "approved" || payload.call_id !== callId || payload.consent_digest !== digest) return false;
+  const { door = "a2h", jti = askId, agent, asked_at = since ?? 0, settled_at = asked_at } = payload;
   const isAgents = (one: string) =>
     agent === one || (one === "agent:" && typeof agent === "string" && agent.startsWith(one));
   if (door !== "a2h" || jti !== askId || (agent !== undefined && !agents.some(isAgents))) return false;
@@ -37,7 +36,7 @@ export function isReceiptOf(said: Partial<ReceiptPayload>, wanted: ReceiptWanted
 /** The name of EdDSA by Curve25519 in the Web Cryptography API. */
 const ED25519 = "Ed25519";
 
-/** Returns what a receipt says, whoever signed it. */
+/** Returns the content of a receipt, without a check of its signature. */
 export function payloadOf(receipt: string): Partial<ReceiptPayload> {
   return (jsonOf(receipt.split(".")[1] ?? "") ?? {}) as Partial<ReceiptPayload>;
 }
@@ -56,7 +55,7 @@ export async function canVerify(): Promise<boolean> {
 export async function isSigned(receipt: string, { keys }: ReceiptKeys): Promise<boolean> {
   const [head = "", payload = "", signature = "", ...more] = receipt.trim().split(".");
   const header = jsonOf(head) as { alg?: unknown; kid?: unknown; crit?: unknown } | null;
-  // Whoever does not understand what `crit` lists may not go by such a signature.
+  // A verifier that does not understand the extensions in `crit` must not trust such a signature.
   if (more.length > 0 || header?.alg !== "EdDSA" || header.crit !== undefined || !Array.isArray(keys)) return false;
   const key = (keys as ReceiptKeys["keys"]).find(({ kid, crv }) => kid === header.kid && crv === ED25519);
   try {

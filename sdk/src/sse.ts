@@ -57,8 +57,8 @@ function readLine(frame: Frame, line: string): void {
 /**
  * Yields the events of a stream for as long as the caller takes them, reconnecting where it was cut.
  *
- * `onConnect` runs at every (re)connection: whoever keeps a picture that the stream only amends reads it anew there.
- * Ends by itself when the server says there is nothing more.
+ * `onConnect` runs at every (re)connection: a caller whose picture the stream only amends reads it again there. Ends by
+ * itself when the server says there is nothing more.
  *
  * @throws {ParleyError} what a retry cannot cure (401, 404), or the signal's reason
  */

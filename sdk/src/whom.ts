@@ -7,10 +7,10 @@ import type { Human } from "./wire.ts";
 const NAME_OF_CHANNEL = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * Returns the `channel_id` of whom a number, the name of a group, a person's exact name or the name of a channel stands
- * for. The operator wrote groups down, so their names come before those of people, as they do on the server.
+ * Returns the `channel_id` for a number, the name of a group, a person's exact name or the name of a channel. The
+ * operator wrote groups down, so their names come before those of people, as they do on the server.
  *
- * @throws {ParleyError} `UNKNOWN_PERSON` where nobody or several people are called so
+ * @throws {ParleyError} `UNKNOWN_PERSON` where nobody or several people have the name
  */
 export async function channelIdOf(
   connection: Connection,

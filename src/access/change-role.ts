@@ -7,8 +7,8 @@ import { findOperator, findPerson, updateRole, type Person, type PersonRole } fr
 import { transact } from "../core/store/transact.ts";
 
 /**
- * The person may run this server from now on, or may no longer: then their `admin` keys end too. A
- * changed role ends what their devices are told, until they subscribe anew.
+ * Makes the person an admin of this server, or no longer: then their `admin` keys end too. A changed role ends the
+ * notifications to their devices, until they subscribe anew.
  *
  * @throws {Refusal} `person_not_found`, `invalid_input` for the person who runs the server, so that one admin remains
  */

@@ -8,8 +8,10 @@ import { insertKey, type Key } from "./store/keys.ts";
 import { findPerson } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
 
-export interface KeyWish {
-  /** What the key is issued for; several keys may share one, so that keys can be changed without losing objects. */
+export interface KeyInput {
+  /**
+   * The name that the key is issued for. Several keys may share it, so that keys can be changed without losing objects.
+   */
   name: string;
   scope: Scope;
   /** The number of the person whose key it is. An `answer` key of a person speaks for that person. */
@@ -17,7 +19,10 @@ export interface KeyWish {
   expiresInMs?: number | undefined;
   /** Lets an `agent` key answer what it asked itself. */
   selfRespond?: boolean | undefined;
-  /** What an `agent` key's requests ask that name nobody: a human's id, or the name of a configured channel or group. */
+  /**
+   * The addressee of an `agent` key's requests that name nobody: a human's id, or the name of a configured channel or
+   * group.
+   */
   channel?: string | undefined;
   /** The one conversation an `agent` key is good for. */
   conversation?: number | undefined;
@@ -26,25 +31,25 @@ export interface KeyWish {
 }
 
 const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
-/** What a repository may be called in the settings. */
+/** The form of a repository's name in the settings. */
 const REPO = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MOST_REPOS = 100;
 /** Visible ASCII, as in `X-Agent-Id`. */
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The key is good from now on. Its text is returned this once; only its SHA-256 is stored. The
- * record says who made it, where that is told.
+ * Makes a key that is good from now on. Its text is returned this once; only its SHA-256 is stored. The record names
+ * its maker, where one is given.
  *
  * @throws {Refusal} `invalid_input`, `person_not_found`
  */
 export async function createKey(
   ctx: Pick<Context, "db" | "wake" | "random" | "newId">,
-  wish: KeyWish,
+  input: KeyInput,
   by?: Actor,
 ): Promise<{ text: string; key: Key }> {
   return transact(ctx, async (tx) => {
-    const made = await createKeyIn(ctx, tx, wish);
+    const made = await createKeyIn(ctx, tx, input);
     if (by) await appendAudit(tx, { actor: by, action: "key.created", data: whatOf(made.key) });
     return made;
   });
@@ -66,41 +71,41 @@ export function whatOf({ id, scope, name, person, selfRespond, repos }: Key): Re
 export async function createKeyIn(
   ctx: Pick<Context, "random" | "newId">,
   tx: Tx,
-  wish: KeyWish,
+  input: KeyInput,
 ): Promise<{ text: string; key: Key }> {
-  if (!NAME.test(wish.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
-  if (beginsAsKey(wish.name)) throw invalid("name", "A key's name does not begin as a key does.");
-  if (wish.selfRespond && wish.scope !== "agent") {
+  if (!NAME.test(input.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
+  if (beginsAsKey(input.name)) throw invalid("name", "A key's name does not begin as a key does.");
+  if (input.selfRespond && input.scope !== "agent") {
     throw invalid("self_respond", "Only a key of scope agent asks, so only such a key can answer itself.");
   }
-  if (wish.channel !== undefined && (wish.scope !== "agent" || !CHANNEL.test(wish.channel))) {
+  if (input.channel !== undefined && (input.scope !== "agent" || !CHANNEL.test(input.channel))) {
     throw invalid(
       "channel",
       "A channel is a human's id or the name of a configured channel or group, for keys of scope agent.",
     );
   }
-  if (wish.channel !== undefined && /^\d/.test(wish.channel) && !(await findPerson(tx, wish.channel))) {
-    throw new Refusal("person_not_found", { person: wish.channel });
+  if (input.channel !== undefined && /^\d/.test(input.channel) && !(await findPerson(tx, input.channel))) {
+    throw new Refusal("person_not_found", { person: input.channel });
   }
-  const repos = wish.repos?.length ? [...new Set(wish.repos)] : null;
-  if (repos && (wish.scope !== "assign" || repos.length > MOST_REPOS || !repos.every((name) => REPO.test(name)))) {
+  const repos = input.repos?.length ? [...new Set(input.repos)] : null;
+  if (repos && (input.scope !== "assign" || repos.length > MOST_REPOS || !repos.every((name) => REPO.test(name)))) {
     throw invalid("repos", "Repositories are names of the settings, for keys of scope assign.");
   }
-  const person = wish.person ?? null;
+  const person = input.person ?? null;
   if (person !== null && !(await findPerson(tx, person))) throw new Refusal("person_not_found", { person });
 
-  const text = makeKeyText(wish.scope, ctx.random);
+  const text = makeKeyText(input.scope, ctx.random);
   const key = await insertKey(tx, {
     id: ctx.newId("key"),
-    name: wish.name,
-    scope: wish.scope,
+    name: input.name,
+    scope: input.scope,
     hash: sha256Hex(text),
     person,
-    selfRespond: wish.selfRespond ?? false,
-    channel: wish.channel ?? null,
-    conversation: wish.conversation ?? null,
+    selfRespond: input.selfRespond ?? false,
+    channel: input.channel ?? null,
+    conversation: input.conversation ?? null,
     repos,
-    forMs: wish.expiresInMs ?? null,
+    forMs: input.expiresInMs ?? null,
   });
   return { text, key };
 }

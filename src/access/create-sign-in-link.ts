@@ -7,11 +7,11 @@ import { insertCode } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";
 
 /**
- * Returns a code that signs the person in once, within 30 minutes; only its SHA-256 is stored. Nobody named is whoever
- * runs the server.
+ * Returns a code that signs the person in once, within 30 minutes; only its SHA-256 is stored. Without a name, the
+ * person is the operator of the server.
  *
- * It belongs in the fragment of a link, which no server, proxy or log ever sees. The record says who made it,
- * where that is told: whoever opens it acts as the person.
+ * It belongs in the fragment of a link, which no server, proxy or log ever sees. The record names its maker, where one
+ * is given: everybody who opens the link acts as the person.
  *
  * @throws {Refusal} `person_not_found`
  */

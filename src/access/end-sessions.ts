@@ -6,9 +6,8 @@ import { deleteSignInsOf } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";
 
 /**
- * The person is signed in nowhere any more, and no sign-in link made so far works, and no device is told of what
- * they are asked by way of a session; keys are not touched
- * (spec/security 10).
+ * Signs the person out everywhere. No sign-in link made so far works, and no device receives their requests by way of a
+ * session. Keys are not touched (spec/security 10).
  *
  * @throws {Refusal} `person_not_found`
  */

@@ -20,8 +20,8 @@ import { INBOX_TOPIC } from "../core/store/wake.ts";
 
 export type { Human, HumanChannel } from "./store/humans.ts";
 
-/** What an admin writes down of somebody who can be asked. */
-export interface HumanWish {
+/** The details that an admin enters about a person who can be asked. */
+export interface HumanInput {
   name: string;
   description: string | null;
   title: string | null;
@@ -30,11 +30,11 @@ export interface HumanWish {
 }
 
 /** The person is enrolled and can be asked. @throws {Refusal} `invalid_input` for an address that is somebody else's */
-export async function enrollHuman(ctx: Context, wish: HumanWish, by: Actor): Promise<Human> {
+export async function enrollHuman(ctx: Context, input: HumanInput, by: Actor): Promise<Human> {
   return transact(ctx, async (tx) => {
     await lockHumans(tx);
-    const { id } = await insertPerson(tx, { name: wish.name, role: "member" });
-    return saveHuman(tx, id, wish, { by, action: "created" });
+    const { id } = await insertPerson(tx, { name: input.name, role: "member" });
+    return saveHuman(tx, id, input, { by, action: "created" });
   });
 }
 
@@ -46,7 +46,7 @@ export async function enrollHuman(ctx: Context, wish: HumanWish, by: Actor): Pro
 export async function changeHuman(
   ctx: Context,
   number: number,
-  change: (human: Human) => HumanWish,
+  change: (human: Human) => HumanInput,
   by: Actor,
 ): Promise<Human> {
   return transact(ctx, async (tx) => {
@@ -74,12 +74,12 @@ export async function reachByMail(tx: Tx, person: string, address: string, by?: 
 async function saveHuman(
   tx: Tx,
   person: string,
-  wish: HumanWish,
+  input: HumanInput,
   { by, action }: { by: Actor; action: "created" | "updated" },
 ): Promise<Human> {
-  const standing = await findHuman(tx, person);
-  if (!standing) throw new Error("a human is missing who was just there");
-  const identities = wish.channels.map(({ channel, target }) => identityAt({ via: channel, to: target["to"] }));
+  const existing = await findHuman(tx, person);
+  if (!existing) throw new Error("a human is missing who was just there");
+  const identities = input.channels.map(({ channel, target }) => identityAt({ via: channel, to: target["to"] }));
   for (const [i, identity] of identities.entries()) {
     const owner = identity && (await findHumanByIdentity(tx, identity));
     if (owner && owner.person !== person) {
@@ -87,9 +87,9 @@ async function saveHuman(
       throw new Refusal("invalid_input", { loc: ["body", "prioritizedContactChannels", i] }, says);
     }
   }
-  const channels = wish.channels.map((one) => withOwner(one, person));
+  const channels = input.channels.map((one) => withOwner(one, person));
   const different = new Map(identities.flatMap((one) => (one ? [[`${one.kind}:${one.value}`, one] as const] : [])));
-  await updateHuman(tx, { ...wish, channels, person }, [...different.values()]);
+  await updateHuman(tx, { ...input, channels, person }, [...different.values()]);
   await appendAudit(tx, { actor: by, action: `human.${action}`, data: { person } });
   tx.wake(INBOX_TOPIC);
   const saved = await findHuman(tx, person);

@@ -4,16 +4,19 @@ import { sha256Hex } from "../lib/keyring.ts";
 import { findKeyNamed, findLiveKey, touchKey } from "./store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 
-/** Who a key stands for. */
+/** The identity that a key stands for. */
 export interface KeyIdentity {
   keyId: string;
   scope: Scope;
   name: string;
-  /** What owns the objects: all keys of one name and scope share it, and no open caller's `open:<id>` can equal it. */
+  /**
+   * The owner of the key's objects: all keys of one name and scope share it, and no open caller's `open:<id>` can equal
+   * it.
+   */
   principal: string;
   person: string | null;
   selfRespond: boolean;
-  /** What its requests ask that name nobody. */
+  /** The addressee of its requests that name nobody. */
   channel: string | null;
   /** The one conversation it is good for. */
   conversation: number | null;

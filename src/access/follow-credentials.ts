@@ -8,8 +8,8 @@ export async function areGood(ctx: Pick<Context, "db">, hashes: readonly string[
 }
 
 /**
- * Calls `end` once one of these keys or sessions is good no more, within about a second of that, until it is disposed of
- * (spec/invariants T7). Whoever must not say anything more asks `areGood` before each word.
+ * Calls `end` once one of these keys or sessions is good no more, within about a second of that, until it is disposed
+ * of (spec/invariants T7). A caller that must not send anything more asks `areGood` before each message.
  */
 export function followCredentials(
   ctx: Pick<Context, "db" | "wake" | "log">,

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { findHumans } from "./store/humans.ts";
 
-/** Returns how these people are called, by id; whoever is not known here is left out. */
+/** Returns the names of these people, by id; a person who is not known here is left out. */
 export async function namePeople(
   ctx: Pick<Context, "db">,
   people: readonly string[],

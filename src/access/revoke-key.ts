@@ -6,8 +6,8 @@ import { transact } from "../core/store/transact.ts";
 import { whatOf } from "./create-key.ts";
 
 /**
- * The key is refused from the next request on, by every server of the store. The record says who revoked
- * it, where that is told.
+ * Revokes the key: every server of the store refuses it from the next request on. The record names the person who
+ * revoked it, where one is given.
  *
  * @throws {Refusal} `key_not_found`
  */

@@ -10,7 +10,7 @@ export interface SignInRequest {
   code: string;
   /** The session this one replaces. */
   formerToken?: string | undefined;
-  /** What tries are counted by: a hash of the caller's address, or nothing for this computer's own. */
+  /** The key by which tries are counted: a hash of the caller's address; left out for callers on this computer. */
   countedBy?: string | undefined;
 }
 

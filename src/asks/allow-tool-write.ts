@@ -1,7 +1,7 @@
 import { policyInputOf } from "./model/policy-input.ts";
 import type { Context } from "../context.ts";
 import type { Policy } from "../policy/model/policy.ts";
-import type { Job, RelayAsk } from "./model/ask.ts";
+import type { Job, Ask } from "./model/ask.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
 import { noteSpared } from "../policy/grants.ts";
@@ -15,20 +15,20 @@ import { judge } from "../policy/judge.ts";
 export async function allowToolWrite(
   ctx: Pick<Context, "db" | "wake">,
   policy: Policy,
-  { ask, job, role, tool }: { ask: RelayAsk; job: Job; role: string | null; tool: string },
+  { ask, job, role, tool }: { ask: Ask; job: Job; role: string | null; tool: string },
 ): Promise<{ isAllowed: boolean; reason: string }> {
   return transact(ctx, async (tx) => {
     const input = policyInputOf(ask, job, { action: "write", tool, ...(role !== null && { role }) });
-    const verdict = await judge(tx, { policy }, input);
+    const judged = await judge(tx, { policy }, input);
     // A grant that was revoked since it was read allows nothing.
-    const isAllowed = verdict.decision === "ALLOW" && verdict.matchedRule && (await noteSpared(tx, verdict));
+    const isAllowed = judged.decision === "ALLOW" && judged.matchedRule && (await noteSpared(tx, judged));
     await appendAudit(tx, {
-      actor: { kind: "policy", id: verdict.trace.policy },
+      actor: { kind: "policy", id: judged.trace.policy },
       action: isAllowed ? "tool.write_allowed" : "tool.write_refused",
       agent: ask.principal,
       askId: ask.id,
-      data: { tool, trace: verdict.trace },
+      data: { tool, trace: judged.trace },
     });
-    return { isAllowed, reason: verdict.because };
+    return { isAllowed, reason: judged.because };
   });
 }

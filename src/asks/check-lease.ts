@@ -16,7 +16,7 @@ function holdsLease({ leaseHash }: JobAt, token: string | undefined): boolean {
   return leaseHash !== null && token !== undefined && leaseHash === sha256Hex(token);
 }
 
-/** Whoever shows this token holds the job. @throws {Refusal} `fenced` */
+/** Checks that the token is the one that holds the job's lease. @throws {Refusal} `fenced` */
 export function checkLease(held: JobAt, token: string | undefined): void {
   if (!holdsLease(held, token)) throw fenced(held);
 }

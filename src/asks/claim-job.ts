@@ -10,11 +10,11 @@ import { CLAIMS_TOPIC, watch } from "../core/store/wake.ts";
 import { moveNote, statusOf } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
-/** Who would work on what, and for how long a claim is good. */
-export interface ClaimWish {
+/** The claimant, the kinds of jobs it takes, and the length of its lease. */
+export interface ClaimInput {
   kinds: readonly string[];
   holder: string;
-  /** What the holder calls the process that works. */
+  /** The name that the holder gives to its process. */
   worker: string;
   leaseS: number;
 }
@@ -36,24 +36,24 @@ const TOKEN_LENGTH = 32;
  */
 export async function claimJobFor(
   ctx: Context,
-  wish: ClaimWish,
+  input: ClaimInput,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<Claimed | undefined> {
   using changes = watch(ctx, [CLAIMS_TOPIC], [ctx.stopping, signal]);
   const until = ctx.clock.monotonic() + waitMs;
   for (;;) {
     if (signal.aborted) return undefined;
-    const claimed = await claimOnce(ctx, wish);
+    const claimed = await claimOnce(ctx, input);
     if (claimed) return claimed;
     // A rival took the one that was found; there may be others.
-    if (await hasClaimable(ctx.db, wish.kinds)) continue;
+    if (await hasClaimable(ctx.db, input.kinds)) continue;
     const leftMs = until - ctx.clock.monotonic();
     if (leftMs <= 0 || ctx.stopping.aborted) return undefined;
     await changes.next(leftMs);
   }
 }
 
-async function claimOnce(ctx: Context, { kinds, holder, worker, leaseS }: ClaimWish): Promise<Claimed | undefined> {
+async function claimOnce(ctx: Context, { kinds, holder, worker, leaseS }: ClaimInput): Promise<Claimed | undefined> {
   const token = `lease_${base62(ctx.random, TOKEN_LENGTH)}`;
   return transact(ctx, async (tx) => {
     const held = await claimJob(tx, {

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { isOver, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { isOver, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "./store/jobs.ts";
 import { findAnswers, noteToldTo } from "./store/answers.ts";
@@ -10,14 +10,14 @@ import { statusOf } from "./settle.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What a follower of a job is told, under the number of the newest event it covers. */
+/** One message to a follower of a job; `seq` is the number of the newest event it covers. */
 export type JobNews =
   | { kind: "status" | "log"; seq: number; body: Body }
   | { kind: "answer"; seq: number; answer: RelayAnswer }
   /** How the job is, for whoever follows from now on. */
   | { kind: "snapshot"; seq: number; body: Body }
   /** The same, in full, for whoever cannot be told everything since. */
-  | { kind: "reset"; seq: number; body: Body; job: JobAt["job"]; pending: readonly RelayAsk[] };
+  | { kind: "reset"; seq: number; body: Body; job: JobAt["job"]; pending: readonly Ask[] };
 
 const EVENTS_PER_READ = 200;
 const LONGEST_WAIT_MS = 60_000;

@@ -6,11 +6,11 @@ import {
   forgetDecisions as forget,
   listDecisions,
   type CachedDecision,
-  type DecisionPlace,
+  type DecisionPosition,
 } from "./store/decision-cache.ts";
 import { transact } from "../core/store/transact.ts";
 
-export type { CachedDecision, DecisionPlace } from "./store/decision-cache.ts";
+export type { CachedDecision, DecisionPosition } from "./store/decision-cache.ts";
 
 /**
  * Returns one page of the earlier decisions that may be repeated, the newest first, of one role, or of all; with where the
@@ -18,8 +18,8 @@ export type { CachedDecision, DecisionPlace } from "./store/decision-cache.ts";
  */
 export async function listCached(
   ctx: Pick<Context, "db">,
-  which: { role?: string; after?: DecisionPlace; limit: number },
-): Promise<{ decisions: CachedDecision[]; next: DecisionPlace | null; count: number }> {
+  which: { role?: string; after?: DecisionPosition; limit: number },
+): Promise<{ decisions: CachedDecision[]; next: DecisionPosition | null; count: number }> {
   const { limit } = which;
   const found = await listDecisions(ctx.db, { ...which, limit: limit + 1 });
   const decisions = found.slice(0, limit);
@@ -32,8 +32,8 @@ export async function listCached(
 }
 
 /**
- * What is forgotten is repeated by no server any more, and is asked anew; answers that repeated it before stay. Returns how
- * many decisions there were. The record says who did it.
+ * Deletes cached decisions and returns how many there were. No server repeats them any more: the same ask is asked
+ * anew. Earlier answers that repeated them stay. The audit record names who did it.
  *
  * @throws {Refusal} `policy_entry_not_found` for one that is not there
  */

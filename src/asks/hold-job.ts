@@ -14,7 +14,7 @@ import { moveJobIn } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
-/** Who would write in a job's name, and the lease it shows. */
+/** The writer in a job's name, and the lease token it shows. */
 export interface Writer {
   principal: string;
   lease?: string | undefined;
@@ -29,8 +29,8 @@ export interface Finish {
 }
 
 /**
- * Holds a job for whoever may write in its name: the holder of its lease or, of an external one, its owner. Whoever held
- * it once learns that it does no longer; to anybody else there is no such job.
+ * Locks a job for its writer: the holder of its lease or, for an external job, its owner. A former holder learns that
+ * it lost the job. For anybody else the job does not exist.
  *
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`
  */
@@ -58,14 +58,14 @@ export async function holdForWriter(
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`, `job_closed`
  */
 export async function heartbeat(ctx: Context, id: string, by: Writer, note?: string): Promise<Job> {
-  const said = await withoutSecrets(ctx, note);
+  const words = await withoutSecrets(ctx, note);
   return transact(ctx, async (tx) => {
     const held = await holdForWriter(ctx, tx, id, by);
     refuseOver(held);
     const job = held.job.external ? held.job : (await renewLease(tx, id, held.job.epoch))?.job;
     if (!job) throw fenced(held);
-    if (said !== undefined) {
-      const body = { job_id: id, level: "info", event: "job.heartbeat", message: said, at: held.now };
+    if (words !== undefined) {
+      const body = { job_id: id, level: "info", event: "job.heartbeat", message: words, at: held.now };
       await appendJobEvents(tx, id, [{ event: "log", body }]);
     }
     return job;
@@ -73,8 +73,8 @@ export async function heartbeat(ctx: Context, id: string, by: Writer, note?: str
 }
 
 /**
- * Holds a lease on for whoever waits for an answer under its epoch. Returns how long it is good for, in milliseconds; 0
- * where there is none, or the job has gone on to another epoch.
+ * Extends the lease for a caller that waits for an answer under its epoch. Returns how long the lease still lasts, in
+ * milliseconds; 0 where the job has no lease, or has moved on to another epoch.
  */
 export async function renewByPoll(ctx: Context, id: string, epoch: number): Promise<number> {
   return transact(ctx, async (tx) => {
@@ -95,8 +95,8 @@ export async function releaseJob(ctx: Context, id: string, by: Writer, reason?: 
     const held = await holdForWriter(ctx, tx, id, by);
     refuseOver(held);
     if (held.job.external) throw new Refusal("job_external");
-    const wish = { by: actorOf(by), uncounted: true, ...(why !== undefined && { reason: why }) };
-    const { job, notes } = await moveJobIn(tx, held, "QUEUED", wish);
+    const input = { by: actorOf(by), uncounted: true, ...(why !== undefined && { reason: why }) };
+    const { job, notes } = await moveJobIn(tx, held, "QUEUED", input);
     await writeNotes(tx, notes);
     return job.job;
   });
@@ -107,9 +107,9 @@ export async function releaseJob(ctx: Context, id: string, by: Writer, reason?: 
  *
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`, `job_closed` when it ended in another way
  */
-export async function finishJob(ctx: Context, id: string, by: Writer, wish: Finish): Promise<Job> {
-  const reason = await withoutSecrets(ctx, wish.reason);
-  const finish = { ...wish, ...(reason !== undefined && { reason }) };
+export async function finishJob(ctx: Context, id: string, by: Writer, input: Finish): Promise<Job> {
+  const reason = await withoutSecrets(ctx, input.reason);
+  const finish = { ...input, ...(reason !== undefined && { reason }) };
   return transact(ctx, async (tx) => {
     const held = await holdForWriter(ctx, tx, id, by);
     if (isOver(held.job.state) && isSame(held.job, finish)) return held.job;

@@ -21,11 +21,11 @@ interface NewFile {
 type Hold = (tx: Tx) => Promise<JobAt>;
 
 /**
- * What comes from `source` is kept under a path of the job's present epoch, in the place of what the same epoch left
- * there before. Its row says so only once the file is on disk.
+ * Stores the bytes of `source` under a path of the job's present epoch. They replace an earlier file of the same epoch
+ * at that path. The row is written only once the file is on disk.
  *
- * Files of one job find their places one after another, so that no row ever tells of another file than its own. Of one
- * that is replaced the row goes first: who reads it at that moment finds nothing.
+ * Files of one job are stored one after another, so that a row always describes its own file. When a file is replaced,
+ * its row is deleted first: a reader at that moment finds nothing.
  *
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`, `job_closed`, `invalid_input` for a bad path,
  *   `body_too_large`
@@ -93,8 +93,8 @@ async function keep(
     const { files, bytes } = await countOtherArtifacts(tx, own);
     if (files >= ARTIFACT_LIMITS.files) throw tooMuch({ max_files: ARTIFACT_LIMITS.files });
     if (bytes + size > ARTIFACT_LIMITS.jobBytes) throw tooMuch({ max_job_bytes: ARTIFACT_LIMITS.jobBytes });
-    const standing = await findArtifact(tx, id, path);
-    const isSame = standing?.epoch === epoch && standing.sha256 === sha256;
+    const existing = await findArtifact(tx, id, path);
+    const isSame = existing?.epoch === epoch && existing.sha256 === sha256;
     if (!isSame) await deleteArtifact(tx, own);
     return { artifact: own, isThere: isSame };
   });

@@ -1,14 +1,14 @@
 import { policyInputOf } from "./model/policy-input.ts";
 import type { Context } from "../context.ts";
 import { type Policy } from "../policy/model/policy.ts";
-import type { RelayAsk } from "./model/ask.ts";
+import type { Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
-import { findAddressed } from "../requests/store/requests.ts";
+import { findRequest } from "../requests/store/requests.ts";
 import { findJob } from "./store/jobs.ts";
 import { findAnswer } from "./store/answers.ts";
 import { claimLesson } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
-import { grantStanding } from "../policy/grants.ts";
+import { grantPermanently } from "../policy/grants.ts";
 import { noteApproved, noteRejected } from "../policy/proposals.ts";
 
 /**
@@ -17,12 +17,12 @@ import { noteApproved, noteRejected } from "../policy/proposals.ts";
  */
 export async function learnFrom(
   ctx: Context,
-  ask: RelayAsk,
+  ask: Ask,
   { policy, learnAfter, grantDays: days }: { policy: Policy; learnAfter: number; grantDays: number },
 ): Promise<void> {
   const job = await findJob(ctx.db, ask.jobId);
   const found = await findAnswer(ctx.db, ask.id);
-  const addressed = ask.addressedId === null ? undefined : await findAddressed(ctx.db, ask.addressedId);
+  const addressed = ask.addressedId === null ? undefined : await findRequest(ctx.db, ask.addressedId);
   await transact(ctx, async (tx) => {
     if (!(await claimLesson(tx, ask.id))) return;
     if (!job || found?.answer.source !== "person") return;
@@ -31,8 +31,8 @@ export async function learnFrom(
     const { standing, by } = addressed?.ask.outcome ?? {};
     // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
     if (standing && by?.kind === "person" && addressed?.ask.wire["standing"] === true) {
-      const wish = { input, askId: ask.id, person: by.id, days };
-      await grantStanding(ctx, tx, wish).catch((error: unknown) => {
+      const grantInput = { input, askId: ask.id, person: by.id, days };
+      await grantPermanently(ctx, tx, grantInput).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
         ctx.log.warn({ ask_id: ask.id, code: error.code }, "what was ticked could not be allowed for good");
       });

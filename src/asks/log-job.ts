@@ -15,8 +15,8 @@ export interface JobLog {
 }
 
 /**
- * What an executor says stands among its job's events, in its order and all or nothing, without the secrets that were
- * found in it.
+ * Appends an executor's log lines to its job's events, in their order, and either all of them or none. Secrets found
+ * in them are removed first.
  *
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`, `job_closed`
  */

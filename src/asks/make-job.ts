@@ -13,7 +13,7 @@ import { moveNote, statusOf } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked job, but for what the store gives it. */
-export type JobWish = Pick<
+export type JobInput = Pick<
   Job,
   "kind" | "external" | "owner" | "spec" | "env" | "repo" | "labels" | "priority" | "maxAttempts"
 > & {
@@ -29,26 +29,26 @@ export type JobWish = Pick<
  *
  * @throws {Refusal} `job_id_taken` also where somebody else has used the id, `feature_disabled`
  */
-export async function makeJob(ctx: Context, wish: JobWish): Promise<{ job: Job; made: boolean }> {
-  const { id: given, ttlS, ...rest } = wish;
+export async function makeJob(ctx: Context, input: JobInput): Promise<{ job: Job; made: boolean }> {
+  const { id: given, ttlS, ...rest } = input;
   const id = given ?? `job_${uuidV7(ctx.clock.now(), ctx.random)}`;
-  if (!isServed(ctx.relay, { id, labels: wish.labels })) throw new Refusal("feature_disabled");
+  if (!isServed(ctx.relay, { id, labels: input.labels })) throw new Refusal("feature_disabled");
   const bodyHash = sha256Hex(canonicalExact({ ...rest, owner: undefined, ttlS }));
-  const ttlMs = wish.external ? EXTERNAL_IDLE_MS : ttlS * 1000;
+  const ttlMs = input.external ? EXTERNAL_IDLE_MS : ttlS * 1000;
 
   return transact(ctx, async (tx) => {
-    const standing = given === undefined ? undefined : await findJob(tx, id);
-    const inserted = standing ? undefined : await insertJobIfNew(tx, { ...rest, id, bodyHash, ttlMs });
+    const existing = given === undefined ? undefined : await findJob(tx, id);
+    const inserted = existing ? undefined : await insertJobIfNew(tx, { ...rest, id, bodyHash, ttlMs });
     if (!inserted) {
-      const other = standing ?? (await lockJob(tx, id));
-      if (other?.job.owner !== wish.owner || other.bodyHash !== bodyHash)
+      const other = existing ?? (await lockJob(tx, id));
+      if (other?.job.owner !== input.owner || other.bodyHash !== bodyHash)
         throw new Refusal("job_id_taken", { job_id: id });
       return { job: other.job, made: false };
     }
     await appendJobEvents(tx, id, [statusOf(inserted, null)]);
     // point: job-made
-    await writeNotes(tx, [moveNote(inserted, null, { kind: "agent", id: wish.owner })]);
-    if (!wish.external) tx.wake(CLAIMS_TOPIC);
+    await writeNotes(tx, [moveNote(inserted, null, { kind: "agent", id: input.owner })]);
+    if (!input.external) tx.wake(CLAIMS_TOPIC);
     return { job: inserted.job, made: true };
   });
 }

@@ -1,17 +1,17 @@
 import type { Context } from "../context.ts";
-import { readStoreClock } from "../questions/store/activity.ts";
+import { storeNow } from "../core/store/db.ts";
 import { countJobs, countPendingByStage, listEnded, oldestPendingMs, type EndedAsk } from "./store/activity.ts";
 
 export type { EndedAsk } from "./store/activity.ts";
 
-/** What the relay's figures are made of: what ended since the last look, and what is under way now. */
+/** The data of the relay's metrics: the asks that ended since the last read, and those that are open now. */
 export interface RelayActivity {
   ended: readonly EndedAsk[];
   pending: Awaited<ReturnType<typeof countPendingByStage>>;
   jobs: Awaited<ReturnType<typeof countJobs>>;
 }
 
-/** What is older than this has surely been written down. */
+/** The age after which an ended ask is surely committed. */
 const SETTLED_AFTER_MS = 1000;
 
 /** Follows what executors ask and how it ends from now on: whole-store figures, the same on every server. */
@@ -19,7 +19,7 @@ export function followRelay(ctx: Pick<Context, "db">): { next(): Promise<RelayAc
   let from: number | undefined;
   return {
     async next() {
-      const now = await readStoreClock(ctx.db);
+      const now = await storeNow(ctx.db);
       const start = from ?? now;
       const to = Math.max(start, now - SETTLED_AFTER_MS);
       from = to;

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { RELAY_DOOR } from "./model/people.ts";
-import { lockAsk } from "../questions/store/questions.ts";
+import { lockQuestion } from "../questions/store/questions.ts";
 import { findQuestionOrphans } from "./store/ended.ts";
 import { transact } from "../core/store/transact.ts";
 import { cancelHeld } from "../questions/expire.ts";
@@ -14,7 +14,7 @@ export async function findQuestionOrphanIds(ctx: Context, limit: number): Promis
 /** Takes such a question out of the feed. */
 export async function closeQuestionOrphan(ctx: Context, questionId: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const held = await lockAsk(tx, questionId);
+    const held = await lockQuestion(tx, questionId);
     if (held?.ask.state !== "open" || (await isQuestionWanted(tx, questionId))) return;
     await cancelHeld(ctx, tx, held, RELAY_DOOR);
   });

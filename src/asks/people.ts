@@ -1,27 +1,27 @@
 import type { Context } from "../context.ts";
 import { readExactJson, sha256Digest } from "../lib/exact-json.ts";
-import type { AddressedAsk, Audience, ForeignSchema } from "../requests/model/request.ts";
+import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { PolicyInput } from "../policy/model/policy.ts";
-import type { RelayAnswer, RelayAsk, StageRecord } from "./model/ask.ts";
+import type { RelayAnswer, Ask, StageRecord } from "./model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
 import { beforeText, formOf, RELAY_DOOR } from "./model/people.ts";
 import { titleOf } from "../core/model/title.ts";
 import type { Tx } from "../core/store/db.ts";
 import { listHumans } from "../access/store/humans.ts";
-import { advanceRelayAsk, moveJoined, type RelayAskAt } from "./store/asks.ts";
+import { advanceAsk, moveJoined, type AskAt } from "./store/asks.ts";
 import { argumentsWithSecrets, type GuardedArguments } from "../requests/guard-arguments.ts";
-import { addressAskIn } from "../requests/address-ask.ts";
-import { findCalled, type Called, type Looking } from "../access/find-called.ts";
-import { audienceOfCalled, personLeaf } from "../requests/audience-of-called.ts";
+import { createRequestIn } from "../requests/create-request.ts";
+import { resolveRecipient, type Recipient, type Looking } from "../access/resolve-recipient.ts";
+import { audienceOfRecipient, personLeaf } from "../requests/audience-of-recipient.ts";
 
 const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
 const MOST_NAMED = 24;
 const LOOKED_AT = 1000;
 
-/** Whom an ask goes to, and whether that is whom somebody named. */
+/** The audience of an ask, and the name that was not found, if any. */
 export interface ResolvedAudience {
   audience: Audience;
   /** The first name that nobody has, where one was given. */
@@ -38,13 +38,13 @@ export async function relayAudience(
   { to, need }: { to: readonly (string | undefined)[]; need: number },
 ): Promise<ResolvedAudience> {
   const name = to.find((one) => one !== undefined && one.trim() !== "");
-  const called: Called = name === undefined ? { is: "nobody" } : await findCalled(ctx, name);
-  const isKnown = called.is === "human" || called.is === "group";
+  const recipient: Recipient = name === undefined ? { is: "nobody" } : await resolveRecipient(ctx, name);
+  const isKnown = recipient.is === "human" || recipient.is === "group";
   const unknown = name !== undefined && !isKnown ? name : null;
-  if (need <= 1) return { audience: isKnown ? audienceOfCalled(called) : INBOX, unknown };
+  if (need <= 1) return { audience: isKnown ? audienceOfRecipient(recipient) : INBOX, unknown };
   // Several must agree: each of them fills one place.
-  const group = called.is === "group" ? called.group : undefined;
-  const named = called.is === "human" ? [called.human] : called.is === "group" ? called.humans : [];
+  const group = recipient.is === "group" ? recipient.group : undefined;
+  const named = recipient.is === "human" ? [recipient.human] : recipient.is === "group" ? recipient.humans : [];
   const all = named.length >= need ? [] : await listHumans(ctx.db, 0, LOOKED_AT);
   const others = all.filter(({ seesAll, person }) => seesAll && !named.some((one) => one.person === person));
   const of = [
@@ -56,7 +56,7 @@ export async function relayAudience(
   return { audience: { is: "quorum", min: need, of: places }, unknown };
 }
 
-/** What is needed to put an ask to people. */
+/** The data that an ask to people is made from. */
 export interface PeoplePlan {
   asked: ResolvedAudience;
   input: PolicyInput;
@@ -66,13 +66,13 @@ export interface PeoplePlan {
   remarks: readonly string[];
   /** How the same was answered before; people are told. */
   before: RelayAnswer | null;
-  /** Whoever approves may allow the same for good. */
+  /** True where the approver may allow the same call permanently. */
   standing: boolean;
-  /** What policy said. */
+  /** The policy's decision and its reasons. */
   trace: PolicyTrace;
   /** Under which key an answer may be given again; null where it may not. */
   keep: { key: string; role: string | null; policyVersion: string } | null;
-  /** Who asks, as people know them. */
+  /** The asker's name, as people know it. */
   asker: string;
   /** The arguments of its call that hold a secret. */
   guarded: Awaited<ReturnType<typeof guardedOf>>;
@@ -85,9 +85,9 @@ export interface PeoplePlan {
 export async function askPeopleIn(
   ctx: Pick<Context, "newId" | "keyring" | "addressed" | "relay">,
   tx: Tx,
-  held: RelayAskAt,
+  held: AskAt,
   plan: PeoplePlan,
-): Promise<RelayAskAt | undefined> {
+): Promise<AskAt | undefined> {
   const { ask, options } = held;
   const call = callOf(ctx, held);
   const form = call
@@ -99,7 +99,7 @@ export async function askPeopleIn(
   const timeoutSeconds = leftMs / 1000;
   const remindS = reminderSeconds(timeoutSeconds);
   const remarks = [...plan.remarks, ...(plan.before ? [beforeText(plan.before, digest)] : [])].join("\n");
-  const { ask: addressed } = await addressAskIn(ctx, tx, {
+  const { ask: addressed } = await createRequestIn(ctx, tx, {
     door: RELAY_DOOR,
     asker: plan.asker,
     ref: `ask:${ask.id}`,
@@ -120,12 +120,12 @@ export async function askPeopleIn(
       standing: plan.standing,
       policy_trace: plan.trace,
       ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),
-      // What is approved is never altered: where it holds a secret, it is shown on our own pages only.
+      // An approved text is never altered: one that holds a secret is shown only on Parley's own pages.
       ...plan.guarded,
     },
     uncharged: true,
   });
-  const advanced = await advanceRelayAsk(tx, held, {
+  const advanced = await advanceAsk(tx, held, {
     stage: "people",
     stages: plan.stages,
     respondInMs: null,
@@ -138,7 +138,7 @@ export async function askPeopleIn(
   return advanced;
 }
 
-/** What keeping an answer for the next time takes, as the ask to people carries it. */
+/** The data for storing an answer in the decision cache, as the ask to people carries it. */
 export interface Keeping {
   key: string;
   role: string | null;
@@ -148,14 +148,14 @@ export interface Keeping {
 
 function keepingOf(
   { relay }: Pick<Context, "relay">,
-  ask: RelayAsk,
+  ask: Ask,
   { key, role, policyVersion }: NonNullable<PeoplePlan["keep"]>,
 ): Keeping {
   return { key, role, seed_key: seedKey(ask, policyVersion), ttl_s: relay.cacheTtlS };
 }
 
 /** Returns for how many seconds an answer to an ask can be kept for the same question; null where it cannot. */
-export function keptForS({ state, wire }: Pick<AddressedAsk, "state" | "wire">): number | null {
+export function keptForS({ state, wire }: Pick<Request, "state" | "wire">): number | null {
   const keep = state === "open" ? (wire["keep"] as Keeping | undefined) : undefined;
   return keep?.ttl_s ?? null;
 }
@@ -166,7 +166,7 @@ export function keptForS({ state, wire }: Pick<AddressedAsk, "state" | "wire">):
  */
 export async function guardedOf(
   ctx: Pick<Context, "keyring" | "secrets">,
-  held: RelayAskAt,
+  held: AskAt,
 ): Promise<Partial<GuardedArguments> | { guarded: true }> {
   const call = held.warnings.length > 0 ? callOf(ctx, held) : null;
   if (call === null) return {};
@@ -177,7 +177,7 @@ export async function guardedOf(
 /** Returns the call that an approval of the ask approves, where it came with one. */
 export function callOf(
   { keyring }: Pick<Context, "keyring">,
-  { ask, sealedCall }: Pick<RelayAskAt, "ask" | "sealedCall">,
+  { ask, sealedCall }: Pick<AskAt, "ask" | "sealedCall">,
 ): { fn: string; kwargs: string } | null {
   return sealedCall === null ? null : (JSON.parse(keyring.open(sealedCall, ask.id)) as { fn: string; kwargs: string });
 }

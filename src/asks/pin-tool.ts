@@ -6,18 +6,18 @@ import { type Actor, appendAudit } from "../core/store/audit.ts";
 
 export type { ToolPin } from "./store/tool-pins.ts";
 
-/** What a server of tools says one of them is. */
+/** A tool's definition, as its server states it. */
 export interface PinnedDefinition {
   name: string;
   description: string;
   inputSchema: Readonly<Record<string, unknown>>;
-  /** What else it says of itself, where that is looked at too. */
+  /** The other members of the definition, where they are compared too. */
   more?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Says whether a tool is what it was when it was first used, or last accepted. What it has become is noted, for
- * whoever looks at it with `parley tools list` (spec/relay 12).
+ * Compares a tool with its definition when it was first used, or last accepted. A changed definition is stored, so that
+ * `parley tools list` shows it (spec/relay 12).
  */
 export async function checkPin(
   ctx: Pick<Context, "db">,
@@ -30,7 +30,7 @@ export async function checkPin(
   let pin = await findPin(ctx.db, tool);
   if (!pin) {
     await insertPinIfNew(ctx.db, tool, hash, text);
-    // Of two servers that saw it first at once, one was faster.
+    // Another server may have inserted the first pin at the same time.
     pin = await findPin(ctx.db, tool);
   }
   const isSame = pin?.hash === hash;

@@ -1,28 +1,28 @@
 import type { Context } from "../context.ts";
 import { membersOf } from "../lib/exact-json.ts";
-import type { AddressedAsk, Decision, ForeignSchema } from "../requests/model/request.ts";
+import type { Request, Decision, ForeignSchema } from "../requests/model/request.ts";
 import { chosenBy } from "./model/choice-options.ts";
 import { isDecision } from "./model/people.ts";
-import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
-import { findAddressed, lockAddressed } from "../requests/store/requests.ts";
-import { lockAsk, type AskAt } from "../questions/store/questions.ts";
+import { findRequest, lockRequest } from "../requests/store/requests.ts";
+import { lockQuestion, type QuestionAt } from "../questions/store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
 import { appendJobEvents, lockJob } from "./store/jobs.ts";
 import { ownsKeyOf } from "../access/store/keys.ts";
 import { findAnswer, insertLateAnswer } from "./store/answers.ts";
-import { findRelayAsk, lockRelayAsk, type RelayAskAt } from "./store/asks.ts";
+import { findAsk, lockAsk, type AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { decideAsk, responderOf } from "../requests/decide.ts";
-import { finishAddressed } from "../requests/end.ts";
+import { finishRequest } from "../requests/end.ts";
 import { cancelHeld } from "../questions/expire.ts";
-import { expireRelayAsk } from "./read.ts";
+import { expireAsk } from "./read.ts";
 import { logOf, settleAskIn } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked answer of a person or a service. */
-export interface AnswerWish {
+export interface AskAnswerInput {
   askId: string;
   jobId: string;
   stepId: string;
@@ -36,7 +36,7 @@ export interface AnswerWish {
   bodyHash: string;
 }
 
-/** Who answers: a person, or a service. */
+/** The answerer: a person, or a service. */
 export interface AskAnswerer {
   principal: string;
   name: string;
@@ -44,16 +44,16 @@ export interface AskAnswerer {
 }
 
 /**
- * Records the answer of a person or a service. The first one that is committed is the answer; the same one from the same
- * answerer again changes nothing. What comes too late is kept, and announced as such (spec/relay 5).
+ * Records the answer of a person or a service. The first one that is committed is the answer. If the same answerer
+ * repeats it, nothing changes. An answer that comes too late is stored, and announced as late (spec/relay 5).
  *
- * A person's answer to what was put to people is a decision like any other, with the digest of what was shown.
+ * A person's answer to an ask that went to people is a decision like any other, with the digest of the text shown.
  *
  * @throws {Refusal} `request_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
  *   `unknown_option`, `already_decided`, `ask_settled`
  */
-export async function postAnswer(ctx: Context, who: AskAnswerer, wish: AnswerWish): Promise<RelayAnswer | null> {
-  const found = await findRelayAsk(ctx.db, wish.askId);
+export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswerInput): Promise<RelayAnswer | null> {
+  const found = await findAsk(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
   const { ask } = found;
   if (
@@ -62,47 +62,50 @@ export async function postAnswer(ctx: Context, who: AskAnswerer, wish: AnswerWis
   ) {
     throw new Refusal("self_response");
   }
-  if (ask.jobId !== wish.jobId || ask.stepId !== wish.stepId) throw new Refusal("answer_mismatch");
+  if (ask.jobId !== input.jobId || ask.stepId !== input.stepId) throw new Refusal("answer_mismatch");
   if (who.person === null && isDecision(ask)) throw new Refusal("person_needed");
-  if (ask.status === "PENDING" && found.now >= ask.expiresAt) await expireRelayAsk(ctx, ask.id);
+  if (ask.status === "PENDING" && found.now >= ask.expiresAt) await expireAsk(ctx, ask.id);
 
   const before = await findAnswer(ctx.db, ask.id);
   const wasPeoples = who.person !== null && ask.addressedId !== null;
-  if (before && !wasPeoples) return again(ctx, who, wish, { held: found, ...before });
+  if (before && !wasPeoples) return again(ctx, who, input, { held: found, ...before });
   try {
-    const fitting = await fittingAnswer(ctx, found, wish);
+    const fitting = await fittingAnswer(ctx, found, input);
     if (who.person === null) return await settleByService(ctx, who, fitting, ask);
     return await decideByKey(ctx, { ...who, person: who.person }, fitting, ask);
   } catch (error) {
-    // What a person said again is the same decision; everything else comes too late, whatever else is wrong with it.
+    // A person's repeated answer is the same decision. Any other answer is too late, whatever else is wrong with it.
     if (!before || !(error instanceof Refusal)) throw error;
-    return again(ctx, who, wish, { held: found, ...before });
+    return again(ctx, who, input, { held: found, ...before });
   }
 }
 
-/** What stands already is either the very same answer, or somebody else's, or nobody's because time ran out. */
+/**
+ * Returns the existing answer where this one repeats it. Otherwise refuses: somebody else answered, or time ran out. An
+ * answer after that time is stored as a late answer.
+ */
 async function again(
   ctx: Context,
   who: AskAnswerer,
-  wish: AnswerWish,
-  { held, answer, bodyHash }: { held: RelayAskAt; answer: RelayAnswer; bodyHash: string | null },
+  input: AskAnswerInput,
+  { held, answer, bodyHash }: { held: AskAt; answer: RelayAnswer; bodyHash: string | null },
 ): Promise<RelayAnswer> {
-  if (answer.principal === who.principal && bodyHash === wish.bodyHash) return answer;
+  if (answer.principal === who.principal && bodyHash === input.bodyHash) return answer;
   const isNobodys = answer.source === "server";
   if (!isNobodys) {
     const { status, answeredBy = answer.source, createdAt } = answer;
     throw new Refusal("already_decided", { status, answered_by: answeredBy, at: createdAt });
   }
   const speaker = { person: who.person, identities: [], askId: held.ask.addressedId };
-  const words = await cleanWords(ctx, { text: wish.text, json: wish.json }, speaker);
+  const words = await cleanWords(ctx, { text: input.text, json: input.json }, speaker);
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, held.ask.jobId);
     if (!job) return;
-    const { status } = wish;
-    const { text, json } = words.said;
+    const { status } = input;
+    const { text, json } = words.words;
     await exposeIn(ctx, tx, words);
     const isNew = await insertLateAnswer(tx, {
-      askId: wish.askId,
+      askId: input.askId,
       principal: who.person ?? who.principal,
       status,
       ...(text !== undefined && { text }),
@@ -117,27 +120,27 @@ async function again(
 }
 
 /** Returns the answer as it is recorded, where it fits what was asked for. @throws {Refusal} `answer_misfit` */
-async function fittingAnswer(ctx: Context, { ask, options }: RelayAskAt, wish: AnswerWish): Promise<AnswerWish> {
-  if (wish.status !== "ANSWERED" || isDecision(ask)) return wish;
-  // Whoever asks back gives no answer yet.
-  if (wish.askBack !== undefined && wish.text === undefined && wish.json === undefined) return wish;
+async function fittingAnswer(ctx: Context, { ask, options }: AskAt, input: AskAnswerInput): Promise<AskAnswerInput> {
+  if (input.status !== "ANSWERED" || isDecision(ask)) return input;
+  // A question back is not an answer yet.
+  if (input.askBack !== undefined && input.text === undefined && input.json === undefined) return input;
   if (options.length > 0) {
-    const words = choiceOf(wish.json) ?? wish.text ?? "";
+    const words = choiceOf(input.json) ?? input.text ?? "";
     const chosen = chosenBy(options, words);
     if (!chosen) {
       const names = options.map(({ id, label }) => id ?? label);
       throw misfit("/choice", `must be one of ${names.join(", ")}`);
     }
-    return { ...wish, text: chosen.text, json: { ...membersOf(wish.json), ...chosen.json } };
+    return { ...input, text: chosen.text, json: { ...membersOf(input.json), ...chosen.json } };
   }
   const schema = await schemaOf(ctx, ask);
   if (schema) {
-    const errors = await ctx.schemas.validate(schema, wish.json);
+    const errors = await ctx.schemas.validate(schema, input.json);
     if (errors.length > 0) throw new Refusal("answer_misfit", { errors });
-  } else if (wish.text === undefined && wish.json === undefined) {
+  } else if (input.text === undefined && input.json === undefined) {
     throw misfit("", "must hold answer_text, answer_json or ask_back");
   }
-  return wish;
+  return input;
 }
 
 function misfit(path: string, message: string): Refusal {
@@ -151,8 +154,8 @@ function choiceOf(json: unknown): string | undefined {
 }
 
 /** Returns what an answer has to fit: what the asker wants, or what people are shown because a role wants it. */
-async function schemaOf(ctx: Context, { meta, addressedId }: RelayAsk): Promise<ForeignSchema | null> {
-  const form = addressedId === null ? undefined : (await findAddressed(ctx.db, addressedId))?.ask.form;
+async function schemaOf(ctx: Context, { meta, addressedId }: Ask): Promise<ForeignSchema | null> {
+  const form = addressedId === null ? undefined : (await findRequest(ctx.db, addressedId))?.ask.form;
   if (form?.kind === "value") return form.schema;
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema;
@@ -162,21 +165,21 @@ async function schemaOf(ctx: Context, { meta, addressedId }: RelayAsk): Promise<
 async function decideByKey(
   ctx: Context,
   who: AskAnswerer & { person: string },
-  wish: AnswerWish,
-  ask: RelayAsk,
+  input: AskAnswerInput,
+  ask: Ask,
 ): Promise<RelayAnswer | null> {
   if (ask.addressedId === null) throw new Refusal("request_not_found");
-  const addressed = await findAddressed(ctx.db, ask.addressedId);
+  const addressed = await findRequest(ctx.db, ask.addressedId);
   if (!addressed) throw new Refusal("request_not_found");
   const responder = await responderOf(ctx.db, who.person, "api");
-  const decision = decisionOf(ask, addressed.ask.form.kind, wish, addressed.ask.digest);
+  const decision = decisionOf(ask, addressed.ask.form.kind, input, addressed.ask.digest);
   try {
     await decideAsk(ctx, { askId: addressed.ask.id, responder, decision, byKey: true });
   } catch (error) {
     const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
-    const held = after && (await findRelayAsk(ctx.db, ask.id));
+    const held = after && (await findAsk(ctx.db, ask.id));
     if (!after || !held) throw error;
-    return again(ctx, who, wish, { held, ...after });
+    return again(ctx, who, input, { held, ...after });
   }
   return (await findAnswer(ctx.db, ask.id))?.answer ?? null;
 }
@@ -186,9 +189,9 @@ function isTooLate({ code }: Refusal): boolean {
 }
 
 function decisionOf(
-  ask: RelayAsk,
+  ask: Ask,
   kind: "approval" | "reply" | "value",
-  { status, text, json, artifacts, askBack, error }: AnswerWish,
+  { status, text, json, artifacts, askBack, error }: AskAnswerInput,
   digest: string | null,
 ): Decision {
   const comment = error ?? text;
@@ -197,8 +200,8 @@ function decisionOf(
     ...(artifacts && { artifacts }),
     ...(askBack !== undefined && { askBack }),
   };
-  const said = { ...(comment !== undefined && { comment }), ...(digest !== null && { digest }), ...beside };
-  if (status === "REJECTED") return { kind: "reject", ...said };
+  const parts = { ...(comment !== undefined && { comment }), ...(digest !== null && { digest }), ...beside };
+  if (status === "REJECTED") return { kind: "reject", ...parts };
   if (status !== "ANSWERED") throw misfit("/status", "must be ANSWERED or REJECTED");
   if (kind === "approval") {
     const { approved, decision } = (json ?? {}) as { approved?: unknown; decision?: unknown };
@@ -209,7 +212,7 @@ function decisionOf(
         ? misfit("/approved", "must be true or false")
         : misfit("/decision", "must be ALLOW or DENY");
     }
-    return { kind: allows ? "approve" : "reject", ...said };
+    return { kind: allows ? "approve" : "reject", ...parts };
   }
   if (kind === "value") {
     if (json === undefined) throw misfit("/answer_json", "is what was asked for");
@@ -218,20 +221,20 @@ function decisionOf(
   return { kind: "reply", ...(text !== undefined && { text }), ...beside };
 }
 
-async function settleByService(ctx: Context, who: AskAnswerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
+async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerInput, ask: Ask): Promise<RelayAnswer> {
   const settled = await transact(
     ctx,
     async (tx) => {
       // The request to people is held first: a decision takes the rows in the same order.
-      const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
+      const before = (await findAsk(tx, ask.id))?.ask ?? ask;
       const asked = await lockAsked(tx, before);
       const job = await lockJob(tx, ask.jobId);
-      const held = await lockRelayAsk(tx, ask.id);
+      const held = await lockAsk(tx, ask.id);
       if (!job || held?.ask.status !== "PENDING") return null;
       if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
-      const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, wish), {
+      const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, input), {
         stage: held.ask.stage,
-        bodyHash: wish.bodyHash,
+        bodyHash: input.bodyHash,
         stages: [...held.ask.stages, { stage: held.ask.stage, outcome: `answered by ${who.name}`, ms: 0 }],
       });
       await closeAsked(ctx, tx, asked, { at: job.now, principal: who.principal });
@@ -241,14 +244,14 @@ async function settleByService(ctx: Context, who: AskAnswerer, wish: AnswerWish,
     { row: `ask ${ask.id}` },
   );
   if (settled) return settled;
-  const [held, before] = [await findRelayAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];
+  const [held, before] = [await findAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];
   // It went to people at this very moment: now it is there to be held.
-  if (held && !before) return settleByService(ctx, who, wish, held.ask);
+  if (held && !before) return settleByService(ctx, who, input, held.ask);
   if (!held || !before) throw new Refusal("request_not_found");
-  return again(ctx, who, wish, { held, ...before });
+  return again(ctx, who, input, { held, ...before });
 }
 
-function serviceAnswer(who: AskAnswerer, { status, text, json, artifacts, askBack, error }: AnswerWish) {
+function serviceAnswer(who: AskAnswerer, { status, text, json, artifacts, askBack, error }: AskAnswerInput) {
   return {
     status,
     cacheable: false,
@@ -266,13 +269,13 @@ function serviceAnswer(who: AskAnswerer, { status, text, json, artifacts, askBac
 
 const USUAL_CODE = { REJECTED: "E_HUMAN_REJECT", TIMEOUT: "E_TIMEOUT", ERROR: "E_INTERNAL" } as const;
 
-/** What does not answer says why, with a code: the one that was given, else that of its status. */
-function failureOf(status: AnswerStatus, said: string | undefined): Pick<RelayAnswer, "error" | "errorCode"> {
+/** Returns the error and code of an answer that failed: the code in its text, else the usual code of its status. */
+function failureOf(status: AnswerStatus, words: string | undefined): Pick<RelayAnswer, "error" | "errorCode"> {
   if (status === "ANSWERED") return {};
-  const given = said === undefined ? null : codeIn(said);
-  if (said !== undefined && given) return { error: said, errorCode: given };
+  const given = words === undefined ? null : codeIn(words);
+  if (words !== undefined && given) return { error: words, errorCode: given };
   const errorCode = USUAL_CODE[status];
-  return { errorCode, error: errorText(errorCode, said ?? status) };
+  return { errorCode, error: errorText(errorCode, words ?? status) };
 }
 
 /**
@@ -282,11 +285,11 @@ function failureOf(status: AnswerStatus, said: string | undefined): Pick<RelayAn
  */
 export async function withdrawAsk(ctx: Context, id: string, principal: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const found = await findRelayAsk(tx, id);
+    const found = await findAsk(tx, id);
     if (!found || found.ask.principal !== principal) throw new Refusal("request_not_found");
     const asked = await lockAsked(tx, found.ask);
     const job = await lockJob(tx, found.ask.jobId);
-    const held = await lockRelayAsk(tx, id);
+    const held = await lockAsk(tx, id);
     if (!job || held?.ask.status !== "PENDING") return;
     const done = await settleAskIn(
       tx,
@@ -307,15 +310,15 @@ export async function withdrawAsk(ctx: Context, id: string, principal: string): 
   });
 }
 
-/** What people or the public are asked for an executor. */
+/** The ask to people and the question to the public that an executor's ask led to. */
 interface Asked {
-  addressed: AddressedAsk | undefined;
-  question: AskAt | undefined;
+  addressed: Request | undefined;
+  question: QuestionAt | undefined;
 }
 
-async function lockAsked(tx: Tx, { addressedId, questionId }: RelayAsk): Promise<Asked> {
-  const addressed = addressedId === null ? undefined : await lockAddressed(tx, addressedId);
-  return { addressed: addressed?.ask, question: questionId === null ? undefined : await lockAsk(tx, questionId) };
+async function lockAsked(tx: Tx, { addressedId, questionId }: Ask): Promise<Asked> {
+  const addressed = addressedId === null ? undefined : await lockRequest(tx, addressedId);
+  return { addressed: addressed?.ask, question: questionId === null ? undefined : await lockQuestion(tx, questionId) };
 }
 
 async function closeAsked(
@@ -328,5 +331,5 @@ async function closeAsked(
   if (addressed?.state !== "open") return;
   const how = { by: { kind: "agent", id: principal }, action: "cancelled" } as const;
   const approved = addressed.form.kind === "approval" ? { approved: false } : {};
-  await finishAddressed(ctx, tx, addressed, { outcome: { status: "cancelled", ...approved }, at, ...how });
+  await finishRequest(ctx, tx, addressed, { outcome: { status: "cancelled", ...approved }, at, ...how });
 }

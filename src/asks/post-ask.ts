@@ -6,7 +6,7 @@ import { choiceOptionsOf } from "./model/choice-options.ts";
 import { sameAskHash } from "./model/decision-key.ts";
 import { EXTERNAL_IDLE_MS } from "./model/job-rules.ts";
 import { refuseFields } from "../core/model/field-problem.ts";
-import { isOver, type ChoiceOption, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { isOver, type ChoiceOption, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { isDecision } from "./model/people.ts";
 import { isForNamed, isForPublic, publicProblems } from "./model/public.ts";
 import { isServed, MACHINE_MS } from "./model/rules.ts";
@@ -16,22 +16,16 @@ import type { Tx } from "../core/store/db.ts";
 import { hasHeld } from "./store/job-claims.ts";
 import { appendJobEvents, extendExternal, insertJobIfNew, lockJob, type JobAt } from "./store/jobs.ts";
 import { findAnswer, wasDelivered } from "./store/answers.ts";
-import {
-  countPending,
-  findRelayAsk,
-  findSameOfEarlierEpoch,
-  insertRelayAskIfNew,
-  type RelayAskAt,
-} from "./store/asks.ts";
+import { countPending, findAsk, findSameOfEarlierEpoch, insertAskIfNew, type AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { checkLease, fenced } from "./check-lease.ts";
-import { chargeAsk } from "../questions/store-new.ts";
+import { chargeQuestion } from "../questions/store-new.ts";
 import { logOf, moveNote, recountIn, settleAskIn, statusOf } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked ask, but for what the store gives it. */
 export type AskInput = Pick<
-  RelayAsk,
+  Ask,
   | "jobId"
   | "stepId"
   | "type"
@@ -47,7 +41,7 @@ export type AskInput = Pick<
   /** Absent: it gets one. */
   id?: string;
   bodyHash: string;
-  /** What of it was taken out because it looked like a secret. */
+  /** The places where text was removed because it looked like a secret. */
   warnings: readonly { path: string; rule: string }[];
   /** Its hash did not fit its envelope. */
   mismatch: boolean;
@@ -76,46 +70,46 @@ const DAY_MS = 86_400_000;
  * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `invalid_input`,
  *   `quota_exceeded`, and for the public `rate_limited`
  */
-export async function postAsk(ctx: Context, wish: AskInput): Promise<{ held: RelayAskAt; replayed: boolean }> {
-  if (ctx.relay.feature === false && !wish.isOwn) throw new Refusal("feature_disabled");
-  const id = wish.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
+export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: AskAt; replayed: boolean }> {
+  if (ctx.relay.feature === false && !input.isOwn) throw new Refusal("feature_disabled");
+  const id = input.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
   const posted = await transact(ctx, async (tx) => {
-    const standing = wish.id === undefined ? undefined : await findRelayAsk(tx, id);
-    if (standing) return replay(standing, wish);
+    const existing = input.id === undefined ? undefined : await findAsk(tx, id);
+    if (existing) return replay(existing, input);
 
     const notes: AuditNote[] = [];
-    const job = await holdJob(ctx, tx, wish, notes);
-    if (wish.lease !== undefined) checkLease(job, wish.lease);
-    const options = wish.type === "CHOICE" ? choiceOptionsOf(wish) : [];
-    if (isForPublic(wish)) checkPublic(ctx, job, wish, options);
-    await checkQuota(ctx, tx, wish);
+    const job = await holdJob(ctx, tx, input, notes);
+    if (input.lease !== undefined) checkLease(job, input.lease);
+    const options = input.type === "CHOICE" ? choiceOptionsOf(input) : [];
+    if (isForPublic(input)) checkPublic(ctx, job, input, options);
+    await checkQuota(ctx, tx, input);
 
-    const earlier = await findEarlier(tx, job, wish);
+    const earlier = await findEarlier(tx, job, input);
     // The crowd is asked no more by an executor than by any other agent.
-    if (isForPublic(wish) && !isForNamed(wish) && !earlier) await chargeAsk(ctx, tx, wish.principal);
-    const inserted = await insertRelayAskIfNew(tx, {
-      ...wish,
+    if (isForPublic(input) && !isForNamed(input) && !earlier) await chargeQuestion(ctx, tx, input.principal);
+    const inserted = await insertAskIfNew(tx, {
+      ...input,
       id,
       epoch: job.job.epoch,
-      sameHash: sameAskHash(wish),
-      sealedCall: wish.call ? ctx.keyring.seal(JSON.stringify(wish.call), id) : null,
+      sameHash: sameAskHash(input),
+      sealedCall: input.call ? ctx.keyring.seal(JSON.stringify(input.call), id) : null,
       options,
       joinedTo: earlier?.ask.id ?? null,
       leader: earlier && !earlier.answer ? earlier.ask : null,
-      timeoutMs: wish.constraints.timeoutS === undefined ? MACHINE_MS : wish.constraints.timeoutS * 1000,
+      timeoutMs: input.constraints.timeoutS === undefined ? MACHINE_MS : input.constraints.timeoutS * 1000,
       respondInMs: earlier ? null : OWN_MS,
     });
     if (!inserted) {
       // Somebody committed the same id for another job while this one's was held.
-      const other = await findRelayAsk(tx, id);
+      const other = await findAsk(tx, id);
       if (!other) throw new Error("an ask's id is taken by nothing");
-      return replay(other, wish);
+      return replay(other, input);
     }
     // point: ask-stored
     tellFact(tx, { is: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);
-    await appendJobEvents(tx, wish.jobId, [
-      logOf(job, "ask.created", inserted, { message: `${wish.type} asked`, fields: { ask_type: wish.type } }),
+    await appendJobEvents(tx, input.jobId, [
+      logOf(job, "ask.created", inserted, { message: `${input.type} asked`, fields: { ask_type: input.type } }),
       ...waiting.events,
     ]);
     notes.push(...waiting.notes);
@@ -132,18 +126,18 @@ export async function postAsk(ctx: Context, wish: AskInput): Promise<{ held: Rel
   return posted;
 }
 
-function replay(standing: RelayAskAt, wish: AskInput): { held: RelayAskAt; replayed: boolean } {
-  if (standing.ask.principal !== wish.principal || standing.bodyHash !== wish.bodyHash) {
-    throw new Refusal("ref_taken", { ask_id: standing.ask.id });
+function replay(existing: AskAt, input: AskInput): { held: AskAt; replayed: boolean } {
+  if (existing.ask.principal !== input.principal || existing.bodyHash !== input.bodyHash) {
+    throw new Refusal("ref_taken", { ask_id: existing.ask.id });
   }
-  return { held: standing, replayed: true };
+  return { held: existing, replayed: true };
 }
 
 /** Holds the job of an ask, which is registered with its first one where that is allowed. */
-async function holdJob(ctx: Context, tx: Tx, wish: AskInput, notes: AuditNote[]): Promise<JobAt> {
-  const { principal, jobId } = wish;
+async function holdJob(ctx: Context, tx: Tx, input: AskInput, notes: AuditNote[]): Promise<JobAt> {
+  const { principal, jobId } = input;
   const known = await lockJob(tx, jobId);
-  if (known) return checkJob(ctx, tx, known, wish);
+  if (known) return checkJob(ctx, tx, known, input);
   if (!isServed(ctx.relay, { id: jobId, labels: {} })) throw new Refusal("feature_disabled");
   if (ctx.relay.strictJobs) throw new Refusal("job_not_found");
   const made = await insertJobIfNew(tx, {
@@ -163,7 +157,7 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskInput, notes: AuditNote[])
   if (!made) {
     const other = await lockJob(tx, jobId);
     if (!other) throw new Error("a job's id is taken by nothing");
-    return checkJob(ctx, tx, other, wish);
+    return checkJob(ctx, tx, other, input);
   }
   await appendJobEvents(tx, jobId, [statusOf(made, null)]);
   notes.push(moveNote(made, null, { kind: "agent", id: principal }));
@@ -173,7 +167,7 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskInput, notes: AuditNote[])
 async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = false }: AskInput): Promise<JobAt> {
   const { id, owner, holder, state, labels, external, ttlUntil } = held.job;
   if (owner !== principal && holder !== principal) {
-    // Whoever held it once learns that it does no longer; to anybody else there is no such job.
+    // A former holder learns that it lost the job. For anybody else the job does not exist.
     if (!external && (await hasHeld(tx, id, principal))) throw fenced(held);
     throw new Refusal("job_not_found");
   }
@@ -195,11 +189,11 @@ async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = 
 function checkPublic(
   { relay, addressed: { groups } }: Pick<Context, "relay" | "addressed">,
   { job }: JobAt,
-  wish: AskInput,
+  input: AskInput,
   options: readonly ChoiceOption[],
 ): void {
   const isAllowed = relay.people?.public === true && repoOfKind(job.kind) === null;
-  const problems = publicProblems(wish, options, { isAllowed, audiences: ["team", ...groups.keys()] });
+  const problems = publicProblems(input, options, { isAllowed, audiences: ["team", ...groups.keys()] });
   if (problems.length > 0) throw refuseFields(problems);
 }
 
@@ -211,21 +205,21 @@ async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskInput):
   if (open >= limit) throw new Refusal("quota_exceeded", { limit, open, retry_after: 5 });
 }
 
-/** What an earlier epoch asked that is the same: pending, or with the answer that serves again. */
+/** Returns the same ask of an earlier epoch: one that is pending, or one whose answer can be used again. */
 async function findEarlier(
   tx: Tx,
   { job }: JobAt,
-  wish: AskInput,
-): Promise<{ ask: RelayAsk; answer?: RelayAnswer } | null> {
+  input: AskInput,
+): Promise<{ ask: Ask; answer?: RelayAnswer } | null> {
   if (job.epoch === 0) return null;
-  const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(wish));
+  const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(input));
   if (!earlier) return null;
   const { ask } = earlier;
   if (ask.status === "PENDING") return { ask };
   const found = await findAnswer(tx, ask.id);
   if (!found || !isAnswered(found.answer)) return null;
-  // What was delivered may have been done: only what was never delivered is decided for this one too.
-  if (isDecision(wish) && (await wasDelivered(tx, ask.id))) return null;
+  // A delivered decision may have been carried out already: only an undelivered one is used again.
+  if (isDecision(input) && (await wasDelivered(tx, ask.id))) return null;
   return { ask, answer: found.answer };
 }
 

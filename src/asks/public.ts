@@ -6,14 +6,14 @@ import type { StageRecord } from "./model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
 import type { AuditNote } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
-import { advanceRelayAsk, findByQuestion, moveJoined, type RelayAskAt } from "./store/asks.ts";
-import { storeAsk } from "../questions/store-new.ts";
+import { advanceAsk, findByQuestion, moveJoined, type AskAt } from "./store/asks.ts";
+import { storeQuestion } from "../questions/store-new.ts";
 
-/** What is needed to put an ask to the public. */
+/** The data that a question to the public is made from. */
 export interface PublicPlan {
   schema: ForeignSchema | null;
   stages: readonly StageRecord[];
-  /** What policy said. */
+  /** The policy's decision and its reasons. */
   trace: PolicyTrace;
 }
 
@@ -25,12 +25,12 @@ export interface PublicPlan {
 export async function askPublicIn(
   ctx: Pick<Context, "newId" | "relay">,
   tx: Tx,
-  held: RelayAskAt,
+  held: AskAt,
   { schema, stages, trace }: PublicPlan,
-): Promise<{ advanced: RelayAskAt; note: AuditNote } | null> {
+): Promise<{ advanced: AskAt; note: AuditNote } | null> {
   const { ask, options } = held;
   const id = ctx.newId("q");
-  const advanced = await advanceRelayAsk(tx, held, {
+  const advanced = await advanceAsk(tx, held, {
     stage: "people",
     stages,
     respondInMs: null,
@@ -42,7 +42,7 @@ export async function askPublicIn(
   await moveJoined(tx, advanced);
   const { expiresAt } = advanced.ask;
   const wire: PublicWire = schema && options.length === 0 ? { schema } : {};
-  await storeAsk(
+  await storeQuestion(
     tx,
     {
       id,

@@ -6,7 +6,7 @@ import { Refusal } from "../refusals.ts";
 import { extendExternal, findJob, listJobs, type JobAt } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 
-/** Who would see jobs: whoever made one or holds it sees it, an administrator every one. */
+/** The reader of jobs. It sees the jobs that it made or holds; an administrator sees every job. */
 export interface JobReader {
   principal: string;
   isAdmin: boolean;

@@ -1,46 +1,47 @@
 import { ASK_TYPES, type AskType } from "../core/model/ask-type.ts";
 import type { Context } from "../context.ts";
 import { timeoutText } from "./model/people.ts";
-import { errorText, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { errorText, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, lockJob } from "./store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "./store/answers.ts";
 import * as store from "./store/asks.ts";
-import type { AskPosition, RelayAskAt } from "./store/asks.ts";
+import type { AskPosition, AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { relayTopic, watch } from "../core/store/wake.ts";
-import { expireAddressed } from "../requests/end.ts";
-import { expireAsk } from "../questions/expire.ts";
+import { expireRequest } from "../requests/end.ts";
+import { expireQuestion } from "../questions/expire.ts";
 import { readersFor } from "../requests/read.ts";
 import { settleAskIn } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
-/** Who may read: the principal, or everybody's for an admin. */
+/** The reader: a principal reads its own asks, an admin everybody's. */
 export interface Reader {
   principal: string;
   readsAll: boolean;
 }
 
 /** Returns an ask as it is now: past its deadline it is ended first, so that it is never shown as pending. */
-async function asOfNow(ctx: Context, held: RelayAskAt): Promise<RelayAskAt> {
+async function asOfNow(ctx: Context, held: AskAt): Promise<AskAt> {
   const { ask, now } = held;
   if (ask.status !== "PENDING" || now < ask.expiresAt) return held;
-  if (ask.addressedId !== null) await expireAddressed(ctx, ask.addressedId);
-  else await expireRelayAsk(ctx, ask.id);
-  return (await store.findRelayAsk(ctx.db, ask.id)) ?? held;
+  if (ask.addressedId !== null) await expireRequest(ctx, ask.addressedId);
+  else await expireAsk(ctx, ask.id);
+  return (await store.findAsk(ctx.db, ask.id)) ?? held;
 }
 
 /**
  * Ends an ask whose deadline has passed with TIMEOUT, with the question that stands for it. One without a deadline of its
  * own is not over: machines may have been too slow, and then people are asked.
  */
-export async function expireRelayAsk(ctx: Context, id: string): Promise<boolean> {
-  const found = await store.findRelayAsk(ctx.db, id);
-  if (found && found.ask.questionId !== null) return (await expireAsk(ctx, found.ask.questionId))?.state === "expired";
+export async function expireAsk(ctx: Context, id: string): Promise<boolean> {
+  const found = await store.findAsk(ctx.db, id);
+  if (found && found.ask.questionId !== null)
+    return (await expireQuestion(ctx, found.ask.questionId))?.state === "expired";
   if (!found || found.ask.constraints.timeoutS === undefined) return false;
   return transact(ctx, async (tx) => {
     const job = await lockJob(tx, found.ask.jobId);
-    const held = await store.lockRelayAsk(tx, id);
+    const held = await store.lockAsk(tx, id);
     if (!job || held?.ask.status !== "PENDING" || held.now < held.ask.expiresAt) return false;
     if (held.ask.addressedId !== null || held.ask.questionId !== null) return false;
     const { ask } = held;
@@ -65,17 +66,17 @@ export async function expireRelayAsk(ctx: Context, id: string): Promise<boolean>
 
 /** Returns asks whose own deadline has passed. */
 export async function findDueAsks(ctx: Context, limit: number): Promise<string[]> {
-  return store.findDueRelayAsks(ctx.db, limit);
+  return store.findDueAsks(ctx.db, limit);
 }
 
 /** Returns an ask of the reader's own, as it is now. @throws {Refusal} `request_not_found` also for somebody else's */
-export async function readRelayAsk(ctx: Context, id: string, reader: Reader): Promise<RelayAskAt> {
-  const found = await store.findRelayAsk(ctx.db, id);
+export async function readAsk(ctx: Context, id: string, reader: Reader): Promise<AskAt> {
+  const found = await store.findAsk(ctx.db, id);
   if (!found || !(await mayRead(ctx, found.ask, reader))) throw new Refusal("request_not_found");
   return asOfNow(ctx, found);
 }
 
-async function mayRead(ctx: Context, ask: RelayAsk, { principal, readsAll }: Reader): Promise<boolean> {
+async function mayRead(ctx: Context, ask: Ask, { principal, readsAll }: Reader): Promise<boolean> {
   if (readsAll || ask.principal === principal) return true;
   const job = await findJob(ctx.db, ask.jobId);
   return job?.job.owner === principal || job?.job.holder === principal;
@@ -84,16 +85,16 @@ async function mayRead(ctx: Context, ask: RelayAsk, { principal, readsAll }: Rea
 /** So often an ask is looked at that should be over. */
 const OVERDUE_MS = 250;
 
-/** What a long-poll came back with. */
+/** The result of a long poll. */
 export interface Polled {
-  ask: RelayAsk;
+  ask: Ask;
   /** Nothing while the ask is pending. */
   answer: RelayAnswer | null;
 }
 
 /**
- * Waits for an ask's answer for at most so long. What was answered before the wait began is found all the same:
- * subscribe, read, wait, read again.
+ * Waits at most `waitMs` for an ask's answer. An answer from before the wait is found too: the function subscribes,
+ * reads, waits, and reads again.
  *
  * @throws {Refusal} `request_not_found`
  */
@@ -101,11 +102,11 @@ export async function waitForAnswer(
   ctx: Context,
   id: string,
   reader: Reader,
-  { waitMs, signal, onTurn }: { waitMs: number; signal: AbortSignal; onTurn?: (ask: RelayAsk) => Promise<number> },
+  { waitMs, signal, onTurn }: { waitMs: number; signal: AbortSignal; onTurn?: (ask: Ask) => Promise<number> },
 ): Promise<Polled> {
   const until = ctx.clock.monotonic() + waitMs;
   using changes = watch(ctx, [relayTopic(id)], [signal, ctx.stopping]);
-  let { ask, now } = await readRelayAsk(ctx, id, reader);
+  let { ask, now } = await readAsk(ctx, id, reader);
   for (;;) {
     if (ask.status !== "PENDING") return { ask, answer: await deliverAnswer(ctx, ask, reader) };
     const leftMs = until - ctx.clock.monotonic();
@@ -114,13 +115,13 @@ export async function waitForAnswer(
     // One without a deadline of its own is not over with its machines' time.
     const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
     await changes.next(Math.min(leftMs, turnMs, dueMs));
-    const found = await store.findRelayAsk(ctx.db, id);
+    const found = await store.findAsk(ctx.db, id);
     if (!found) throw new Refusal("request_not_found");
     ({ ask, now } = await asOfNow(ctx, found));
   }
 }
 
-async function deliverAnswer(ctx: Context, ask: RelayAsk, reader: Reader): Promise<RelayAnswer> {
+async function deliverAnswer(ctx: Context, ask: Ask, reader: Reader): Promise<RelayAnswer> {
   const found = await findAnswer(ctx.db, ask.id);
   if (!found) throw new Error("an ask that is over has no answer");
   await noteAllDelivered(ctx, [ask], reader);
@@ -131,11 +132,11 @@ async function deliverAnswer(ctx: Context, ask: RelayAsk, reader: Reader): Promi
  * Notes that whoever works on a job was given answers. Only the next holder of a job goes by it, so a job that is never
  * claimed needs no such row.
  */
-async function noteAllDelivered(ctx: Context, asks: readonly RelayAsk[], { readsAll }: Reader): Promise<void> {
-  const told = readsAll ? [] : asks.filter(({ epoch, status }) => epoch > 0 && status !== "PENDING");
-  if (told.length === 0) return;
+async function noteAllDelivered(ctx: Context, asks: readonly Ask[], { readsAll }: Reader): Promise<void> {
+  const reported = readsAll ? [] : asks.filter(({ epoch, status }) => epoch > 0 && status !== "PENDING");
+  if (reported.length === 0) return;
   await transact(ctx, async (tx) => {
-    for (const { id, epoch } of told) await noteDelivered(tx, id, epoch);
+    for (const { id, epoch } of reported) await noteDelivered(tx, id, epoch);
   });
 }
 
@@ -145,7 +146,7 @@ export async function listHistory(
   jobId: string,
   reader: Reader,
   page: { after?: AskPosition; limit: number },
-): Promise<{ asks: { ask: RelayAsk; answer: RelayAnswer | null }[]; next: AskPosition | null }> {
+): Promise<{ asks: { ask: Ask; answer: RelayAnswer | null }[]; next: AskPosition | null }> {
   const job = await findJob(ctx.db, jobId);
   const isOwn = job && (reader.readsAll || [job.job.owner, job.job.holder].includes(reader.principal));
   if (!isOwn) throw new Refusal("job_not_found");
@@ -175,7 +176,7 @@ export async function listAnswerable(
   ctx: Context,
   who: { person: string | null; principal: string },
   page: { type?: AskType; after?: AskPosition; limit: number },
-): Promise<{ asks: RelayAsk[]; next: AskPosition | null }> {
+): Promise<{ asks: Ask[]; next: AskPosition | null }> {
   const all = who.person === null ? OF_SERVICES : ASK_TYPES;
   const found = await store.listPendingAsks(ctx.db, {
     types: all.filter((type) => page.type === undefined || type === page.type),

@@ -1,22 +1,21 @@
 import { tellFact } from "./tell-fact.ts";
 import type { Context } from "../context.ts";
 import { seedKey } from "./model/decision-key.ts";
-import type { PolicyVerdict } from "../policy/model/policy.ts";
+import type { PolicyDecision } from "../policy/model/policy.ts";
 import { repoOfKind } from "../core/model/attempt-kind.ts";
-import type { Job, RelayAsk, Stage, StageRecord } from "./model/ask.ts";
-import { storeNow } from "../core/store/db.ts";
+import type { Job, Ask, Stage, StageRecord } from "./model/ask.ts";
 import { countHit, findDecision, keepDecision, type CachedDecision } from "./store/decision-cache.ts";
 import { findJob, lockJob, type JobAt } from "./store/jobs.ts";
 import { findAnswer, findAnswers } from "./store/answers.ts";
 import {
-  advanceRelayAsk,
-  claimRelayAsk,
-  findRelayAsk,
+  advanceAsk,
+  claimAsk,
+  findAsk,
   findSameOfEarlierEpoch,
   findUnresponded,
-  lockRelayAsk,
+  lockAsk,
   type Advance,
-  type RelayAskAt,
+  type AskAt,
 } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { noteSpared } from "../policy/grants.ts";
@@ -25,13 +24,13 @@ import { askPublicIn, type PublicPlan } from "./public.ts";
 import { settleAskIn, type EndedIn, type NewAskAnswer } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
-export type { RelayAskAt } from "./store/asks.ts";
+export type { AskAt } from "./store/asks.ts";
 export type { CachedDecision } from "./store/decision-cache.ts";
 export type { JobAt } from "./store/jobs.ts";
 
 /** Returns an ask with its job, as they stand. */
-export async function readTask(ctx: Context, id: string): Promise<{ held: RelayAskAt; job: JobAt } | undefined> {
-  const held = await findRelayAsk(ctx.db, id);
+export async function readTask(ctx: Context, id: string): Promise<{ held: AskAt; job: JobAt } | undefined> {
+  const held = await findAsk(ctx.db, id);
   const job = held && (await findJob(ctx.db, held.ask.jobId));
   return held && job && { held, job };
 }
@@ -42,11 +41,11 @@ export async function findNeglected(ctx: Context, limit: number): Promise<string
 }
 
 /** Takes an ask that nobody sees to, for so long; nothing when somebody else has. */
-export async function takeAsk(ctx: Context, id: string, forMs: number): Promise<RelayAskAt | undefined> {
-  return transact(ctx, (tx) => claimRelayAsk(tx, id, forMs));
+export async function takeAsk(ctx: Context, id: string, forMs: number): Promise<AskAt | undefined> {
+  return transact(ctx, (tx) => claimAsk(tx, id, forMs));
 }
 
-/** What is kept of an answer, so that it may be given again. */
+/** The key under which an answer is cached, so that it may be given again. */
 export interface Keep {
   key: string;
   role: string | null;
@@ -55,8 +54,8 @@ export interface Keep {
 
 /** How an ask ends before people are asked. */
 export interface MachineEnd extends EndedIn {
-  /** What policy said, which is counted where it spared people a question. */
-  verdict: PolicyVerdict | null;
+  /** The policy's decision, which is counted where it spared people a question. */
+  judged: PolicyDecision | null;
   /** The answer is kept for asks that are the same. */
   keep?: Keep | null;
   /** It is the repetition of this decision. */
@@ -67,18 +66,13 @@ export interface MachineEnd extends EndedIn {
  * Ends an ask with what a machine answered, unless it is over. Returns false where a grant that allowed it was revoked
  * meanwhile: then nothing has happened, and it has to be judged again.
  */
-export async function endByMachine(
-  ctx: Context,
-  ask: RelayAsk,
-  given: NewAskAnswer,
-  end: MachineEnd,
-): Promise<boolean> {
+export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, end: MachineEnd): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
-    const held = await lockRelayAsk(tx, ask.id);
+    const held = await lockAsk(tx, ask.id);
     if (!job || held?.ask.status !== "PENDING") return true;
-    const { verdict, keep, repeats, ...ended } = end;
-    if (verdict && given.source === "policy" && !(await noteSpared(tx, verdict))) return false;
+    const { judged, keep, repeats, ...ended } = end;
+    if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
     const settled = await settleAskIn(tx, { job, ask: held }, given, ended);
     if (keep && given.status === "ANSWERED" && given.cacheable && !given.truncated && !given.error && !given.askBack) {
       await keepDecision(tx, {
@@ -101,48 +95,48 @@ export async function endByMachine(
 }
 
 /** Writes down that an ask has come to its next stage, and has it offered again if that is not finished by then. */
-export async function enterStage(ctx: Context, ask: RelayAsk, to: Advance): Promise<RelayAskAt | undefined> {
+export async function enterStage(ctx: Context, ask: Ask, to: Advance): Promise<AskAt | undefined> {
   return transact(ctx, async (tx) => {
-    const held = await lockRelayAsk(tx, ask.id);
-    return held?.ask.status === "PENDING" ? advanceRelayAsk(tx, held, to) : undefined;
+    const held = await lockAsk(tx, ask.id);
+    return held?.ask.status === "PENDING" ? advanceAsk(tx, held, to) : undefined;
   });
 }
 
 /** Puts an ask to people, unless it is over. */
 export async function handToPeople(
   ctx: Context,
-  ask: RelayAsk,
+  ask: Ask,
   plan: Omit<PeoplePlan, "asker" | "before">,
-  { verdict }: { verdict: PolicyVerdict },
+  { judged }: { judged: PolicyDecision },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
-    const held = await lockRelayAsk(tx, ask.id);
+    const held = await lockAsk(tx, ask.id);
     if (!job || held?.ask.status !== "PENDING" || held.ask.addressedId !== null) return;
     const before = await findSameOfEarlierEpoch(tx, ask.jobId, ask.epoch, held.sameHash);
     const decided = before && (await findAnswer(tx, before.ask.id));
     const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
     const handed = await askPeopleIn(ctx, tx, held, whole);
     if (handed) tellFact(tx, { is: "escalated", ask: handed.ask, job: job.job });
-    if (verdict.decision !== "ESCALATE") return;
+    if (judged.decision !== "ESCALATE") return;
     await writeNotes(tx, [
       {
-        actor: { kind: "policy", id: verdict.trace.policy },
+        actor: { kind: "policy", id: judged.trace.policy },
         action: "relay.escalated",
         agent: ask.principal,
         askId: ask.id,
         callId: ask.jobId,
-        data: { policy_version: verdict.trace.policy_version },
+        data: { policy_version: judged.trace.policy_version },
       },
     ]);
   });
 }
 
 /** Puts an ask to the public, unless it is over or its time is: that is seen to next. */
-export async function handToPublic(ctx: Context, ask: RelayAsk, plan: PublicPlan): Promise<void> {
+export async function handToPublic(ctx: Context, ask: Ask, plan: PublicPlan): Promise<void> {
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
-    const held = await lockRelayAsk(tx, ask.id);
+    const held = await lockAsk(tx, ask.id);
     if (!job || held?.ask.status !== "PENDING" || held.ask.questionId !== null) return;
     if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
@@ -153,7 +147,7 @@ export async function handToPublic(ctx: Context, ask: RelayAsk, plan: PublicPlan
 }
 
 /** An attempt's agent is known by its own name, and not by that of whoever runs it. */
-function askerOf({ principal, meta }: RelayAsk, { kind }: Job): string {
+function askerOf({ principal, meta }: Ask, { kind }: Job): string {
   return repoOfKind(kind) !== null && typeof meta["agent"] === "string" ? `attempt:${meta["agent"]}` : principal;
 }
 
@@ -162,7 +156,7 @@ export async function readDecision(ctx: Context, key: string): Promise<CachedDec
   return findDecision(ctx.db, key);
 }
 
-/** What was asked and answered before, in a chain of follow-ups; oldest first. */
+/** One earlier question and its answer in a chain of follow-ups; the oldest comes first. */
 export interface FollowUpRound {
   prompt: string;
   askBack?: string;
@@ -173,11 +167,11 @@ export interface FollowUpRound {
 const MOST_ROUNDS = 10;
 
 /** Returns the rounds before a follow-up; only the asker's own count. */
-export async function readRounds(ctx: Context, ask: RelayAsk): Promise<FollowUpRound[]> {
-  const chain: RelayAsk[] = [];
+export async function readRounds(ctx: Context, ask: Ask): Promise<FollowUpRound[]> {
+  const chain: Ask[] = [];
   let before = ask.meta["in_reply_to"];
   while (typeof before === "string" && chain.length < MOST_ROUNDS) {
-    const found = await findRelayAsk(ctx.db, before);
+    const found = await findAsk(ctx.db, before);
     if (!found || found.ask.principal !== ask.principal || chain.some(({ id }) => id === found.ask.id)) break;
     chain.unshift(found.ask);
     before = found.ask.meta["in_reply_to"];
@@ -195,11 +189,6 @@ export async function readRounds(ctx: Context, ask: RelayAsk): Promise<FollowUpR
       ...(json !== undefined && { json }),
     };
   });
-}
-
-/** Returns the store's clock, epoch ms. */
-export async function readNow(ctx: Context): Promise<number> {
-  return storeNow(ctx.db);
 }
 
 /** Returns a stage's line for the history of an ask. */

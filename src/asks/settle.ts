@@ -14,7 +14,7 @@ import {
   type NewJobEvent,
 } from "./store/jobs.ts";
 import { insertAnswer } from "./store/answers.ts";
-import { endRelayAsk, freeJoined, listJoined, listPendingOfJob, type RelayAskAt } from "./store/asks.ts";
+import { endAsk, freeJoined, listJoined, listPendingOfJob, type AskAt } from "./store/asks.ts";
 import { CLAIMS_TOPIC, INBOX_TOPIC, relayTopic } from "../core/store/wake.ts";
 
 /** An answer, but for what follows from its ask. */
@@ -39,7 +39,7 @@ export interface EndedIn {
  */
 export async function settleAskIn(
   tx: Tx,
-  held: { job: JobAt; ask: RelayAskAt },
+  held: { job: JobAt; ask: AskAt },
   given: NewAskAnswer,
   ended: EndedIn,
 ): Promise<{ answer: RelayAnswer; job: JobAt; notes: AuditNote[] }> {
@@ -63,7 +63,7 @@ export async function settleAskIn(
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;
-    const over = await endRelayAsk(tx, one, {
+    const over = await endAsk(tx, one, {
       stage,
       stages,
       at,
@@ -95,8 +95,8 @@ export async function settleAskIn(
   return { answer, job: moved.job, notes: [...notes, ...moved.notes] };
 }
 
-/** What policy said of an ask stands on its answer, whoever gives it (spec/relay 4). */
-function traceOf({ policyTrace }: RelayAskAt): Pick<RelayAnswer, "policyTrace"> {
+/** Returns the policy's trace, which is part of every answer, from any source (spec/relay 4). */
+function traceOf({ policyTrace }: AskAt): Pick<RelayAnswer, "policyTrace"> {
   return policyTrace ? { policyTrace } : {};
 }
 
@@ -132,7 +132,7 @@ export async function recountIn(
 }
 
 /** Why a job moves, and what that changes. */
-export interface MoveWish extends Omit<JobMove, "from" | "to" | "epochStep"> {
+export interface MoveInput extends Omit<JobMove, "from" | "to" | "epochStep"> {
   by: Actor;
 }
 
@@ -145,14 +145,14 @@ export async function moveJobIn(
   tx: Tx,
   held: JobAt,
   to: JobState,
-  { by, ...wish }: MoveWish,
+  { by, ...input }: MoveInput,
 ): Promise<{ job: JobAt; notes: AuditNote[] }> {
   const { id, state: from } = held.job;
   if (!mayMove(from, to)) throw new Error(`a job never goes from ${from} to ${to}`);
   const over = isOver(to);
-  // What the clock fails was taken from its holder.
+  // A job that the clock fails is taken from its holder.
   const epochStep = bumpsEpoch(from, to) || by.kind === "clock" ? 1 : 0;
-  const after = await updateJobState(tx, id, { ...wish, from, to, epochStep });
+  const after = await updateJobState(tx, id, { ...input, from, to, epochStep });
   // point: job-between-state-and-asks
   const events: NewJobEvent[] = [];
   const notes: AuditNote[] = [];
@@ -172,7 +172,7 @@ export async function moveJobIn(
       error: `E_CANCELED: job ${id} ended (${to})`,
     };
     const { stage, stages } = ask.ask;
-    const closed = await endRelayAsk(tx, ask, { status: "ERROR", stage, stages, at: after.now, consentDigest: null });
+    const closed = await endAsk(tx, ask, { status: "ERROR", stage, stages, at: after.now, consentDigest: null });
     await insertAnswer(tx, answer, null);
     tellFact(tx, { is: "ended", ask: closed.ask, job: after.job, answer });
     events.push({ event: "answer", body: { ask_id: ask.ask.id } });
@@ -214,7 +214,7 @@ export function moveNote({ job }: JobAt, from: JobState | null, by: Actor): Audi
 export function logOf(
   job: JobAt,
   event: string,
-  { ask }: RelayAskAt,
+  { ask }: AskAt,
   more: { message: string; level?: string; fields?: Readonly<Record<string, unknown>> },
 ): NewJobEvent {
   const { message, level = "info", fields } = more;

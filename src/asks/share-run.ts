@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1000;
  * Has `run` done once for identical asks that come at one time: the first does it, the others get what it gave. Resolves
  * with null where the signal was aborted first (spec/relay 7; spec/invariants P5).
  *
- * What `run` gives must be plain JSON.
+ * The result of `run` must be plain JSON.
  */
 export async function shareRun<Outcome>(
   ctx: Pick<Context, "db" | "wake" | "clock">,
@@ -35,7 +35,7 @@ export async function shareRun<Outcome>(
   return null;
 }
 
-/** What was stopped is nobody's answer: a server that goes leaves the run to those that stay. */
+/** Does the run and stores its outcome. A server that stops releases the run, so that another server can do it. */
 async function lead<Outcome>(
   ctx: Pick<Context, "db" | "wake">,
   { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },

@@ -4,7 +4,7 @@ import { type Account, readMonth, readSpent, reserveSpending, settleSpending } f
 import { transact } from "../core/store/transact.ts";
 import { tellAdminsIn } from "../requests/tell-admins.ts";
 
-/** What a model may cost in a calendar month (UTC). */
+/** The most that a model may cost in a calendar month (UTC). */
 export interface SpendingRules {
   /** In USD for a million tokens; absent: tokens are counted instead of money. */
   prices?: Tokens | undefined;

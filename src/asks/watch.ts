@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import { type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
+import { type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import { figuresOf, type MinuteFigures } from "./model/figures.ts";
-import type { AskStatus, JobState, RelayAnswer, RelayAsk } from "./model/ask.ts";
-import { readStoreClock } from "../questions/store/activity.ts";
+import type { AskStatus, JobState, RelayAnswer, Ask } from "./model/ask.ts";
+import { storeNow } from "../core/store/db.ts";
 import { countPendingByStage, listEnded } from "./store/activity.ts";
 import { findAnswer } from "./store/answers.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type JobLine,
   type LateAnswer,
 } from "./store/lists.ts";
-import { readRelayAsk } from "./read.ts";
+import { readAsk } from "./read.ts";
 
 export type { AskLine, JobLine, LateAnswer } from "./store/lists.ts";
 
@@ -26,7 +26,7 @@ const SETTLED_AFTER_MS = 5000;
 /** Returns a page of everybody's asks, the newest first, and where the next one begins. */
 export async function listAllAsks(
   ctx: Pick<Context, "db">,
-  { limit, ...page }: { status?: AskStatus; after?: ListPlace; limit: number },
+  { limit, ...page }: { status?: AskStatus; after?: ListPosition; limit: number },
 ): Promise<ListPage<AskLine>> {
   return pageOf(await listAskLines(ctx.db, { ...page, limit: limit + 1 }), limit, placeOf);
 }
@@ -34,23 +34,23 @@ export async function listAllAsks(
 /** Returns a page of everybody's jobs, the newest first, and where the next one begins. */
 export async function listAllJobs(
   ctx: Pick<Context, "db">,
-  { limit, ...page }: { states?: readonly JobState[]; after?: ListPlace; limit: number },
+  { limit, ...page }: { states?: readonly JobState[]; after?: ListPosition; limit: number },
 ): Promise<ListPage<JobLine>> {
   return pageOf(await listJobLines(ctx.db, { ...page, limit: limit + 1 }), limit, placeOf);
 }
 
-const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPlace => ({ at, id });
+const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPosition => ({ at, id });
 
 /** The whole life of one ask. */
 export interface AskHistory {
-  ask: RelayAsk;
+  ask: Ask;
   /** When it ended is the time of its answer; null while it is pending. */
   answer: RelayAnswer | null;
   late: LatePage;
-  sharedBy: ListPage<ListPlace>;
+  sharedBy: ListPage<ListPosition>;
 }
 
-/** What came too late for an ask, and how many rows of it stand before the next page; null after the last. */
+/** A page of answers that came too late for an ask, and where the next page begins; null after the last. */
 export interface LatePage {
   items: readonly LateAnswer[];
   next: number | null;
@@ -72,8 +72,8 @@ export async function listLateAnswers(
 export async function listSharedBy(
   ctx: Anybodys,
   id: string,
-  page: { after?: ListPlace; limit: number },
-): Promise<ListPage<ListPlace>> {
+  page: { after?: ListPosition; limit: number },
+): Promise<ListPage<ListPosition>> {
   return pageOf(await listSharing(ctx.db, id, { ...page, limit: page.limit + 1 }), page.limit, (last) => last);
 }
 
@@ -83,7 +83,7 @@ export async function listSharedBy(
  * @throws {Refusal} `request_not_found`
  */
 export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<AskHistory> {
-  const { ask } = await readRelayAsk(ctx, id, { principal: "", readsAll: true });
+  const { ask } = await readAsk(ctx, id, { principal: "", readsAll: true });
   const [answer, late, sharedBy] = await Promise.all([
     findAnswer(ctx.db, id),
     listLateAnswers(ctx, id, { skipped: 0, limit }),
@@ -103,7 +103,7 @@ export function openHourFigures(ctx: Pick<Context, "db">): { read(): Promise<Hou
   const over = new Map<number, MinuteFigures>();
   return {
     async read() {
-      const now = await readStoreClock(ctx.db);
+      const now = await storeNow(ctx.db);
       const last = Math.floor(now / MINUTE_MS);
       for (const minute of over.keys()) if (minute <= last - MINUTES) over.delete(minute);
       const minutes: MinuteFigures[] = [];
@@ -118,7 +118,7 @@ export function openHourFigures(ctx: Pick<Context, "db">): { read(): Promise<Hou
   };
 }
 
-/** What the relay is doing: each is told whole, and only when it has changed. */
+/** The relay's present activity. Each kind is sent whole, and only when it has changed. */
 export type RelayNews =
   | { kind: "asks"; asks: readonly AskLine[] }
   | { kind: "jobs"; jobs: readonly JobLine[] }

@@ -9,18 +9,18 @@ import { openDigest } from "./digest.ts";
 import { makeNewFile } from "./make-new-file.ts";
 import { EXPORT_FORMAT, type ExportHeader, printHeader, printLine, printRow } from "./model/export-lines.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
-import { type Moment, type MomentPlace, openMoment } from "./store/moment.ts";
+import { type Moment, type SnapshotSource, openMoment } from "./store/moment.ts";
 import { judgeSource, type Marks, readMarks } from "./store/source-facts.ts";
 import { countRows, readTables, type Table } from "./store/tables.ts";
 import { openFitting, openTakenArtifacts, type Taking } from "./take-artifacts.ts";
 
 /** A store, and what belongs to it beside its rows. */
-export interface StoreSource extends MomentPlace {
+export interface StoreSource extends SnapshotSource {
   artifacts: ContainedFiles;
   keyring: Pick<Keyring, "open">;
   keyFile: string;
   settingsLeftOut: readonly string[];
-  /** Small files beside the database, as they are when this is called. */
+  /** Reads the small files beside the database, as they are at the time of the call. */
   readBeside(): { name: string; bytes: Uint8Array }[];
 }
 

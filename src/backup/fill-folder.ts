@@ -6,9 +6,9 @@ import { lockForServer } from "../core/store/server-lock.ts";
 import { makeFolder, syncFolder, syncWhole, writeNewFile } from "../lib/durable-files.ts";
 import { RESTORED_NAMES } from "./model/members.ts";
 
-/** What is in the folder until it is whole, beside what is restored. */
+/** The names that the folder holds beside the restored ones, until it is whole. */
 const OWN_NAMES = [LOCK_FILE, `${LOCK_FILE}-journal`, RESTORE_MARK];
-/** What a file system itself puts into an empty folder. */
+/** The name that a file system itself puts into an empty folder. */
 const NOBODYS = "lost+found";
 
 /**
@@ -65,7 +65,7 @@ export function judgeFolder(dataDir: string): void {
   throw new Error(`${dataDir} is not empty; name a folder that is, or that is not there yet, with --data-dir.`);
 }
 
-/** Nobody else writes into the folder meanwhile. */
+/** Locks the folder, so that nobody else writes into it meanwhile. */
 function lockFolder(dataDir: string): { release(): void } {
   const path = join(dataDir, LOCK_FILE);
   closeSync(openSync(path, "a", FILE_MODE));

@@ -10,7 +10,7 @@ import { digestOf, openDigest } from "./digest.ts";
 import { fillFolder } from "./fill-folder.ts";
 import { EXPORT_FORMAT, type ExportHeader, readHeader, readLine, type Row } from "./model/export-lines.ts";
 import { isRestored, KEY_NAME } from "./model/members.ts";
-import type { MomentPlace } from "./store/moment.ts";
+import type { SnapshotSource } from "./store/moment.ts";
 import { receiveOnPostgres, receiveOnSqlite, type Receiver } from "./store/receive-rows.ts";
 import { type Marks, readMarks } from "./store/source-facts.ts";
 
@@ -39,7 +39,7 @@ const ROW_BEGINS = '{"table":';
  *
  * @throws {Error} one sentence for the operator
  */
-export async function importStore(path: string, place: MomentPlace, how: ImportHow): Promise<ImportReport> {
+export async function importStore(path: string, place: SnapshotSource, how: ImportHow): Promise<ImportReport> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? new Error(`There is no file ${path}.`) : error;
   });
@@ -128,10 +128,10 @@ async function checkAndTakeFiles({ file, path, header, how }: Reading, dataDir: 
       rows += 1;
       continue;
     }
-    const said = readLine(line.toString("utf8"));
-    if (said?.is === "part" && isRestored(said.name)) await parts.add(said);
-    else if (said?.is === "file") wanted.set(said.name, said.sha256);
-    else if (said?.is === "end") end = said;
+    const lastLine = readLine(line.toString("utf8"));
+    if (lastLine?.is === "part" && isRestored(lastLine.name)) await parts.add(lastLine);
+    else if (lastLine?.is === "file") wanted.set(lastLine.name, lastLine.sha256);
+    else if (lastLine?.is === "end") end = lastLine;
     else throw damaged(path, "a line is none");
   }
   await parts.end();
@@ -177,7 +177,7 @@ function openParts(dataDir: string) {
   };
 }
 
-/** A new file of the folder holds the bytes; whoever fills the folder syncs it. */
+/** Writes the bytes into a new file of the folder. The caller that fills the folder syncs it. */
 export async function writeFresh(path: string, bytes: string | Uint8Array): Promise<void> {
   makeFolder(dirname(path), FOLDER_MODE);
   const file = await open(path, "wx", FILE_MODE);
@@ -207,18 +207,18 @@ async function putRows({ file, path, header, how }: Reading, receiver: Receiver,
   for await (const line of byteLines(file)) {
     how.signal.throwIfAborted();
     if (line.toString("latin1", 0, ROW_BEGINS.length) !== ROW_BEGINS) continue;
-    const said = readLine(line.toString("utf8"));
-    if (said?.is !== "row") throw damaged(path, "a line is none");
-    if (said.table !== name || rows.length >= ROWS_AT_ONCE || bytes > BYTES_AT_ONCE) await flush();
-    name = said.table;
-    rows.push(said.row);
+    const lastLine = readLine(line.toString("utf8"));
+    if (lastLine?.is !== "row") throw damaged(path, "a line is none");
+    if (lastLine.table !== name || rows.length >= ROWS_AT_ONCE || bytes > BYTES_AT_ONCE) await flush();
+    name = lastLine.table;
+    rows.push(lastLine.row);
     bytes += line.length;
   }
   await flush();
   return compareRows(receiver, end?.sha256, how);
 }
 
-/** What was written is read again. @throws {Error} where it is not what it should be */
+/** Reads the written rows again and compares their digest. @throws {Error} where it is not the expected one */
 export async function compareRows(
   receiver: Receiver,
   sha256: string | undefined,

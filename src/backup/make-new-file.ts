@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { placeNewFile } from "../lib/durable-files.ts";
 
 /**
- * A new file holds what `fill` has written, on disk; until then nothing is at `target`. What `fill` makes beside it under
- * the name of the draft with `.db` behind it goes, too.
+ * Writes a new file with `fill`, and syncs it; until then nothing is at `target`. Deletes also what `fill` makes beside
+ * it under the name of the draft with `.db` behind it.
  *
  * @throws {Error} one sentence for the operator; nothing is left then
  */
@@ -40,7 +40,7 @@ export async function makeNewFile<T>(
   }
 }
 
-/** What a backup or an export of this name, which was killed, has left beside it is gone. */
+/** Deletes the drafts that a killed backup or export of this name has left beside it. */
 async function removeLeftovers(target: string): Promise<void> {
   for (const name of await readdir(dirname(target))) {
     if (!name.startsWith(`${basename(target)}.`)) continue;

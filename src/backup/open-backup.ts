@@ -16,14 +16,14 @@ import {
 /** A backup whose every byte that counts was compared with its digest. */
 export interface OpenBackup {
   description: Description;
-  /** What goes into the folder, by its name there. */
+  /** The members that go into the folder, by their names there. */
   members: ReadonlyMap<string, TarEntry & { sha256: string }>;
-  /** Of all members together. */
+  /** The size of all members together. */
   bytes: number;
   file: FileHandle;
 }
 
-/** What the program that reads a backup knows. */
+/** The program that reads a backup: its schema and version, and how it reports progress and stops. */
 interface Reader {
   schema: number;
   version: string;
@@ -35,9 +35,9 @@ interface Reader {
 const LONGEST_TEXT = 512 * 1_048_576;
 
 /**
- * Opens a backup and reads it once from end to end; whoever opens it closes its file.
+ * Opens a backup and reads it once from end to end. The caller closes its file.
  *
- * @throws {Error} one sentence for the operator: it is none, damaged, or a newer program's
+ * @throws {Error} one sentence for the operator: the file is not a backup, or is damaged, or a newer program made it
  */
 export async function openBackup(path: string, reader: Reader): Promise<OpenBackup> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
@@ -104,7 +104,7 @@ async function readMembers(
       hash.update(chunk);
     }
     onProgress(`checking the backup: ${Math.floor((100 * (member.at + member.size)) / length)} %`);
-    // Of a file that was replaced while the backup was made, the last one counts.
+    // A file that was replaced while the backup was made is in it more than once: the last one counts.
     found.set(member.name, { ...member, sha256: hash.digest("hex") });
   }
   if (!sums) throw damaged(path, "it is cut off");

@@ -10,7 +10,7 @@ import { type ContainedFiles, NoSuchPlace } from "../lib/contained-files.ts";
 import type { TarWriter } from "../lib/tar.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
 
-/** What taking files into an archive goes by, and whom it tells how far it is. */
+/** The context for taking files into an archive: the clock, progress reports, and the signal to stop. */
 export interface Taking {
   clock: Clock;
   onProgress(line: string): void;
@@ -50,7 +50,7 @@ export function openTakenArtifacts(
   };
 }
 
-/** What is missing in so many moments one after another is not being replaced: it is gone. */
+/** A file that is missing in this many moments in a row is not being replaced: it is gone. */
 const LOOKS = 20;
 const BETWEEN_LOOKS_MS = 50;
 
@@ -61,8 +61,8 @@ interface Closable extends Queryable {
 /**
  * Opens a moment whose files are all in the archive, and in which no file is being replaced.
  *
- * While one is replaced it has no row: that goes before, and another comes afterwards (`keepArtifact`). So where a file is
- * not what its row said, a later moment has another row or none, and where a file has no row, a later moment has one.
+ * While one is replaced it has no row: that goes before, and another comes afterwards (`keepArtifact`). So where a file
+ * differs from its row, a later moment has another row or none, and where a file has no row, a later moment has one.
  * `damaged` are those whose files were not as they were kept before.
  */
 export async function openFitting<S extends Closable>(
@@ -104,7 +104,7 @@ async function listFiles(folder: string): Promise<string[]> {
   if (entries === null) return listFiles(folder);
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const steps = paths.map((path) => relative(folder, path).split(sep));
-  // What begins with a dot is no folder of a job, and holds what has no place yet.
+  // A name that begins with a dot is not a job's folder: it holds files that have no place yet.
   return steps.filter(([job = "."]) => !job.startsWith(".")).map((own) => [ARTIFACTS_FOLDER, ...own].join("/"));
 }
 

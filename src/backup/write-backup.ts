@@ -25,7 +25,7 @@ export interface BackupReport {
 }
 
 /**
- * A new file holds everything that was acknowledged before this was called, as of one moment, and is on disk; a server may
+ * Writes everything that was acknowledged before the call into a new file, as of one moment, and syncs it; a server may
  * write meanwhile. Until then nothing is at `target`.
  *
  * @throws {Error} one sentence for the operator; nothing is left then

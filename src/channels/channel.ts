@@ -1,8 +1,14 @@
 import type { Via } from "../requests/model/request.ts";
 import type { AskView } from "../requests/model/view.ts";
-import type { InboundMessage, InboundResult } from "../requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
 
-export type { Choice, InboundMessage, ReplyContent, Talk, InboundResult } from "../requests/model/heard.ts";
+export type {
+  Choice,
+  InboundMessage,
+  ReplyContent,
+  ThreadContext,
+  InboundResult,
+} from "../requests/model/inbound-message.ts";
 
 export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
 
@@ -47,8 +53,8 @@ export interface Notice<Target = unknown> {
 }
 
 /**
- * What the provider called the message. `externalIds.thread`, where there is one, is what an answer will be matched by
- * when it names no delivery: a Message-ID, a Slack thread, or `from|to` of the phone numbers as they will be heard.
+ * The provider's ids of the message. An answer that names no delivery is matched by `externalIds.thread`, where it is
+ * given: a Message-ID, a Slack thread, or `from|to` of the phone numbers, as inbound messages carry them.
  */
 export interface Sent {
   externalIds: Readonly<Record<string, string>>;
@@ -78,7 +84,7 @@ export class DeliveryError extends Error {
 }
 
 /** Hands something heard to the core. Resolves after what it changed is on disk. */
-export type Receive = (heard: InboundMessage) => Promise<InboundResult>;
+export type Receive = (message: InboundMessage) => Promise<InboundResult>;
 
 /** A request as its bytes came; nothing of it has been checked. */
 export interface RawRequest {
@@ -106,7 +112,7 @@ export interface Hook {
 /** One way to reach a person and to hear back. Knows its wire; never whom to ask, when, or whether an answer counts. */
 export interface Channel<Target = unknown> {
   readonly name: ChannelName;
-  /** What `user_info.via` says of answers that come through it. */
+  /** The value of `user_info.via` for answers that come through this channel. */
   readonly via: Via;
   readonly fields: Readonly<Record<string, FieldDoc>>;
   /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */

@@ -21,7 +21,7 @@ const FEED_LENGTH = 20;
 const LISTED_LENGTH = 60;
 const COMMANDS = "/skip, /report, /next, /list, /quit";
 
-/** What somebody decided about the question before them. */
+/** The person's next step after a question. */
 type Move = "next" | "list" | "quit";
 
 /** A terminal, the person before it, and the server. */
@@ -40,14 +40,14 @@ export async function answerAtTerminal(
   json: boolean,
 ): Promise<number> {
   const ask = async (question: string) => (await io.prompt?.(question))?.trim() ?? null;
-  const desk: Desk = { ...answerer, io, json, ask };
-  if (id === undefined) await answerFeed(desk);
-  else await present(desk, await answerer.people.question(id, { signal: io.interrupted }));
+  const session: Desk = { ...answerer, io, json, ask };
+  if (id === undefined) await answerFeed(session);
+  else await present(session, await answerer.people.question(id, { signal: io.interrupted }));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function answerFeed(desk: Desk): Promise<void> {
-  const { people, io } = desk;
+async function answerFeed(session: Desk): Promise<void> {
+  const { people, io } = session;
   const read = (cursor: string | null) => people.feed({ limit: FEED_LENGTH, cursor, signal: io.interrupted });
   for (;;) {
     let page = await read(null);
@@ -57,25 +57,25 @@ async function answerFeed(desk: Desk): Promise<void> {
       return;
     }
     list(questions, 0, io);
-    let chosen = await pick(desk, questions.length, page.next_cursor);
+    let chosen = await pick(session, questions.length, page.next_cursor);
     while (chosen === "more" && page.next_cursor !== null) {
       page = await read(page.next_cursor);
       list(page.questions, questions.length, io);
       questions.push(...page.questions);
-      chosen = await pick(desk, questions.length, page.next_cursor);
+      chosen = await pick(session, questions.length, page.next_cursor);
     }
     if (chosen === "quit") return;
     for (const { question_id: id } of typeof chosen === "number" ? questions.slice(chosen) : []) {
-      const question = await stillOpen(desk, id);
-      const move = question ? await present(desk, question) : "next";
+      const question = await stillOpen(session, id);
+      const move = question ? await present(session, question) : "next";
       if (move === "quit") return;
       if (move === "list") break;
     }
   }
 }
 
-function pick(desk: Desk, count: number, next: string | null): Promise<Picked> {
-  return pickAtTerminal(desk, { count, hasMore: next !== null, unknown: "There is no question" });
+function pick(session: Desk, count: number, next: string | null): Promise<Picked> {
+  return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is no question" });
 }
 
 function list(questions: readonly FeedItem[], before: number, io: Io): void {
@@ -102,8 +102,8 @@ async function stillOpen({ people, io }: Desk, id: string): Promise<HumanQuestio
 }
 
 /** Shows one question and does what the person says, until it is answered or left. */
-async function present(desk: Desk, question: HumanQuestion): Promise<Move> {
-  const { ask, io, people, keep } = desk;
+async function present(session: Desk, question: HumanQuestion): Promise<Move> {
+  const { ask, io, people, keep } = session;
   const { question_id: id, options } = question;
   const how = options ? `1-${options.length} chooses one` : "type your answer";
   io.tell("");
@@ -123,7 +123,7 @@ async function present(desk: Desk, question: HumanQuestion): Promise<Move> {
       return "next";
     }
     if (word === "/report") {
-      if (await report(desk, id)) return "next";
+      if (await report(session, id)) return "next";
       continue;
     }
     const given = answerOf(question, word);
@@ -131,10 +131,10 @@ async function present(desk: Desk, question: HumanQuestion): Promise<Move> {
       if (word !== "") io.tell(`${how}; or ${COMMANDS}`);
       continue;
     }
-    const confidence = await askConfidence(desk, word, question);
+    const confidence = await askConfidence(session, word, question);
     if (confidence === null) return "quit";
     if (confidence === "back") continue;
-    const move = await send(desk, question, { question_id: id, ...given, ...confidence });
+    const move = await send(session, question, { question_id: id, ...given, ...confidence });
     if (move !== "again") return move;
   }
 }
@@ -165,15 +165,15 @@ async function askConfidence(
 }
 
 /** Sends an answer once, however often it takes, and says what became of it. */
-async function send(desk: Desk, question: HumanQuestion, given: NewAnswer): Promise<Move | "again"> {
-  const { ask, io, people, keep, json } = desk;
+async function send(session: Desk, question: HumanQuestion, given: NewAnswer): Promise<Move | "again"> {
+  const { ask, io, people, keep, json } = session;
   const idempotencyKey = newKey();
   for (;;) {
     try {
       const receipt = await people.answer(given, { idempotencyKey, signal: io.interrupted });
       await keep();
       io.out(json ? printableJson(JSON.stringify(receipt)) : receiptText(receipt));
-      await showOthers(desk, question);
+      await showOthers(session, question);
       return "next";
     } catch (error) {
       if (!(error instanceof ParleyError) || error.status === 401) throw error;

@@ -38,17 +38,17 @@ export const answer: Command = {
     const [id, ...more] = positionals;
     if (more.length > 0) throw new WrongUsage("there is one ID");
     if (option !== undefined && text !== undefined) throw new WrongUsage("--option and --text exclude each other");
-    const isSaid = option !== undefined || text !== undefined;
-    if (isSaid && id === undefined) throw new WrongUsage("ID is missing");
-    if (confidence !== undefined && !isSaid) throw new WrongUsage("--confidence goes with --option or --text");
+    const hasWords = option !== undefined || text !== undefined;
+    if (hasWords && id === undefined) throw new WrongUsage("ID is missing");
+    if (confidence !== undefined && !hasWords) throw new WrongUsage("--confidence goes with --option or --text");
     const sure = confidence === undefined ? undefined : wholeNumber("--confidence", confidence, 1, 5);
-    if (!isSaid && !io.prompt) throw new WrongUsage("without a terminal, ID and --option or --text say the answer");
+    if (!hasWords && !io.prompt) throw new WrongUsage("without a terminal, ID and --option or --text say the answer");
 
     const answerer = await openParticipantSession(serverUrl(values.url, io.env), values["data-dir"], io);
     try {
-      if (!isSaid) return await answerAtTerminal(answerer, id, io, json);
-      const said = { id: id ?? "", option, text, confidence: sure };
-      return await answerOnce(answerer, said, io, json);
+      if (!hasWords) return await answerAtTerminal(answerer, id, io, json);
+      const answerGiven = { id: id ?? "", option, text, confidence: sure };
+      return await answerOnce(answerer, answerGiven, io, json);
     } catch (error) {
       throw error instanceof ParleyError && error.code === "UNAUTHORIZED" ? new Error(KEY_WANTED) : error;
     }

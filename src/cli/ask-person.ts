@@ -22,7 +22,7 @@ interface Human {
   name: string;
 }
 
-/** Whom to ask, as the request says it, and what to call them. */
+/** The recipient as the request names it, and as the terminal prints it. */
 interface Asked {
   name: string;
   channel: object;

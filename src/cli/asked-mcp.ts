@@ -1,6 +1,6 @@
 import { requestLines } from "./asked-people.ts";
 
-/** What was asked by a tool of MCP, as the server says it. */
+/** A request made by an MCP tool, as the server returns it. */
 export interface ToolRequest {
   asked: {
     fn?: string;

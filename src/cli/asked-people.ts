@@ -1,4 +1,4 @@
-import { deciderName, type ToldDecider } from "./decided-by.ts";
+import { deciderName, type DeciderInReply } from "./decided-by.ts";
 import { localTime } from "../lib/local-time.ts";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../lib/printable.ts";
@@ -15,7 +15,7 @@ interface Status {
   responded_at?: string;
   expired?: boolean;
   cancelled?: boolean;
-  user_info?: ToldDecider;
+  user_info?: DeciderInReply;
 }
 
 /** A function call, a human contact or a message, as the A2H door says it. */

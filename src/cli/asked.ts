@@ -50,7 +50,7 @@ function toPeople(call: DoorCall, readAt: string, cancelAt: string): Kind {
   };
 }
 
-/** What an agent asked people by a tool of MCP. */
+/** Requests that agents make to people by an MCP tool. */
 function byTool(call: DoorCall): Kind {
   const asked = (wire: object) => ({ wire, lines: toolRequestLines(wire as ToolRequest) });
   const path = (id: string) => `/mcp/requests/${encodeURIComponent(id)}`;
@@ -67,7 +67,7 @@ interface RelayAnswer {
   answered_by?: string;
 }
 
-/** What an executor asked. */
+/** Asks of executors. */
 function relayed(call: DoorCall): Kind {
   async function asked(wire: object): Promise<Asked> {
     const ask = wire as { ask_id: string; prompt: string; status: string; expires_at: string };
@@ -90,8 +90,8 @@ function relayed(call: DoorCall): Kind {
 }
 
 function relayAnswerLines({ answer_text: text, answer_json: json, error }: RelayAnswer): string[] {
-  const said = [text, json === undefined ? undefined : canonicalExact(json), error];
-  return said.filter((words) => words !== undefined).flatMap((words) => indented(words));
+  const texts = [text, json === undefined ? undefined : canonicalExact(json), error];
+  return texts.filter((words) => words !== undefined).flatMap((words) => indented(words));
 }
 
 function indented(words: string): string[] {

@@ -1,6 +1,6 @@
 import { parseExactJson } from "../lib/exact-json.ts";
 
-/** What Claude Code tells a hook that may decide: of the many members only those that matter here. */
+/** The input that Claude Code sends to a hook that may decide: only the members used here. */
 export interface HookInput {
   hook_event_name: "PermissionRequest" | "PreToolUse";
   session_id: string;
@@ -12,7 +12,7 @@ export interface HookInput {
   transcript_path?: string;
 }
 
-/** What is said to Claude Code: yes or no with a reason, or nothing, so that it asks at its own terminal. */
+/** The reply to Claude Code: yes or no with a reason, or undecided, so that Claude Code asks at its own terminal. */
 export type HookDecision =
   | { is: "allow"; because: string; updatedInput?: object }
   | { is: "deny"; because: string }
@@ -71,12 +71,13 @@ function asText(input: Record<string, unknown>): string {
  * Returns what Claude Code reads on standard output. Undecided is said in the way in which each event leaves the decision
  * to whoever sits at the terminal, and never to a rule that allows.
  */
-export function verdictJson(
+export function decisionJson(
   { hook_event_name: event }: Pick<HookInput, "hook_event_name">,
-  verdict: HookDecision,
+  hookDecision: HookDecision,
 ): string {
-  const { is, because } = verdict;
-  const updated = verdict.is === "allow" && verdict.updatedInput ? { updatedInput: verdict.updatedInput } : {};
+  const { is, because } = hookDecision;
+  const updated =
+    hookDecision.is === "allow" && hookDecision.updatedInput ? { updatedInput: hookDecision.updatedInput } : {};
   if (event === "PreToolUse") {
     const permissionDecision = is === "undecided" ? "ask" : is;
     const decision = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };

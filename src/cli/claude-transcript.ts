@@ -42,7 +42,7 @@ function isUse(block: Block, { name, input }: Use): boolean {
   return block["type"] === "tool_use" && block["name"] === name && isDeepStrictEqual(block["input"], input);
 }
 
-/** Returns the parts of every message; lines that are cut off or are none are passed over. */
+/** Returns the parts of every message; a line that is cut off or not a message is skipped. */
 function blocksIn(bytes: Buffer): Block[] {
   const blocks: Block[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -12,7 +12,7 @@ import {
 } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
 
-/** What the relay says of every field, with what it is in the details (spec/relay 6). */
+/** The relay's message for every invalid field; its details name the field and the fault (spec/relay 6). */
 const RELAY_REFUSAL = "Request body is not valid";
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/reference/command-line.md). */
@@ -96,7 +96,7 @@ async function failed(
   return EXIT.refused;
 }
 
-/** Our own errors are sentences; what is none of ours shows where it came from. */
+/** Returns the message of one of our own errors; for any other error, also where it came from. */
 async function sentenceOf(error: unknown, rest: readonly string[], io: Io): Promise<string> {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "ParleyError" && "code" in error) {

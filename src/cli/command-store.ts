@@ -10,7 +10,7 @@ import type { Io } from "./command.ts";
 
 export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;
 
-/** Who acts at the command line, as the record names them: whoever can open the store, by their name on this system. */
+/** The actor at the command line, as the record names it: the name of the system user who can open the store. */
 export const COMMAND_LINE: Actor = { kind: "server", id: `cli:${systemUser()}` };
 
 export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" | "newId">;

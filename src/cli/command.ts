@@ -17,14 +17,14 @@ export interface Io {
 
 /** One thing the program can be told to do. */
 export interface Command {
-  /** What follows the command's name. */
+  /** The part of the usage line after the command's name. */
   usage: string;
   /** Each flag, and a line about it. */
   flags: Readonly<Record<string, string>>;
   example: string;
-  /** What a flag or an argument takes, by its name, where that is one of a few words: shells offer them. */
+  /** The possible values of a flag or an argument, by its name; shells offer them as completions. */
   choices?: Readonly<Record<string, readonly string[]>>;
-  /** What the server calls what a flag or an argument says, with that: its refusals name it so. */
+  /** The server's field names with the flags or arguments that set them, so that a refusal names the flag. */
   wireNames?: Readonly<Record<string, string>>;
   /** Does it and returns the exit code (docs/reference/command-line.md). */
   run(argv: readonly string[], io: Io): Promise<number>;

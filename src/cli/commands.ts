@@ -293,7 +293,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
 /** Every command by its name. */
 export const COMMANDS: Commands = new Map(Object.values(COMMAND_GROUPS).flatMap(Object.entries));
 
-/** What there is to know at first. */
+/** The commands that a newcomer needs first. */
 export const FIRST_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["serve", "link", "doctor"],
   "Ask people": ["ask", "check"],

@@ -9,12 +9,12 @@ const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
 /** As the user's own mask leaves it. */
 const FOLDER_MODE = 0o777;
 
-/** What becomes of another program's settings. */
+/** A change to another program's settings file. */
 export interface Change {
   file: string;
   before: string;
   after: string;
-  /** What is left says nothing, and the file goes. */
+  /** True where nothing is left in the file, so that it is deleted. */
   isEmpty: boolean;
 }
 

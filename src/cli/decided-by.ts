@@ -1,7 +1,7 @@
 import { WrongUsage } from "./command.ts";
 
-/** Who decided, as a server says it of a request to people. */
-export interface ToldDecider {
+/** The decider, as a server states it for a request to people. */
+export interface DeciderInReply {
   id?: string;
   name?: string;
   /** False of somebody whom the operator has not enrolled. */
@@ -9,7 +9,7 @@ export interface ToldDecider {
 }
 
 /** Returns how whoever decided is called; of somebody who is not enrolled it says so. */
-export function deciderName(by: ToldDecider | undefined): string {
+export function deciderName(by: DeciderInReply | undefined): string {
   const name = by?.name ?? "somebody";
   return by?.enrolled === false ? `${name} (not enrolled)` : name;
 }

@@ -76,9 +76,9 @@ function readyProblems({ status, text }: ServerReply): string[] {
   return [isOurs ? `it is not ready: ${text.trim()}` : `what answers there (${status}) is no Parley server`];
 }
 
-function keyProblems(said: ServerReply, { key, keyVariable }: Client): string[] {
-  if (said.cut !== undefined || ![200, 401].includes(said.status)) return [reasonOf(said)];
-  if (said.status === 200) return [];
+function keyProblems(reply: ServerReply, { key, keyVariable }: Client): string[] {
+  if (reply.cut !== undefined || ![200, 401].includes(reply.status)) return [reasonOf(reply)];
+  if (reply.status === 200) return [];
   if (key === undefined) {
     return [
       "this server wants a key: set PARLEY_KEY; whoever runs it makes one with: parley keys create NAME --scope agent",
@@ -92,11 +92,11 @@ function keyProblems(said: ServerReply, { key, keyVariable }: Client): string[] 
 }
 
 async function pollProblems(client: Client, id: string): Promise<string[]> {
-  const said = await serverSays(client, "GET", `/agent/questions/${id}?wait=${HOLD_S}`, { holdMs: HOLD_S * 1000 });
-  if (said.cut !== undefined || said.status !== 200) return [reasonOf(said)];
-  const { status } = said.json as { status?: string };
-  const isEarly = said.tookMs < HOLD_S * 1000 - SLACK_MS && (status === "OPEN" || status === "PARTIAL");
-  return isEarly ? [`it came back after ${secondsText(said.tookMs)} with nothing new`] : [];
+  const reply = await serverSays(client, "GET", `/agent/questions/${id}?wait=${HOLD_S}`, { holdMs: HOLD_S * 1000 });
+  if (reply.cut !== undefined || reply.status !== 200) return [reasonOf(reply)];
+  const { status } = reply.json as { status?: string };
+  const isEarly = reply.tookMs < HOLD_S * 1000 - SLACK_MS && (status === "OPEN" || status === "PARTIAL");
+  return isEarly ? [`it came back after ${secondsText(reply.tookMs)} with nothing new`] : [];
 }
 
 /** Returns nothing where there is no MCP. */
@@ -114,28 +114,29 @@ async function examineMcp(client: Client, id: string): Promise<Finding[] | null>
     arguments: { question_id: id, max_wait_seconds: HOLD_S },
     _meta: { progressToken: "doctor" },
   };
-  const said = await serverSays(client, "POST", "/mcp", {
+  const reply = await serverSays(client, "POST", "/mcp", {
     body: { jsonrpc: "2.0", id: 2, method: "tools/call", params },
     holdMs: HOLD_S * 1000,
   });
   const promise = `an MCP wait of ${HOLD_S} s shows progress while it is held, and is answered`;
-  return [first, { check: "stream", promise, offenders: streamProblems(said) }];
+  return [first, { check: "stream", promise, offenders: streamProblems(reply) }];
 }
 
-function streamProblems(said: ServerReply): string[] {
-  if (said.status !== 200) return [reasonOf(said)];
-  if (!said.isStream) return ["it was answered without a stream: something on the way does not pass the Accept header"];
-  const messages = said.text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
+function streamProblems(reply: ServerReply): string[] {
+  if (reply.status !== 200) return [reasonOf(reply)];
+  if (!reply.isStream)
+    return ["it was answered without a stream: something on the way does not pass the Accept header"];
+  const messages = reply.text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
   const result = messages.find((message) => message.includes('"result"') || message.includes('"error"'));
-  if (said.cut !== undefined || result === undefined) {
-    return [`the stream ended after ${secondsText(said.tookMs)} without an answer: ${said.cut ?? "cut on the way"}`];
+  if (reply.cut !== undefined || result === undefined) {
+    return [`the stream ended after ${secondsText(reply.tookMs)} without an answer: ${reply.cut ?? "cut on the way"}`];
   }
   if (!result.includes(`"settled":`)) return [`it was refused: ${printable(result).slice(0, 300)}`];
   if (result.includes(`"settled":true`)) return [];
   if (!messages.some((message) => message.includes("notifications/progress"))) return ["no progress was shown"];
-  if (said.firstMs > SLACK_MS && said.tookMs - said.firstMs < SLACK_MS) {
+  if (reply.firstMs > SLACK_MS && reply.tookMs - reply.firstMs < SLACK_MS) {
     return [
-      `nothing was heard for ${secondsText(said.firstMs)}: something on the way keeps streams back until they end`,
+      `nothing was heard for ${secondsText(reply.firstMs)}: something on the way keeps streams back until they end`,
     ];
   }
   return [];

@@ -11,7 +11,7 @@ export interface Client {
   signal: AbortSignal;
 }
 
-/** What came back, and when. */
+/** A server's reply, and when it came. */
 export interface ServerReply {
   /** 0 when nothing did. */
   status: number;
@@ -42,7 +42,7 @@ export async function serverSays(
   const over = new AbortController();
   const late = new AbortController();
   void clock.sleep(holdMs + PATIENCE_MS, over.signal).then(() => late.abort());
-  const said: ServerReply = { status: 0, text: "", json: {}, isStream: false, firstMs: 0, tookMs: 0 };
+  const serverReply: ServerReply = { status: 0, text: "", json: {}, isStream: false, firstMs: 0, tookMs: 0 };
   try {
     const reply = await fetch(url + path, {
       method,
@@ -55,34 +55,35 @@ export async function serverSays(
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    said.status = reply.status;
-    said.isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    readHeaders(reply.headers, said);
+    serverReply.status = reply.status;
+    serverReply.isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    readHeaders(reply.headers, serverReply);
     for await (const part of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      said.text += part;
-      if (said.firstMs === 0 && /^data:/m.test(said.text)) said.firstMs = clock.monotonic() - start;
+      serverReply.text += part;
+      if (serverReply.firstMs === 0 && /^data:/m.test(serverReply.text))
+        serverReply.firstMs = clock.monotonic() - start;
     }
-    said.json = objectIn(said.text);
+    serverReply.json = objectIn(serverReply.text);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    said.cut = over.signal.aborted || late.signal.aborted ? "no reply in time" : causeOf(error);
+    serverReply.cut = over.signal.aborted || late.signal.aborted ? "no reply in time" : causeOf(error);
   } finally {
     over.abort();
-    said.tookMs = clock.monotonic() - start;
+    serverReply.tookMs = clock.monotonic() - start;
   }
-  return said;
+  return serverReply;
 }
 
-function readHeaders(headers: Headers, said: ServerReply): void {
+function readHeaders(headers: Headers, reply: ServerReply): void {
   const number = (name: string) => Number(headers.get(name) ?? Number.NaN);
   const [limit, remaining, resetS] = [
     number("x-ratelimit-limit"),
     number("x-ratelimit-remaining"),
     number("x-ratelimit-reset"),
   ];
-  if (!Number.isNaN(limit + remaining + resetS)) said.limit = { limit, remaining, resetS };
+  if (!Number.isNaN(limit + remaining + resetS)) reply.limit = { limit, remaining, resetS };
   const retryAfterS = number("retry-after");
-  if (!Number.isNaN(retryAfterS)) said.retryAfterS = retryAfterS;
+  if (!Number.isNaN(retryAfterS)) reply.retryAfterS = retryAfterS;
 }
 
 function objectIn(text: string): object {

@@ -64,7 +64,7 @@ export const doctor: Command = {
   },
 };
 
-/** What was looked at, and what was found. */
+/** The findings of each check, and facts about the store. */
 export interface Report {
   findings: Finding[];
   facts: EngineReport["facts"];

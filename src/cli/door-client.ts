@@ -32,7 +32,7 @@ export function openDoors(url: string, io: Io): DoorCall {
   return async (method, path, body) => {
     using deadline = openDeadline(systemClock, REPLY_MS, io.interrupted);
     let reply: Response;
-    let said: object;
+    let replyBody: object;
     try {
       reply = await systemFetch(`${url}${path}`, {
         method,
@@ -43,13 +43,13 @@ export function openDoors(url: string, io: Io): DoorCall {
         ...(body && { body: JSON.stringify(body) }),
         signal: deadline.signal,
       });
-      said = objectIn(await reply.text());
+      replyBody = objectIn(await reply.text());
     } catch (cause) {
       if (io.interrupted.aborted || cause instanceof Redirected) throw cause;
       throw new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause });
     }
-    if (reply.ok) return said;
-    const { error } = said as { error?: { message?: string } };
+    if (reply.ok) return replyBody;
+    const { error } = replyBody as { error?: { message?: string } };
     const message = error?.message ?? `The server replied with status ${reply.status}.`;
     if (reply.status === 401) throw new ParleyError("UNAUTHORIZED", message, { status: 401 });
     throw new Refused(reply.status, message);

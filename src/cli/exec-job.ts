@@ -6,7 +6,7 @@ import { linesOf } from "../lib/lines.ts";
 import { printable } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
 
-/** What is run for a job, and what of the server it is told. */
+/** The command that runs for a job, and the server address and key in its environment. */
 export interface JobCommand {
   program: string;
   args: readonly string[];
@@ -14,7 +14,7 @@ export interface JobCommand {
   key: string | undefined;
 }
 
-/** The command is not there, or is none. */
+/** The command does not exist or cannot be executed. */
 export class CannotStart extends Error {}
 
 const STEP = "main";
@@ -22,7 +22,7 @@ const STEP = "main";
 const END_WITHIN_MS = 10_000;
 const MOST_ENTRIES = 100;
 const MOST_WAITING = 1000;
-/** Of one log line, and of all in one request; both far below what the server takes. */
+/** The most characters of one log line, and of all in one request; both far below the server's limits. */
 const LONGEST_LINE = 4000;
 const MOST_CHARS = 200_000;
 

@@ -36,7 +36,7 @@ export const exec: Command = {
     const key = ownKey(url, io.env);
     const options = {
       url,
-      fetch: toldWhenAway(url, io),
+      fetch: explainingFetch(url, io),
       signal: io.interrupted,
       ...(key !== undefined && { key }),
       ...(values.kind && { kinds: values.kind }),
@@ -81,7 +81,7 @@ function secondsOf(text: string): number {
 }
 
 /** Says once when nobody answers, and once when somebody does again. */
-function toldWhenAway(url: string, io: Io): typeof fetch {
+function explainingFetch(url: string, io: Io): typeof fetch {
   let isAway = false;
   return async (...request) => {
     try {

@@ -45,7 +45,7 @@ function targetOf(text: string | undefined): URL {
   return url;
 }
 
-/** Whoever reaches it acts with the key, so nobody else may reach it. */
+/** Reads the address to listen at. It must be local, because its callers act with the key. */
 function placeOf(text: string): { host: string; port: number } {
   const [, host, port] = /^(\[[0-9a-f:]+\]|[^:]+):(\d{1,5})$/i.exec(text) ?? [];
   if (host === undefined || Number(port) > 65_535 || !isOwn(host)) {

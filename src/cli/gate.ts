@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import { GATE_NAME } from "../gate/model/gate-call.ts";
 import { Gateway } from "../gateway/gateway.ts";
-import { openHttpDesk } from "../gateway/http-desk.ts";
+import { openHttpGateClient } from "../gateway/http-gate-client.ts";
 import { systemClock } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { systemFetch } from "../lib/fetch.ts";
@@ -19,7 +19,7 @@ const USUAL_HOLD_MS = 50_000;
 /** A server whose input has ended has so long to end by itself, and as long again once it is told to. */
 const END_WITHIN_MS = 2000;
 const RUN_LENGTH = 22;
-/** What is for the gate alone. */
+/** The environment variables that the gate withholds from the program. */
 const OWN_KEYS: ReadonlySet<string> = new Set(["PARLEY_KEY", "A2H_API_KEY"]);
 
 type Program = ChildProcessByStdio<Writable, Readable, null>;
@@ -53,7 +53,7 @@ export const gate: Command = {
     }
     const url = serverUrl(values.url, io.env);
     const timeoutMs = values.timeout === undefined ? undefined : durationOf("--timeout", values.timeout);
-    const desk = openHttpDesk({
+    const client = openHttpGateClient({
       url,
       key: agentKey(url, io.env),
       gate: name,
@@ -62,7 +62,7 @@ export const gate: Command = {
       fetch: systemFetch,
     });
     const holdMs = values.hold === undefined ? USUAL_HOLD_MS : durationOf("--hold", values.hold);
-    return stand(io, { program, args }, { gate: name, desk, holdMs });
+    return stand(io, { program, args }, { gate: name, client, holdMs });
   },
 };
 
@@ -74,7 +74,7 @@ function durationOf(flag: string, text: string): number {
 
 interface Standing {
   gate: string;
-  desk: ReturnType<typeof openHttpDesk>;
+  client: ReturnType<typeof openHttpGateClient>;
   holdMs: number;
 }
 
@@ -82,7 +82,7 @@ interface Standing {
 async function stand(
   io: Io,
   { program, args }: { program: string; args: readonly string[] },
-  { gate, desk, holdMs }: Standing,
+  { gate, client, holdMs }: Standing,
 ): Promise<number> {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !OWN_KEYS.has(name)));
   const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "inherit"], env });
@@ -99,7 +99,7 @@ async function stand(
   child.on("error", (error) => io.tell(`parley gate: ${error.message}`));
   const between = new Gateway({
     gate,
-    desk,
+    client,
     holdMs,
     clock: systemClock,
     newRun: () => base62(systemRandom, RUN_LENGTH),

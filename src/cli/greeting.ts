@@ -12,7 +12,7 @@ export interface AtTerminal {
   err: boolean;
 }
 
-/** What a line is about, and what it says of it; `secret` keeps it from standard output. */
+/** A label and its text; `secret` keeps the line off standard output. */
 interface Line {
   label: string;
   text: string;
@@ -79,7 +79,7 @@ function asksWithoutKey({ othersReachIt }: RunningServer, { open }: Config): boo
   return open ?? othersReachIt === null;
 }
 
-/** Who is let in without a key or a sign-in, and why that is not this computer alone. */
+/** Returns the text about access without a key or a sign-in, and the reason why more than this computer has it. */
 function reachText({ othersReachIt }: RunningServer, { open, crowd }: Config): string {
   const isOwn = othersReachIt === null;
   if (isOwn && !open && !crowd.public) {

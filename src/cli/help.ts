@@ -86,9 +86,9 @@ export function inFlags(sentence: string, command: Named): string {
   const flag = flagOf(name, command);
   if (flag === undefined) return sentence;
   const index = indexes.find((given) => given !== undefined);
-  const said = sentence.slice(start.length);
+  const words = sentence.slice(start.length);
   const isTime = /_s(econds)?$/.test(name);
-  const rest = isTime ? said.replaceAll(/\d+/g, (seconds) => durationText(Number(seconds) * 1000)) : said;
+  const rest = isTime ? words.replaceAll(/\d+/g, (seconds) => durationText(Number(seconds) * 1000)) : words;
   return `${index === undefined ? flag : `number ${Number(index) + 1} of ${flag}`}${rest}`;
 }
 

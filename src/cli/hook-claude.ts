@@ -14,7 +14,7 @@ import {
   questionsOf,
   readHookInput,
   type HookDecision,
-  verdictJson,
+  decisionJson,
 } from "./claude-hook-wire.ts";
 import { receiptProblem } from "./hook-receipt.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
@@ -70,13 +70,13 @@ async function decide(argv: readonly string[], io: Io): Promise<number> {
   const signal = AbortSignal.any([io.interrupted, there.signal]);
   const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
   const asked = decided(place, input, { to: values.to, by, timeoutSeconds });
-  const verdict = await asked.catch((error: unknown) => undecided(error, signal, io));
+  const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();
   await watching;
   if (io.interrupted.aborted) return blocked("it was interrupted before anybody decided", io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
-  io.out(verdictJson(input, verdict));
+  io.out(decisionJson(input, decision));
   return EXIT.done;
 }
 
@@ -86,7 +86,7 @@ async function decide(argv: readonly string[], io: Io): Promise<number> {
  */
 function blocked(why: string, io: Io): number {
   const because = `Parley denied it, because the hook could not ask anybody: ${why}.`;
-  io.out(verdictJson({ hook_event_name: "PreToolUse" }, { is: "deny", because }));
+  io.out(decisionJson({ hook_event_name: "PreToolUse" }, { is: "deny", because }));
   io.tell(because);
   return HOOK_BLOCKS;
 }

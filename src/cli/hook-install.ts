@@ -103,7 +103,7 @@ function hooksFor({ url, to, by, timeout, always }: Given, env: Io["env"]): Hook
   };
 }
 
-/** What a hook may rely on: the variables of this terminal need not be those of Claude Code. */
+/** Returns the variables that a hook can rely on. Those of this terminal need not be set for Claude Code. */
 function withoutOurVariables({ HOME, USERPROFILE, XDG_DATA_HOME }: Io["env"]): Io["env"] {
   return { HOME, USERPROFILE, XDG_DATA_HOME };
 }
@@ -118,11 +118,11 @@ function edited(text: string, file: string, wanted: Hooks | null): string {
   try {
     let after = text;
     for (const event of EVENTS) {
-      const standing = groupsOf(after, event);
-      const others = standing.flatMap(withoutOurs);
+      const existing = groupsOf(after, event);
+      const others = existing.flatMap(withoutOurs);
       const ours = wanted?.[event];
       const groups = ours ? [...others, ours] : others;
-      if (JSON.stringify(groups) === JSON.stringify(standing)) continue;
+      if (JSON.stringify(groups) === JSON.stringify(existing)) continue;
       after = editJson(after, ["hooks", event], groups.length > 0 ? groups : undefined);
     }
     return after;

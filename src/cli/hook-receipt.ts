@@ -42,12 +42,12 @@ function isSignedForm(text: string): boolean {
 /** @throws {CouldNotAsk} where the keys are no JSON */
 function keysIn(text: string | null): ReceiptKeys {
   if (text === null) return { keys: [] };
-  let said: unknown;
+  let value: unknown;
   try {
-    said = JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw new CouldNotAsk("The server's keys are not JSON.");
   }
-  const { keys } = Object(said) as Partial<ReceiptKeys>;
+  const { keys } = Object(value) as Partial<ReceiptKeys>;
   return { keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]) : [] };
 }

@@ -39,7 +39,7 @@ export class Declined extends Error {
 const KEY_WANTED =
   "the inbox is one person's: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person 1";
 
-/** What is addressed to the person of a key. */
+/** The inbox of a key's person. */
 export interface Inbox {
   list(before?: string): Promise<ListedPage>;
   /** Every page, one after another. */

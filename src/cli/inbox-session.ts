@@ -7,7 +7,7 @@ import { type Picked, pickAtTerminal } from "./pick.ts";
 
 const COMMANDS = "/next, /list, /quit";
 
-/** What somebody decided about the ask before them. */
+/** The person's next step after an ask. */
 type Move = "next" | "list" | "quit";
 
 /** A terminal, the person before it, and what is addressed to them. */
@@ -21,14 +21,14 @@ interface Desk {
 
 /** Shows what is addressed to somebody, or the one ask, and sends what they decide. Returns the exit code. */
 export async function decideAtTerminal(inbox: Inbox, id: string | undefined, io: Io, json: boolean): Promise<number> {
-  const desk: Desk = { inbox, io, json, ask: async (question) => (await io.prompt?.(question))?.trim() ?? null };
-  if (id === undefined) await decideAll(desk);
-  else await present(desk, await inbox.read(id));
+  const session: Desk = { inbox, io, json, ask: async (question) => (await io.prompt?.(question))?.trim() ?? null };
+  if (id === undefined) await decideAll(session);
+  else await present(session, await inbox.read(id));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function decideAll(desk: Desk): Promise<void> {
-  const { inbox, io } = desk;
+async function decideAll(session: Desk): Promise<void> {
+  const { inbox, io } = session;
   for (;;) {
     let page = await inbox.list();
     if (page.asks.length === 0) {
@@ -39,25 +39,25 @@ async function decideAll(desk: Desk): Promise<void> {
     if (waiting > page.asks.length) io.tell(`${waiting} wait for you; these are the first ${page.asks.length}.`);
     const asks = page.asks;
     for (const line of listLines(asks)) io.tell(line);
-    let chosen = await pick(desk, asks.length, page.next);
+    let chosen = await pick(session, asks.length, page.next);
     while (chosen === "more" && page.next !== null) {
       page = await inbox.list(page.next);
       for (const line of listLines(page.asks, asks.length)) io.tell(line);
       asks.push(...page.asks);
-      chosen = await pick(desk, asks.length, page.next);
+      chosen = await pick(session, asks.length, page.next);
     }
     if (chosen === "quit") return;
     for (const { id } of typeof chosen === "number" ? asks.slice(chosen) : []) {
-      const ask = await stillThere(desk, id);
-      const move = ask ? await present(desk, ask) : "next";
+      const ask = await stillThere(session, id);
+      const move = ask ? await present(session, ask) : "next";
       if (move === "quit") return;
       if (move === "list") break;
     }
   }
 }
 
-function pick(desk: Desk, count: number, next: string | null): Promise<Picked> {
-  return pickAtTerminal(desk, { count, hasMore: next !== null, unknown: "There is nothing at" });
+function pick(session: Desk, count: number, next: string | null): Promise<Picked> {
+  return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is nothing at" });
 }
 
 /** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
@@ -72,8 +72,8 @@ async function stillThere({ inbox }: Desk, id: string): Promise<InboxRequestDeta
 }
 
 /** Shows one ask and does what the person says, until it is decided or left. */
-async function present(desk: Desk, ask: InboxRequestDetail): Promise<Move> {
-  const { io } = desk;
+async function present(session: Desk, ask: InboxRequestDetail): Promise<Move> {
+  const { io } = session;
   io.tell("");
   for (const line of wholeLines(ask, false)) io.tell(line);
   const how = howTo(ask);
@@ -83,20 +83,20 @@ async function present(desk: Desk, ask: InboxRequestDetail): Promise<Move> {
   const hint = how === null ? commands : `${how}; or ${commands}`;
   io.tell(hint);
   for (;;) {
-    const word = await desk.ask("> ");
+    const word = await session.ask("> ");
     if (word === null || word === "/quit") return "quit";
     if (word === "/list" || word === "/next") return word === "/list" ? "list" : "next";
     if (word === "/secrets") {
       for (const line of wholeLines(ask, true)) io.tell(line);
       continue;
     }
-    const decision = how === null || word === "" ? null : await decisionOf(desk, ask, word);
+    const decision = how === null || word === "" ? null : await decisionOf(session, ask, word);
     if (decision === "quit") return "quit";
     if (decision === null) {
       io.tell(hint);
       continue;
     }
-    const move = await send(desk, ask, decision);
+    const move = await send(session, ask, decision);
     if (move !== "again") return move;
   }
 }
@@ -110,15 +110,19 @@ function howTo({ kind, options, schema, may_decide: may }: InboxRequestDetail): 
 }
 
 /** Returns what is to be sent once it was confirmed, nothing to be asked again, or that they are done. */
-async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Promise<InboxDecision | null | "quit"> {
+async function decisionOf(
+  session: Desk,
+  ask: InboxRequestDetail,
+  word: string,
+): Promise<InboxDecision | null | "quit"> {
   if (ask.kind === "approval") {
-    if (/^(a|approve|yes)$/i.test(word)) return approval(desk, ask);
-    return /^(r|reject|no)$/i.test(word) ? rejection(desk, ask) : null;
+    if (/^(a|approve|yes)$/i.test(word)) return approval(session, ask);
+    return /^(r|reject|no)$/i.test(word) ? rejection(session, ask) : null;
   }
   const decision = replyOf(ask, word);
   const option = ask.options.find(({ name }) => name === decision.option);
   const what = option ? `"${printable(option.title)}"` : `${[...word].length} characters`;
-  const sure = await desk.ask(`Send ${what}? Enter sends; /back: `);
+  const sure = await session.ask(`Send ${what}? Enter sends; /back: `);
   if (sure === null) return "quit";
   return sure === "" ? decision : null;
 }

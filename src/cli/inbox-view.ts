@@ -53,8 +53,8 @@ function argumentLines({ arguments: rows, digest }: InboxRequestDetail, secrets:
   const lines = rows.flatMap(({ name, text, secret, masked }) => {
     const isMasked = secret && !secrets;
     const [first = "", ...more] = printableLinesExactly(isMasked ? (masked ?? "") : text);
-    const told = [`  ${printableExactly(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
-    return isMasked ? [...told.slice(0, -1), `${(told.at(-1) ?? "").trimEnd()} (holds a secret)`] : told;
+    const notice = [`  ${printableExactly(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
+    return isMasked ? [...notice.slice(0, -1), `${(notice.at(-1) ?? "").trimEnd()} (holds a secret)`] : notice;
   });
   return [...(lines.length > 0 ? lines : ["  (no arguments)"]), `  ${printable(digest ?? "")}`];
 }

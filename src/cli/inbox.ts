@@ -91,9 +91,9 @@ function decisionOf({ approve, reject, option, text, value, comment }: Said): In
   if (comment !== undefined && approve === undefined && !reject) {
     throw new WrongUsage("--comment goes with --approve or --reject");
   }
-  const said = comment === undefined ? {} : { comment };
-  if (approve !== undefined) return { approved: true, digest: approve, ...said };
-  if (reject) return { approved: false, ...said, ...(option !== undefined && { option }) };
+  const reply = comment === undefined ? {} : { comment };
+  if (approve !== undefined) return { approved: true, digest: approve, ...reply };
+  if (reject) return { approved: false, ...reply, ...(option !== undefined && { option }) };
   if (value !== undefined) return { value: jsonOf(value) };
   return isReply ? { ...(option !== undefined && { option }), ...(text !== undefined && { text }) } : null;
 }

@@ -45,8 +45,8 @@ export const keysCreate: Command = {
     if (expiresInMs === null || expiresInMs === 0) throw new WrongUsage("--expires must be a time such as 12h or 90d");
 
     const { person, channel, repo: repos } = values;
-    const wish = { name, scope, person, channel, repos, expiresInMs, selfRespond: values["self-respond"] };
-    const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish, COMMAND_LINE));
+    const input = { name, scope, person, channel, repos, expiresInMs, selfRespond: values["self-respond"] };
+    const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, input, COMMAND_LINE));
     io.out(text);
     const until = key.expiresAt === null ? "" : ` until ${localTime(key.expiresAt)}`;
     io.tell(`${key.id} is good for ${key.scope}:${key.name}${until}. It cannot be shown again.`);

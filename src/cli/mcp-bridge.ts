@@ -210,7 +210,7 @@ function headersOf({ method, params, version }: Request, key: string | undefined
   };
 }
 
-/** What a header cannot hold, or would lose its edges in one, is written in Base64. */
+/** Returns a header's text. Text that a header cannot hold, or would trim, is written in Base64. */
 function headerText(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?base64?");
   return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownCommand } from "../lib/own-program.ts";
 import type { Io } from "./command.ts";
 
-/** What a client is told of the server. */
+/** The server's address and key, as a client's settings need them. */
 export interface McpServerAddress {
   /** The address of the MCP door. */
   url: string;
@@ -14,9 +14,9 @@ export interface McpClient {
   title: string;
   /** Its configuration file. */
   file: (env: Io["env"]) => string;
-  /** What the file holds: a place in a JSON file, or a table in a TOML one. */
-  entry: (told: McpServerAddress) => JsonEntry | TomlEntry;
-  /** Where its key is; nothing is said of it where there is none. */
+  /** Returns the entry in the client's file: a place in a JSON file, or a table in a TOML one. */
+  entry: (address: McpServerAddress) => JsonEntry | TomlEntry;
+  /** A sentence about where the key is; printed only if there is a key. */
   keyHint: string;
 }
 

@@ -30,9 +30,9 @@ export const mcpConfig: Command = {
       return EXIT.done;
     }
     const client = clientNamed(name, [...NAMES, "stdio"]);
-    const told = { url: `${url}/mcp`, key };
-    io.out(blockOf(client.entry(told)));
-    io.tell(`This belongs into ${client.file(io.env)}. ${keySentence(client, told)}`);
+    const address = { url: `${url}/mcp`, key };
+    io.out(blockOf(client.entry(address)));
+    io.tell(`This belongs into ${client.file(io.env)}. ${keySentence(client, address)}`);
     return EXIT.done;
   },
 };
@@ -53,10 +53,10 @@ export const mcpInstall: Command = {
     const name = onlyArgument(positionals, "CLIENT");
     const client = clientNamed(name, NAMES);
     const url = serverUrl(values.url, io.env);
-    const told = { url: `${url}/mcp`, key: ownKey(url, io.env) };
-    const change = changeOf(client, values.file ?? client.file(io.env), told);
+    const address = { url: `${url}/mcp`, key: ownKey(url, io.env) };
+    const change = changeOf(client, values.file ?? client.file(io.env), address);
     const undo = `To take it out: parley mcp uninstall ${name}`;
-    const done = `${client.title} will find Parley. ${keySentence(client, told)} ${undo}`;
+    const done = `${client.title} will find Parley. ${keySentence(client, address)} ${undo}`;
     return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
   },
 };
@@ -76,10 +76,10 @@ export const mcpUninstall: Command = {
 };
 
 /** Returns how a client's configuration becomes one with Parley in it, or without it where nothing is told. */
-function changeOf(client: McpClient, path: string, told: McpServerAddress | undefined): Change {
+function changeOf(client: McpClient, path: string, address: McpServerAddress | undefined): Change {
   const file = resolve(path);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const after = edited(client, before, file, told);
+  const after = edited(client, before, file, address);
   return { file, before, after, isEmpty: isEmpty(client, after) };
 }
 
@@ -90,12 +90,12 @@ function clientNamed(name: string, names: readonly string[]): McpClient {
 }
 
 /** Returns the file with Parley in it, or without it where nothing is told. @throws {Error} one sentence */
-function edited(client: McpClient, text: string, file: string, told: McpServerAddress | undefined): string {
-  const entry = client.entry(told ?? { url: "", key: undefined });
+function edited(client: McpClient, text: string, file: string, address: McpServerAddress | undefined): string {
+  const entry = client.entry(address ?? { url: "", key: undefined });
   try {
     return entry.kind === "json"
-      ? editJson(text, entry.path, told && entry.value)
-      : editTomlTable(text, entry.path, told && entry.lines);
+      ? editJson(text, entry.path, address && entry.value)
+      : editTomlTable(text, entry.path, address && entry.lines);
   } catch (error) {
     if (!(error instanceof NotJson || error instanceof TomlInTheWay)) throw error;
     throw new Error(`${file} was left as it is: ${error.message}. parley mcp config prints what belongs into it.`);

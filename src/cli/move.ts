@@ -54,7 +54,7 @@ export const move: Command = {
 
 function targetOf(to: string): MoveTarget {
   if (!/^postgres(ql)?:/.test(to)) return { dataDir: resolve(to) };
-  // What is wrong with it is not said with its words: there may be a password among them.
+  // The error does not quote the address: it may contain a password.
   if (!URL.canParse(to)) throw new WrongUsage("--to must be an address such as postgres://parley@db.internal/parley");
   return { databaseUrl: to };
 }

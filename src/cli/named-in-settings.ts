@@ -14,7 +14,7 @@ export function namedInSettings(
   config: Pick<Config, "webhookTargets" | "contacts" | "people" | "relayRules" | "relay">,
   { id, name }: { id: string; name: string },
 ): NamedIn {
-  const isMeant = (called: unknown) => String(called) === id || called === name;
+  const isSettingNamed = (called: unknown) => String(called) === id || called === name;
   const placesIn = <T>(block: Readonly<Record<string, T>> | undefined, path: string, names: (one: T) => boolean) =>
     Object.entries(block ?? {}).flatMap(([key, one]) => (names(one) ? [path.replace("*", key)] : []));
   const { channels, defaultChannel } = config.contacts;
@@ -27,9 +27,9 @@ export function namedInSettings(
       ...(String(defaultChannel) === id || namesHuman(defaultChannel, id) ? ["a2h.default_channel"] : []),
     ],
     passedOver: [
-      ...placesIn(groups, "people.groups.*", (members) => members.some(isMeant)),
-      ...(usual !== null && isMeant(usual) ? ["relay.people.default"] : []),
-      ...rulesThatAsk(config.relay.policyFile, isMeant),
+      ...placesIn(groups, "people.groups.*", (members) => members.some(isSettingNamed)),
+      ...(usual !== null && isSettingNamed(usual) ? ["relay.people.default"] : []),
+      ...rulesThatAsk(config.relay.policyFile, isSettingNamed),
     ],
   };
 }
@@ -42,11 +42,11 @@ function namesHuman(channel: unknown, id: string): boolean {
   return Object.values(channel).some((inside) => namesHuman(inside, id));
 }
 
-function rulesThatAsk(policyFile: string, isMeant: (called: unknown) => boolean): string[] {
+function rulesThatAsk(policyFile: string, isSettingNamed: (called: unknown) => boolean): string[] {
   try {
     const { rules } = readPolicy(policyFile);
     return rules.flatMap(({ to, id, index }) =>
-      isMeant(to) ? [`the policy's rule ${id ?? `number ${index + 1}`}`] : [],
+      isSettingNamed(to) ? [`the policy's rule ${id ?? `number ${index + 1}`}`] : [],
     );
   } catch (error) {
     // One that is not there names nobody; what is wrong with another is told by parley policy lint.

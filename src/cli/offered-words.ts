@@ -24,7 +24,7 @@ async function offeredAfter(
   before: readonly string[],
   { typed, commands }: { typed: string; commands: Commands },
 ): Promise<Offered[]> {
-  // What follows is another program's.
+  // The words after `--` belong to another program.
   if (before.includes("--")) return [];
   if (before[0] === "help") return nextWords(before.slice(1), commands);
   const name = commandIn(before, commands);

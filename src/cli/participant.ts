@@ -20,7 +20,7 @@ interface Credential {
 /** Somebody who answers, and how they stay the same one. */
 export interface ParticipantSession {
   people: People;
-  /** What the server has issued is on disk, for the next run. */
+  /** Writes the credential that the server issued to disk, for the next run. */
   keep(): Promise<void>;
 }
 

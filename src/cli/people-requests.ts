@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { ToldDecider } from "./decided-by.ts";
+import type { DeciderInReply } from "./decided-by.ts";
 import { Redirected } from "../lib/fetch.ts";
 import { parseExactJson } from "../lib/exact-json.ts";
 
@@ -13,7 +13,7 @@ export interface Ended {
   ask_id?: string;
   expired?: boolean;
   cancelled?: boolean;
-  user_info?: ToldDecider;
+  user_info?: DeciderInReply;
 }
 
 /** Nobody could be asked, or nobody heard what was answered: whatever is decided then, it is not yes. */
@@ -79,7 +79,7 @@ export async function askPeople(
   }
 }
 
-/** What nobody waits for any more leaves the inboxes. */
+/** Withdraws a request that is no longer waited for, so that it leaves the inboxes. */
 async function withdraw({ signal: _, ...place }: ServerAccess, path: string): Promise<void> {
   const body = JSON.stringify({ reason: "Nobody waits for it any more." });
   using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
@@ -138,12 +138,12 @@ async function send(
   body?: string,
 ): Promise<{ call_id: unknown; status: Record<string, unknown> }> {
   const reply = await exchange(place, method, `${BASE}${path}`, body);
-  const said = parsed(reply.bytes);
-  const { call_id, status } = said;
+  const replyBody = parsed(reply.bytes);
+  const { call_id, status } = replyBody;
   if (reply.status >= 200 && reply.status < 300 && typeof status === "object" && status !== null) {
     return { call_id, status: status as Record<string, unknown> };
   }
-  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(said) ?? `status ${reply.status}`}`);
+  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(replyBody) ?? `status ${reply.status}`}`);
 }
 
 /** Makes one request. @throws {Error} for a reply that a later one may replace */

@@ -1,7 +1,7 @@
 import { printable } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
 
-/** What somebody wants of a list: the item at this place, more of the list, the list anew, or nothing more. */
+/** The choice from a list: the item at this place, more of the list, the list again, or the end. */
 export type Picked = number | "more" | "list" | "quit";
 
 /** Asks which item of a list somebody wants until they say one; `unknown` says that there is no such item. */

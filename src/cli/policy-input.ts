@@ -9,7 +9,7 @@ import { type Io, WrongUsage } from "./command.ts";
 /** A file cannot be read, or holds a mistake: one could not look (exit 2). */
 export class UnreadableFile extends Error {}
 
-/** What is asked about, as flags. */
+/** The flags that describe the action to evaluate. */
 export const INPUT_OPTIONS = {
   action: { type: "string" },
   resource: { type: "string" },

@@ -4,7 +4,7 @@ import { printable, printableJson } from "../lib/printable.ts";
 import { nameOf, type Policy } from "../policy/model/policy.ts";
 import { conditionsText } from "../policy/model/explain.ts";
 import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from "../policy/list.ts";
-import { revokeStanding } from "../policy/grants.ts";
+import { revokeGrantOf } from "../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../policy/proposals.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
@@ -58,7 +58,7 @@ export const policyRevoke: Command = {
     return lookAt(io, async () => {
       await withStore(values, io, async (ctx) => {
         if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE);
-        else await revokeStanding(ctx, id, COMMAND_LINE);
+        else await revokeGrantOf(ctx, id, COMMAND_LINE);
       });
       io.tell(`${printable(id)} allows nothing any more.`);
       return EXIT.done;

@@ -7,9 +7,9 @@ import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
-import { evaluate, nameOf, type Policy, policyInput, type PolicyVerdict } from "../policy/model/policy.ts";
+import { evaluate, nameOf, type Policy, policyInput, type PolicyDecision } from "../policy/model/policy.ts";
 import { pathText } from "../policy/model/check.ts";
-import { explainVerdict } from "../policy/model/explain.ts";
+import { explainDecision } from "../policy/model/explain.ts";
 import { lintLeftOut, lintPolicy } from "../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../server/people.ts";
 import { DATABASE_FILE } from "../core/store/data-dir.ts";
@@ -91,11 +91,11 @@ export const policyExplain: Command = {
     return lookAt(io, async () => {
       const policy = readPolicy(file ?? policyPath(values, io));
       const input = policyInput(words);
-      const verdict =
+      const policyDecision =
         file === undefined
           ? await withStore(values, io, (ctx) => judge(ctx.db, { policy }, input))
           : evaluate(policy, [], input);
-      for (const line of explainVerdict(policy, input, verdict, shippedPolicy())) io.out(printable(line));
+      for (const line of explainDecision(policy, input, policyDecision, shippedPolicy())) io.out(printable(line));
       return EXIT.done;
     });
   },
@@ -170,17 +170,19 @@ const Cases = z.strictObject({
 function runCases(policy: Policy, file: string, io: Io): number {
   let failed = 0;
   for (const { name, input, decision, rule } of readCases(file).cases) {
-    const verdict = evaluate(policy, [], policyInput(input));
-    const by = decidedBy(policy, verdict);
-    const isAsSaid = verdict.decision === decision && (rule === undefined || rule === by);
+    const policyDecision = evaluate(policy, [], policyInput(input));
+    const by = decidedBy(policy, policyDecision);
+    const isAsSaid = policyDecision.decision === decision && (rule === undefined || rule === by);
     if (!isAsSaid) failed += 1;
     const wanted = rule === undefined ? decision : `${decision} by ${rule}`;
-    io.out(printable(isAsSaid ? `ok      ${name}` : `FAILED  ${name}: ${verdict.decision} by ${by}, not ${wanted}`));
+    io.out(
+      printable(isAsSaid ? `ok      ${name}` : `FAILED  ${name}: ${policyDecision.decision} by ${by}, not ${wanted}`),
+    );
   }
   return failed > 0 ? EXIT.refused : EXIT.done;
 }
 
-function decidedBy(policy: Policy, { trace }: PolicyVerdict): string {
+function decidedBy(policy: Policy, { trace }: PolicyDecision): string {
   const rule = trace.rule_index === undefined ? undefined : policy.rules[trace.rule_index];
   return rule ? nameOf(rule) : "default";
 }

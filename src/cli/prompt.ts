@@ -6,11 +6,11 @@ import type { Clock } from "../lib/clock.ts";
 const PASTE_MS = 30;
 
 /**
- * Returns what asks whoever sits at a terminal: it resolves with what they typed, or with null at its end (Ctrl-D) and
- * when the program is interrupted.
+ * Returns a function that asks the person at the terminal a question. It resolves with the text that they typed, or
+ * with null at the terminal's end (Ctrl-D) and when the program is interrupted.
  *
- * What was typed before the question stood there is no answer to it and is dropped. A pasted text is one answer however
- * many lines it has: its first line must not be sent while the rest answers what is asked next.
+ * Text typed before the question appeared is dropped: it is not an answer to it. A pasted text is one answer, however
+ * many lines it has: otherwise its other lines would answer the next questions.
  */
 export function openPrompt(terminal: {
   input: ReadStream;

@@ -86,8 +86,8 @@ export function countText({ current_responses, required_responses }: Question): 
 }
 
 /**
- * Says from how many networks the answers came, which one program can be behind; nothing where there are none, or where
- * an older server does not say.
+ * Returns from how many networks the answers came; one program can be behind a network. The text is empty where there
+ * are no answers, or where an older server does not send the number.
  */
 function networksText({ current_responses: n, integrity }: Partial<Question>): string {
   if (n === 0 || integrity === undefined) return "";

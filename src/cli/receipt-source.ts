@@ -40,10 +40,10 @@ export function receiptAddress(text: string): ReceiptAddress {
 }
 
 /**
- * Returns the receipt that stands at an address. The key in the environment is shown to the environment's own server
- * alone, and to nobody whom that sends on to.
+ * Returns the receipt at an address. The key in the environment is sent only to the environment's own server, and never
+ * along a redirect.
  *
- * @throws {WrongUsage} why there is none
+ * @throws {WrongUsage} the reason why the receipt cannot be fetched
  */
 export async function fetchReceipt({ href, server }: ReceiptAddress, io: Io): Promise<string> {
   const own = serverUrl(undefined, io.env);

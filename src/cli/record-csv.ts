@@ -29,7 +29,7 @@ function textOf(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value as string | number | boolean);
 }
 
-/** What begins so is a formula to a spreadsheet, which could send what stands beside it to somebody. */
+/** The beginning of a formula in a spreadsheet. A formula could send the cells beside it to another server. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 /**

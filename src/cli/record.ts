@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { printable, printableJson } from "../lib/printable.ts";
-import { addressMac } from "../requests/pressed-by.ts";
+import { addressMac } from "../requests/decision-origin.ts";
 import { readAudit } from "../core/read-audit.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
-import { addressFrom, deciderLine } from "./pressed.ts";
+import { addressFrom, deciderLine } from "./decision-origin.ts";
 import { CSV_COLUMNS, csvCells, csvLine } from "./record-csv.ts";
 import { table } from "./table.ts";
 
 const PAGE = 1000;
 
-/** What the record says in every entry, and what it says of decisions. */
+/** The members of every entry of the record, and those of a decision. */
 interface Entry {
   seq: number;
   at: string;

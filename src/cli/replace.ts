@@ -14,7 +14,7 @@ const TAKES_PLACE = "PARLEY_TAKES_PLACE";
 const LOOK_EVERY_MS = 100;
 /** A shell sets the variable, since its process becomes the server, whose number nobody knows before. */
 const AS_LISTENER = 'export LISTEN_PID=$$; exec "$@"';
-/** What holds for one start only. */
+/** The flags that hold for one start only. */
 const ONCE = ["--replace", "--accept-loss", "--accept-clock"];
 
 /** A server that has read its settings, holds the same sockets, and waits for this one to let go of the data. */

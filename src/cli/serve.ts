@@ -83,12 +83,12 @@ export const serve: Command = {
       process.on(KILL_SIGNAL, () => void drain(server, io, { kill: true }).then(end));
       onReplace(config.dataDir, self, { server, io, resolve });
     });
-    // Whoever has read the greeting finds the process, and may stop or replace it.
+    // A reader of the greeting can find the process, and may stop or replace it.
     noteServerProcess(config.dataDir, self);
     greet(io);
     // A server that is killed would compile everything anew at each start.
     writeCompiled();
-    // What this machine offers to coding agents is looked into meanwhile.
+    // The check of what this computer offers coding agents runs meanwhile.
     void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice, "warn")));
     const successor = await followed;
     if (successor) noteServerProcess(config.dataDir, { ...self, ...successor.process, starting: true });

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Command, EXIT, WrongUsage } from "./command.ts";
 
-/** What the app may do, and no more (spec/channels 5.3). */
+/** The app's permissions (spec/channels 5.3). */
 const SCOPES = [
   "app_mentions:read",
   "channels:history",

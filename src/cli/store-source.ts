@@ -25,7 +25,7 @@ export function tellOfDamaged(damaged: readonly string[], where: string, io: Io)
 /**
  * Returns the store of the settings, with what belongs to it beside its rows.
  *
- * @throws {Error} one sentence for the operator, when there is none
+ * @throws {Error} one sentence for the operator, when the store is missing
  */
 export async function storeSource(config: Config, sources: ConfigSources): Promise<StoreSource> {
   const { dataDir, keyFile, relay } = config;

@@ -7,8 +7,8 @@ import { isOver, type Tasks } from "./task-requests.ts";
 import { standText } from "./task-view.ts";
 
 /**
- * Shows what happened to a task and what happens, until nothing but a person will move it; returns the task as it then
- * is, or null when interrupted. What people are asked is shown with the address where they answer.
+ * Shows the past and new events of a task until only a person can move it. Returns the task at that time, or null when
+ * interrupted. A question to people is shown with the address where they answer.
  */
 export async function followTask(
   tasks: Tasks,
@@ -24,14 +24,14 @@ export async function followTask(
       await systemClock.sleep(1000, over.signal);
     }
   })();
-  let told: string | undefined;
+  let notice: string | undefined;
   const look = async (): Promise<WholeTask> => {
     const task = await tasks.read(id);
     latest = task;
     const { question, state, reviewUrl, blockedReason: summary = "its dependencies do not merge" } = task;
     const asks = question ?? (state === "conflict" && reviewUrl !== undefined ? { summary, url: reviewUrl } : null);
-    if (asks && asks.url !== told) {
-      told = asks.url;
+    if (asks && asks.url !== notice) {
+      notice = asks.url;
       io.progress("");
       io.tell(`A person is asked: ${printable(asks.summary)}`);
       io.tell(`  ${printable(asks.url)}`);

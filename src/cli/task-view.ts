@@ -3,7 +3,7 @@ import { printable, printableLines } from "../lib/printable.ts";
 import { table } from "./table.ts";
 
 const LISTED_LENGTH = 60;
-/** Of what a tool was given or gave back, so much stands in a line; `--json` has all of it. */
+/** The most characters of a tool's input or output in one line; `--json` has all of it. */
 const SHOWN_LENGTH = 200;
 
 /** Returns a line for each task. */
@@ -62,12 +62,12 @@ export function wholeTaskLines(task: WholeTask, board: string): string[] {
       [`attempt ${n}`, printable(agent), `began ${startedAt}`, outcome ?? state].join("  "),
     ),
     ...asks.map(({ summary, state, answer, url }) => {
-      const said = answer === undefined ? state : `${state}: ${printable(answer)}`;
-      return `asked   ${printable(summary)} (${said})${url === undefined ? "" : ` ${url}`}`;
+      const words = answer === undefined ? state : `${state}: ${printable(answer)}`;
+      return `asked   ${printable(summary)} (${words})${url === undefined ? "" : ` ${url}`}`;
     }),
     ...reviews.map(({ verdict, comment, by, at }) => {
-      const said = comment ? `: ${printable(comment)}` : "";
-      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by)}, ${at}${said}`;
+      const words = comment ? `: ${printable(comment)}` : "";
+      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by)}, ${at}${words}`;
     }),
     "",
     ...printableLines(task.prompt).map((line) => `  ${line}`),
@@ -90,11 +90,11 @@ function sandboxText({ sandbox }: Task): string {
 
 /** Returns what an event says, as lines a terminal can show; the first names its kind. */
 export function eventLines(event: TaskEvent): string[] {
-  const [first = "", ...more] = printableLines(saidIn(event));
+  const [first = "", ...more] = printableLines(eventText(event));
   return [`${event.type.padEnd(10)}  ${first}`.trimEnd(), ...more.map((line) => `            ${line}`)];
 }
 
-function saidIn(event: TaskEvent): string {
+function eventText(event: TaskEvent): string {
   const word = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
   // A later server may tell of other kinds.
   const type: string = event.type;

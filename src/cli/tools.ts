@@ -47,7 +47,7 @@ export const toolsAccept: Command = {
   },
 };
 
-/** What a server says of its tools is foreign text: it is printed so that it can do nothing but be read. */
+/** Prints a tool's changed definition. It is foreign text, so control characters are made visible. */
 function showChange({ name, definition, changed }: ToolPin, io: Io): void {
   if (!changed) return;
   io.tell(`${printable(name)}:`);

@@ -1,6 +1,6 @@
 import { openReceipt, type Receipt } from "../lib/receipt.ts";
 import type { Identity } from "../access/model/identity.ts";
-import { addressMac } from "../requests/pressed-by.ts";
+import { addressMac } from "../requests/decision-origin.ts";
 import { readReceiptKeys } from "../requests/read-receipt.ts";
 import type { Io } from "./command.ts";
 import { withStore } from "./command-store.ts";

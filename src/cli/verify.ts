@@ -7,7 +7,7 @@ import { openReceipt, type Receipt, unopenedBecause } from "../lib/receipt.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { BY_FLAG, isBy, readBy } from "./decided-by.ts";
-import { addressFrom, deciderLine } from "./pressed.ts";
+import { addressFrom, deciderLine } from "./decision-origin.ts";
 import { serverUrl } from "./questions.ts";
 import {
   fetchKeys,
@@ -62,7 +62,7 @@ export const verify: Command = {
     const { receipt, mac, keys } =
       values.address === undefined
         ? await openByKeys(jws, await keysOf(values, place, io))
-        : // Whoever only checks a receipt loads no database.
+        : // Loads the database, which a plain check does not need.
           await (await import("./verify-address.ts")).openByStore(jws, addressFrom(values.address), values, io);
     if (!receipt) return refuse(io, await whyUnopened(jws, keys));
     if (place !== null && receipt.jti !== place.id)

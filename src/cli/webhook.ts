@@ -49,7 +49,7 @@ export const webhookTest: Command = {
       options: { ...STORE_OPTIONS, event: { type: "string" }, json: { type: "boolean" } },
     });
     const id = onlyArgument(positionals, "ID");
-    const told = await withStore(values, io, async (ctx) => {
+    const webhookEvent = await withStore(values, io, async (ctx) => {
       const endpoint = await readEndpoint(ctx, id, undefined);
       if (!endpoint.enabled) throw new Error(`${id} is disabled; nothing is told there.`);
       const eventId = await sendTestEvent(ctx, endpoint, eventOf(endpoint, values.event));
@@ -58,9 +58,10 @@ export const webhookTest: Command = {
       return lookUntil(read, isTried, { withinMs: TOLD_WITHIN_MS, signal: io.interrupted });
     });
     if (io.interrupted.aborted) return EXIT.interrupted;
-    if (!told) throw new Error("The endpoint was removed meanwhile.");
-    const { event, state, attempt: attempts, status, error } = told;
-    if (values.json) io.out(printableJson(JSON.stringify({ id: told.id, event, state, attempts, status, error })));
+    if (!webhookEvent) throw new Error("The endpoint was removed meanwhile.");
+    const { event, state, attempt: attempts, status, error } = webhookEvent;
+    if (values.json)
+      io.out(printableJson(JSON.stringify({ id: webhookEvent.id, event, state, attempts, status, error })));
     else if (state === "delivered") io.out(`Told ${event}, and answered with status ${status ?? "-"}.`);
     else if (error !== null) io.out(`Not told ${event}: ${printable(error)}. It will be tried again.`);
     else io.out(`${event} waits to be told; is the server running?`);

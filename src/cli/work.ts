@@ -9,8 +9,8 @@ import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
 import { attemptKind, repoOfKind } from "../core/model/attempt-kind.ts";
-import { folderOf, type AttemptSpec } from "../workshop/commission.ts";
-import { AttemptLost } from "../workshop/desk.ts";
+import { folderOf, type AttemptSpec } from "../workshop/attempt-assignment.ts";
+import { AttemptLost } from "../workshop/attempt-client.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";
 import { diff } from "../workshop/git/read.ts";
 import { RepositoryTrouble } from "../workshop/git/repository.ts";
@@ -18,7 +18,13 @@ import { openWorkshop } from "../workshop/open-workshop.ts";
 import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { ownKey, serverUrl } from "./questions.ts";
-import { KeyRefused, openRemoteDesk, type WorkerJob, type ServerAddress, type RemoteDesk } from "../worker/desk.ts";
+import {
+  KeyRefused,
+  openHttpAttemptClient,
+  type WorkerJob,
+  type ServerAddress,
+  type HttpAttemptClient,
+} from "../worker/http-attempt-client.ts";
 import { openUpkeep, type Upkeep } from "../worker/upkeep.ts";
 
 const CLAIM_WAIT_S = 20;
@@ -93,12 +99,12 @@ interface Worker {
   parallel: number;
 }
 
-/** What a worker writes down of a job, to find it again: also what it began, once it knows that. */
+/** The record of a job that a worker stores to find it again; it includes the assignment once that has begun. */
 type Kept = WorkerJob & { commission?: AttemptSpec };
 
 /** An attempt that is to end where it stands. */
-function toEnd(commission: AttemptSpec): AttemptSpec {
-  return { ...commission, attempt: { ...commission.attempt, state: "ending" } };
+function toEnd(assignment: AttemptSpec): AttemptSpec {
+  return { ...assignment, attempt: { ...assignment.attempt, state: "ending" } };
 }
 
 /** Takes jobs until it is interrupted; agents at work go on then, and are found again at the next start. */
@@ -133,13 +139,13 @@ interface Site {
   io: Io;
   /** The folder in which every job that is held stands as a file. */
   leases: string;
-  /** What a repository's rules are is known with its first job; they stand in this list from then on. */
+  /** The rules of the repositories. The first job of a repository brings the server's rules for it. */
   repos: RepoRules[];
   workshop: ReturnType<typeof openWorkshop>;
   upkeep: Upkeep;
   /** By the id of the job. */
   underWay: Map<string, Promise<void>>;
-  /** What each job is about; null until that is known. */
+  /** The repository and slug of each job; null until they are known. */
   busy: Map<string, { repo: string; slug: string } | null>;
 }
 
@@ -191,7 +197,7 @@ interface KeptJob {
   folder: string;
   keep(more: Partial<Kept>): Promise<void>;
   /** Nothing is kept of the job any more, unless the worker was interrupted. */
-  over(told: string): Promise<void>;
+  over(notice: string): Promise<void>;
 }
 
 async function keepJob({ worker, io, leases }: Site, hold: Kept): Promise<KeptJob> {
@@ -208,23 +214,23 @@ async function keepJob({ worker, io, leases }: Site, hold: Kept): Promise<KeptJo
     hold,
     folder,
     keep,
-    async over(told) {
+    async over(notice) {
       if (io.interrupted.aborted) return;
       await rm(file, { force: true });
       await rm(folder, { recursive: true, force: true });
-      io.tell(`${hold.repo} ${told}: over`);
+      io.tell(`${hold.repo} ${notice}: over`);
     },
   };
 }
 
-/** What an attempt began with, and where its log is; empty until that is known. */
+/** The commit an attempt began with, and the path of its log; empty until they are known. */
 interface Own {
   start: string;
   log: string;
 }
 
-function deskOf({ worker, io, workshop }: Site, { hold, folder, keep }: KeptJob, own: Own): RemoteDesk {
-  return openRemoteDesk({
+function clientOf({ worker, io, workshop }: Site, { hold, folder, keep }: KeptJob, own: Own): HttpAttemptClient {
+  return openHttpAttemptClient({
     place: worker.place,
     hold,
     onLease: keep,
@@ -246,53 +252,53 @@ async function attend(site: Site, hold: Kept): Promise<void> {
   const { worker, io, workshop, upkeep, busy } = site;
   const job = await keepJob(site, hold);
   const own: Own = { start: "", log: "" };
-  const desk = deskOf(site, job, own);
-  const claimed = await desk.claimed().catch((error: unknown) => {
+  const client = clientOf(site, job, own);
+  const claimed = await client.claimed().catch((error: unknown) => {
     if (io.interrupted.aborted || !(error instanceof AttemptLost) || error instanceof KeyRefused) throw error;
     return null;
   });
   if (claimed === null) {
-    // It was lost, or taken back, while this worker was not there: what it left at work here ends. What it had done stays.
+    // The job was lost or taken back while this worker was down. Its unfinished work here ends; finished work stays.
     if (hold.commission && !(await hasSucceeded(worker.place, hold.jobId)))
-      await workshop.run(toEnd(hold.commission), desk);
+      await workshop.run(toEnd(hold.commission), client);
     return job.over(hold.commission?.task.id ?? hold.jobId);
   }
-  const { commission, repo } = claimed;
-  const { task, attempt } = commission;
+  const { commission: assignment, repo } = claimed;
+  const { task, attempt } = assignment;
   busy.set(hold.jobId, { repo: hold.repo, slug: task.slug });
-  await job.keep({ commission });
+  await job.keep({ commission: assignment });
   await upkeep.quiet();
   learnRules(site, hold.repo, repo);
   own.start = attempt.startSha ?? "";
   own.log = join(folderOf(worker.rules.workDir, { ...task, generation: attempt.generation }), "log.ndjson");
   io.tell(`${hold.repo} ${task.id}: begun (attempt ${attempt.n})`);
   try {
-    await fetchMissing(site, job, desk, commission);
+    await fetchMissing(site, job, client, assignment);
   } catch (error) {
     if (!(error instanceof RepositoryTrouble)) throw error;
-    await desk.failed(error.message, { wip: null });
+    await client.failed(error.message, { wip: null });
     return job.over(task.id);
   }
-  const step: RemoteDesk["step"] = async (to, facts) => {
+  const step: HttpAttemptClient["step"] = async (to, facts) => {
     own.start = facts?.startSha ?? own.start;
-    await desk.step(to, facts);
-    await job.keep({ commission: { ...commission, attempt: { ...attempt, startSha: own.start || null } } });
+    await client.step(to, facts);
+    await job.keep({ commission: { ...assignment, attempt: { ...attempt, startSha: own.start || null } } });
   };
-  await keepWhile(desk, () => workshop.run(commission, { ...desk, step }));
+  await keepWhile(client, () => workshop.run(assignment, { ...client, step }));
   await job.over(task.id);
 }
 
 /** The workshop goes by what the server says of a repository from now on; only where it is, is this worker's own. */
-function learnRules({ worker, repos }: Site, name: string, told: RepoRules): void {
+function learnRules({ worker, repos }: Site, name: string, rules: RepoRules): void {
   const here = repos.findIndex((one) => one.name === name);
-  repos[here] = { ...told, path: worker.rules.repos[here]?.path ?? null };
+  repos[here] = { ...rules, path: worker.rules.repos[here]?.path ?? null };
 }
 
 /** The store has the commits that an attempt is built on. @throws {RepositoryTrouble} */
 async function fetchMissing(
   { workshop }: Site,
   { hold, folder }: KeptJob,
-  desk: RemoteDesk,
+  client: HttpAttemptClient,
   { task, dependencies, changes }: AttemptSpec,
 ): Promise<void> {
   const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
@@ -303,7 +309,7 @@ async function fetchMissing(
     const file = join(folder, "dependency.bundle");
     if (await workshop.hasCommit(hold.repo, commit)) continue;
     // eslint-disable-next-line no-restricted-syntax -- fetched again where the store does not have the commit
-    await writeFile(file, await desk.fetchBundle(id), { mode: 0o600 });
+    await writeFile(file, await client.fetchBundle(id), { mode: 0o600 });
     await takeBundle(repo, { file, ref: `refs/parley/dependency/${commit}`, commit });
   }
 }
@@ -341,12 +347,12 @@ async function hasSucceeded(place: ServerAddress, jobId: string): Promise<boolea
   return reply.status === 200 && ((await reply.json()) as { state?: string }).state === "SUCCEEDED";
 }
 
-async function keepWhile(desk: RemoteDesk, run: () => Promise<void>): Promise<void> {
+async function keepWhile(client: HttpAttemptClient, run: () => Promise<void>): Promise<void> {
   const over = new AbortController();
   const keeping = (async () => {
-    while (!over.signal.aborted && !desk.leaving.aborted && !desk.ending.aborted) {
-      await systemClock.sleep(KEEP_EVERY_MS, AbortSignal.any([over.signal, desk.leaving, desk.ending]));
-      if (!over.signal.aborted) await desk.keep().catch(() => undefined);
+    while (!over.signal.aborted && !client.leaving.aborted && !client.ending.aborted) {
+      await systemClock.sleep(KEEP_EVERY_MS, AbortSignal.any([over.signal, client.leaving, client.ending]));
+      if (!over.signal.aborted) await client.keep().catch(() => undefined);
     }
   })();
   try {

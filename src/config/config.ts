@@ -15,11 +15,11 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** The settings file; left out, `PARLEY_CONFIG` or `parley.yaml` in the data directory, where it exists. */
   file?: string | undefined;
-  /** What says nothing to anybody is a mistake too: an unknown variable `PARLEY_*`, a setting that does nothing alone. */
+  /** Refuses settings without effect too: an unknown variable `PARLEY_*`, or a setting that does nothing alone. */
   refuseIdle?: boolean;
 }
 
-/** What was written cannot be meant: one sentence a mistake, each saying where it stands. */
+/** The settings cannot be used: one sentence for each mistake, with its place. */
 export class ConfigMistake extends Error {
   constructor(sentences: readonly string[]) {
     super(sentences.join("\n"));

@@ -30,7 +30,7 @@ const EntryPointEntry = z.strictObject(
   ENTRIES,
 );
 
-/** Settings of whom agents ask that name nobody, and of what people begin. */
+/** The settings for the default addressee of agents' requests, and for conversations that people begin. */
 export const CONVERSATION_SETTINGS = {
   defaultChannel: setting(
     z.union([z.string().min(1), z.int(), z.record(z.string(), z.unknown())], USUAL).optional(),
@@ -56,7 +56,7 @@ export const CONVERSATION_SETTINGS = {
 
 type Entry = z.output<typeof EntryPointEntry>;
 
-/** What is said at one place goes to one agent. */
+/** Returns whether each place to write to belongs to one agent. */
 function areApart(entries: readonly Entry[]): boolean {
   const places = entries.flatMap(({ slack, email, sms, whatsapp }) => [
     ...(slack === false ? [] : [`slack ${String(slack)}`]),

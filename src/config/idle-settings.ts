@@ -89,12 +89,15 @@ export function unknownVariables(
   });
 }
 
-/** Whether Kubernetes says by it where a service is, which may be called parley-web. */
+/** Whether Kubernetes states by it where a service is; the service may have the name parley-web. */
 function isServiceLink(name: string, value: string): boolean {
   return /_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))(_[A-Z0-9_]+)?$/.test(name) || /^(tcp|udp):\/\//.test(value);
 }
 
-/** Returns a sentence for each setting that does nothing because another is missing; one that says its default is none. */
+/**
+ * Returns a sentence for each setting that does nothing because another is missing. A setting that repeats its default
+ * is left out.
+ */
 export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<string, SourcedValue>): string[] {
   const set = new Set(settings.filter((one) => saysMore(one, given.get(one.name))).map(({ name }) => name));
   return settings.flatMap(({ name }) => {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** What a setting carries beside its type: why it is there, and where else it may come from. */
+/** The facts about a setting beside its type: why it is there, and where else it may come from. */
 export interface SettingNote {
   why: string;
   /** Stands in the example file where there is no fixed default. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { whyOthersReach } from "../lib/reach.ts";
-import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "../requests/model/rules.ts";
+import { type RequestRules, DEFAULT_ADDRESSED_RULES } from "../requests/model/rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "../questions/model/rules.ts";
 import {
   isAddressRange,
@@ -264,7 +264,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
       pushRegistrationsPerHour,
     },
   };
-  const addressedRules: AddressedRules = {
+  const addressedRules: RequestRules = {
     createsPerMinute: a2h.createsPerMinute,
     pendingPerAgent: a2h.pendingPerAgent,
     approvalTimeoutSeconds: a2h.approvalTimeoutSeconds,
@@ -287,7 +287,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     /** Nothing here says that others than the programs and people of this computer reach it. */
     loopbackOnly: whyOthersReach(rest) === null,
     publicUrl: rest.publicUrl ?? `http://127.0.0.1:${rest.port}`,
-    /** What others on the internet can be told to call; without it nobody is. */
+    /** The URL that others on the internet can call; undefined where the settings name none. */
     callableUrl: rest.publicUrl,
     keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
     relayRules: relayRulesOf(rest.features.phase2AskAnswer, rest.relay),

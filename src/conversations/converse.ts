@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { entryAt, type EntryPoint } from "./model/entry-point.ts";
-import type { InboundMessage, Talk, InboundResult } from "../requests/model/heard.ts";
-import { findAddressed } from "../requests/store/requests.ts";
+import type { InboundMessage, ThreadContext, InboundResult } from "../requests/model/inbound-message.ts";
+import { findRequest } from "../requests/store/requests.ts";
 import {
   findConversation,
   findConversationByThread,
@@ -10,38 +10,42 @@ import {
   type Conversation,
 } from "./store/conversations.ts";
 import type { Queryable } from "../core/store/db.ts";
-import { insertHeardIfNew } from "../requests/store/deliveries.ts";
+import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords } from "../requests/clean-words.ts";
-import { keepSaid } from "./keep-said.ts";
+import { keepMessage } from "./keep-message.ts";
 import { isNamed, namedDelivery } from "./named-delivery.ts";
 
-/** What somebody says in a thread, with what is known of it. */
+/** A message that somebody writes in a thread, with the known facts about it. */
 export interface Talking {
-  talk: Talk;
+  talk: ThreadContext;
   /** The conversation that the words belong to, if it was begun. */
   going: Conversation | undefined;
-  /** They answer a message that was made for whoever speaks, which proves as much as an answer needs. */
+  /** The words answer a message that was made for their author, which proves as much as an answer needs. */
   isReply: boolean;
   /** The same words were passed on before. */
   isKept: boolean;
 }
 
-/** Returns what a conversation takes of something heard; nothing where it can only answer. */
-export async function talkingOf(on: Queryable, heard: InboundMessage): Promise<Talking | null> {
-  const { talk, match, sender, said } = heard;
-  if (!talk || !("text" in said)) return null;
+/**
+ * Returns the part of a received message that a conversation takes; nothing where the message can only be an answer.
+ */
+export async function talkingOf(on: Queryable, message: InboundMessage): Promise<Talking | null> {
+  const { talk, match, sender, content } = message;
+  if (!talk || !("text" in content)) return null;
   const named = isNamed(match) ? await namedDelivery(on, match) : undefined;
   const isReply = named !== undefined && "to" in named.target && named.target.to === sender.id;
-  const number = isReply ? (await findAddressed(on, named.askId))?.ask.conversation : undefined;
+  const number = isReply ? (await findRequest(on, named.askId))?.ask.conversation : undefined;
   const going =
     number === undefined ? await findConversationByThread(on, talk.threads) : await findConversation(on, number);
   const isKept = (await findMessageBySource(on, talk.source)) !== undefined;
   return { talk, isReply, isKept, going: going && isTheirs(going, sender) ? going : undefined };
 }
 
-/** A mail goes on only with what its author began; whoever stands in a Slack thread may speak in it. */
+/**
+ * Returns whether the sender may continue a conversation: by mail its author only, in a Slack thread everybody in it.
+ */
 function isTheirs({ opener, channel }: Conversation, sender: InboundMessage["sender"]): boolean {
   return channel === "slack" || opener?.value === sender.id;
 }
@@ -50,10 +54,10 @@ function isTheirs({ opener, channel }: Conversation, sender: InboundMessage["sen
  * Passes words on to the agent of their entry point: as the beginning of a conversation, or as one more word in it.
  * Returns nothing where they belong to no entry point, and so can only have been an answer.
  */
-export async function converse(ctx: Context, heard: InboundMessage, talking: Talking): Promise<InboundResult | null> {
+export async function converse(ctx: Context, message: InboundMessage, talking: Talking): Promise<InboundResult | null> {
   const { talk, going, isReply } = talking;
-  const { sender, said } = heard;
-  if (!("text" in said) || sender.kind === "human") return null;
+  const { sender, content } = message;
+  if (!("text" in content) || sender.kind === "human") return null;
   const entry = entryFor(ctx.conversations.entryPoints, talking);
   if (!entry) return null;
   if (going && !talk.goesOn) return REPEATED;
@@ -69,12 +73,12 @@ export async function converse(ctx: Context, heard: InboundMessage, talking: Tal
     return { is: "not_allowed", says: "Only people who are enrolled here can write to this agent." };
   }
   const channel = channelOf(talk, going);
-  const words = goesOn ? said.text : (talk.opening ?? said.text);
+  const words = goesOn ? content.text : (talk.opening ?? content.text);
   const speaker = { person: human?.person ?? null, identities: [opener], askId: null };
   const clean = await cleanWords(ctx, { words, raw: talk.raw }, speaker);
   const kept = await transact(ctx, async (tx) => {
-    if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
-    return keepSaid(ctx, tx, {
+    if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;
+    return keepMessage(ctx, tx, {
       entry,
       channel,
       opener,
@@ -84,7 +88,7 @@ export async function converse(ctx: Context, heard: InboundMessage, talking: Tal
       target: talk.target,
       source: talk.source,
       person: human?.person ?? null,
-      said: clean,
+      cleanWords: clean,
     });
   });
   return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
@@ -92,13 +96,16 @@ export async function converse(ctx: Context, heard: InboundMessage, talking: Tal
 
 const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
 
-/** Where a thread was begun decides, as long as that is still open; else where it was said. */
+/**
+ * Returns the entry point where the thread was begun, as long as that is still open; else the one where the message was
+ * written.
+ */
 function entryFor(points: readonly EntryPoint[], { talk, going }: Talking): EntryPoint | undefined {
   const here = talk.at === null ? undefined : entryAt(points, talk.at);
   return here ?? (going && points.find(({ name }) => name === going.entry));
 }
 
-function channelOf({ at, target }: Talk, going: Conversation | undefined): Conversation["channel"] {
+function channelOf({ at, target }: ThreadContext, going: Conversation | undefined): Conversation["channel"] {
   if (at) return at.channel;
   if (going) return going.channel;
   if (target.via === "person" || target.via === "webhook") throw new Error("nobody talks there");

@@ -1,5 +1,5 @@
 import { sha256Hex } from "../lib/keyring.ts";
-import type { InboundMessage } from "../requests/model/heard.ts";
+import type { InboundMessage } from "../requests/model/inbound-message.ts";
 import type { Queryable } from "../core/store/db.ts";
 import {
   findDeliveriesByThread,
@@ -11,12 +11,12 @@ import {
 type Match = InboundMessage["match"];
 type Naming = Exclude<Match, { thread: string } | { pair: unknown }>;
 
-/** True where something heard names the message that it answers, and not only the place where it was said. */
+/** True where a received message names the message that it answers, and not only the place where it was written. */
 export function isNamed(match: Match): match is Naming {
   return "delivery" in match || "token" in match || "messages" in match;
 }
 
-/** Returns the message that something heard names: of several that it follows, the nearest that is ours. */
+/** Returns the message that a received one names: of several that it follows, the nearest that is ours. */
 export async function namedDelivery(on: Queryable, match: Naming): Promise<Delivery | undefined> {
   if ("delivery" in match) return findDelivery(on, match.delivery);
   if ("token" in match) return findDeliveryByHash(on, sha256Hex(match.token));

@@ -11,6 +11,6 @@ export async function isOwnThread(
   if (await hasBegunThread(db, agent, thread)) return true;
   const { to, ts } = thread;
   const conversation = await findConversationByThread(db, [`slack:${to}/${ts}`]);
-  const said = await findMessageBySource(db, `slack ${to} ${ts}`);
-  return conversation?.agent === agent || said?.agent === agent;
+  const message = await findMessageBySource(db, `slack ${to} ${ts}`);
+  return conversation?.agent === agent || message?.agent === agent;
 }

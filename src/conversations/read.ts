@@ -5,36 +5,36 @@ import * as store from "./store/conversations.ts";
 import type { Conversation, ConversationMessage } from "./store/conversations.ts";
 import { findHuman } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
-import { saidTopic, watch } from "../core/store/wake.ts";
-import { boundKeyOf } from "./keep-said.ts";
+import { conversationTopic, watch } from "../core/store/wake.ts";
+import { boundKeyOf } from "./keep-message.ts";
 
 export type { Conversation, ConversationMessage } from "./store/conversations.ts";
 
 /** Whose conversations: an agent's, or one of them alone. */
-export interface Hearer {
+export interface ConversationReader {
   agent: string;
   conversation?: number;
 }
 
-/** Something that was said, with where and what its agent is told of it. */
+/** A message to an agent, with its conversation and entry point. */
 export interface ConversationEntry {
   message: ConversationMessage;
   conversation: Conversation;
-  /** Nothing where its entry point is written down no longer. */
+  /** Undefined where its entry point is no longer in the settings. */
   entry: EntryPoint | undefined;
 }
 
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * Returns what people said to an agent, oldest first: what it has not acknowledged, or with `all` everything that is
- * kept; as soon as there is something, or when `waitMs` have passed.
+ * Returns the messages of people to an agent, oldest first: those that it has not acknowledged, or with `all` all that
+ * are kept; as soon as there is one, or when `waitMs` have passed.
  *
- * @throws {Refusal} `invalid_input` for an `after` that nothing can be called
+ * @throws {Refusal} `invalid_input` for an `after` that cannot be a uid
  */
-export async function readSaid(
+export async function readMessages(
   ctx: Context,
-  of: Hearer,
+  of: ConversationReader,
   page: { after?: string; all: boolean; limit: number; waitMs: number; signal: AbortSignal },
 ): Promise<{ items: ConversationEntry[]; hasMore: boolean }> {
   const { all, limit, signal } = page;
@@ -43,13 +43,13 @@ export async function readSaid(
     throw new Refusal("invalid_input", { loc: ["query", "after"] }, "after must be the uid of a conversation");
   }
   const until = ctx.clock.monotonic() + page.waitMs;
-  using changes = watch(ctx, [saidTopic(of.agent)], [ctx.stopping, signal]);
+  using changes = watch(ctx, [conversationTopic(of.agent)], [ctx.stopping, signal]);
   for (;;) {
     const found = await store.listMessages(ctx.db, of, { afterSeq, all, limit: limit + 1 });
     const leftMs = until - ctx.clock.monotonic();
     if (found.length > 0 || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) {
       const items: ConversationEntry[] = [];
-      for (const message of found.slice(0, limit)) items.push(await toldOf(ctx, message));
+      for (const message of found.slice(0, limit)) items.push(await agentEventsOf(ctx, message));
       return { items, hasMore: found.length > limit };
     }
     // Another node's word may be lost: the rows are looked at every second.
@@ -57,31 +57,31 @@ export async function readSaid(
   }
 }
 
-function isOf({ agent, conversation }: ConversationMessage, of: Hearer): boolean {
+function isOf({ agent, conversation }: ConversationMessage, of: ConversationReader): boolean {
   return agent === of.agent && (of.conversation === undefined || conversation === of.conversation);
 }
 
-/** Returns one thing that was said to an agent. @throws {Refusal} `request_not_found` also for another's */
-export async function readOneSaid(
+/** Returns one message to an agent. @throws {Refusal} `request_not_found` also for another agent's message */
+export async function readMessage(
   ctx: Pick<Context, "db" | "conversations">,
-  of: Hearer,
+  of: ConversationReader,
   uid: string,
 ): Promise<ConversationEntry> {
   const message = await store.findMessage(ctx.db, uid);
   if (!message || !isOf(message, of)) throw new Refusal("request_not_found");
-  return toldOf(ctx, message);
+  return agentEventsOf(ctx, message);
 }
 
-/** Returns what an agent is told of something that was said; nothing where it is kept no longer. */
-export async function findTold(
+/** Returns the message for an agent's event; nothing where it is kept no longer. */
+export async function findAgentEvent(
   ctx: Pick<Context, "db" | "conversations">,
   uid: string,
 ): Promise<ConversationEntry | undefined> {
   const message = await store.findMessage(ctx.db, uid);
-  return message && toldOf(ctx, message);
+  return message && agentEventsOf(ctx, message);
 }
 
-async function toldOf(
+async function agentEventsOf(
   { db, conversations }: Pick<Context, "db" | "conversations">,
   message: ConversationMessage,
 ): Promise<ConversationEntry> {
@@ -91,14 +91,18 @@ async function toldOf(
 }
 
 /** The agent has taken it; taking it again changes nothing. @throws {Refusal} `request_not_found` also for another's */
-export async function ackSaid(ctx: Context, of: Hearer, uid: string): Promise<void> {
-  await readOneSaid(ctx, of, uid);
+export async function acknowledgeMessage(ctx: Context, of: ConversationReader, uid: string): Promise<void> {
+  await readMessage(ctx, of, uid);
   await transact(ctx, (tx) => store.ackMessage(tx, uid));
   // point: conversation-taken-before-reply
 }
 
 /** Returns a conversation of an agent. @throws {Refusal} `request_not_found` also for another's */
-export async function readConversation(ctx: Pick<Context, "db">, of: Hearer, number: number): Promise<Conversation> {
+export async function readConversation(
+  ctx: Pick<Context, "db">,
+  of: ConversationReader,
+  number: number,
+): Promise<Conversation> {
   const found = await findConversationOf(ctx, of, number);
   if (!found) throw new Refusal("request_not_found");
   return found;
@@ -107,7 +111,7 @@ export async function readConversation(ctx: Pick<Context, "db">, of: Hearer, num
 /** Returns a conversation if it is the agent's. */
 export async function findConversationOf(
   { db }: Pick<Context, "db">,
-  of: Hearer,
+  of: ConversationReader,
   number: number,
 ): Promise<Conversation | undefined> {
   const found = await store.findConversation(db, number);
@@ -115,7 +119,7 @@ export async function findConversationOf(
   return found?.agent === of.agent && !isBound ? found : undefined;
 }
 
-/** True while whoever began a conversation is an enrolled human. */
+/** True while the person who began a conversation is enrolled. */
 export async function isOpenerEnrolled({ db }: Pick<Context, "db">, { person }: Conversation): Promise<boolean> {
   return person !== null && (await findHuman(db, person)) !== undefined;
 }

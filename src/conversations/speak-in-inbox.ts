@@ -1,9 +1,9 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
+import type { Request } from "../requests/model/request.ts";
 import { entryAt, type EntryPoint } from "./model/entry-point.ts";
-import { heardDecision } from "../requests/model/heard-decision.ts";
+import { decisionOfReply } from "../requests/model/decision-of-reply.ts";
 import { Refusal } from "../refusals.ts";
-import { findAddressedAsks, listPending } from "../requests/store/requests.ts";
+import { findRequests, listPending } from "../requests/store/requests.ts";
 import {
   countConversationsOf,
   findConversation,
@@ -14,20 +14,20 @@ import {
   listPlacesIn,
   type Conversation,
   type ConversationMessage,
-  type ConversationPlace,
-  type SaidPlace,
+  type ConversationPosition,
+  type MessagePosition,
 } from "./store/conversations.ts";
-import { insertHeardIfNew } from "../requests/store/deliveries.ts";
+import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { decideIn, judged, responderOf } from "../requests/decide.ts";
 import { cleanWords } from "../requests/clean-words.ts";
-import { keepSaid, type ConversationInput } from "./keep-said.ts";
+import { keepMessage, type ConversationInput } from "./keep-message.ts";
 
 const WAITING = "Something waits for your decision in this conversation: open it, and decide there.";
 /** Of what waits in a conversation: one can be answered by words, several cannot. */
 const WAITING_MOST = 2;
 
-export type { ConversationPlace, SaidPlace } from "./store/conversations.ts";
+export type { ConversationPosition, MessagePosition } from "./store/conversations.ts";
 
 /** Words as a browser sends them: `id` is the same when it sends them again. */
 export interface TypedMessage {
@@ -50,25 +50,26 @@ export async function beginInInbox(
   ctx: Context,
   person: string,
   entryName: string,
-  said: TypedMessage,
+  typed: TypedMessage,
 ): Promise<number> {
   const entry = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: entryName });
   if (!entry) throw new Refusal("request_not_found");
-  const words = await saidBy(ctx, person, { entry, goesOnWith: null }, said);
-  const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, words));
+  const words = await personSpeaking(ctx, person, { entry, goesOnWith: null }, typed);
+  const kept = await transact(ctx, (tx) => keepMessage(ctx, tx, words));
   // point: conversation-begun-before-reply
-  const number = kept?.conversation.number ?? (await findMessageBySource(ctx.db, sourceOf(person, said)))?.conversation;
+  const number =
+    kept?.conversation.number ?? (await findMessageBySource(ctx.db, sourceOf(person, typed)))?.conversation;
   if (number === undefined) throw new Refusal("request_not_found");
   return number;
 }
 
 const sourceOf = (person: string, { id }: TypedMessage): string => `inbox ${person} ${id}`;
 
-async function saidBy(
+async function personSpeaking(
   ctx: Context,
   person: string,
   where: Pick<ConversationInput, "entry" | "goesOnWith">,
-  said: TypedMessage,
+  typed: TypedMessage,
 ): Promise<ConversationInput> {
   const speaker = { person, identities: [], askId: null };
   return {
@@ -79,49 +80,49 @@ async function saidBy(
     opener: null,
     via: "web",
     target: { via: "person", person },
-    said: await cleanWords(ctx, { words: said.words, raw: {} }, speaker),
-    source: sourceOf(person, said),
+    cleanWords: await cleanWords(ctx, { words: typed.words, raw: {} }, speaker),
+    source: sourceOf(person, typed),
   };
 }
 
 /**
- * A person has said more in a conversation. It is the answer to the one question that waits there, or else one more
- * word to the agent; where a call or several requests wait, the person decides each by itself.
+ * Takes in a person's next words in a conversation. They are the answer to the one question that waits there, or else a
+ * message to the agent; where a call or several requests wait, the person decides each by itself.
  *
  * @throws {Refusal} `request_not_found`, `wrong_decision`, `answer_misfit`, `rate_limited`
  */
-export async function goOnInInbox(ctx: Context, person: string, number: number, said: TypedMessage): Promise<void> {
+export async function goOnInInbox(ctx: Context, person: string, number: number, typed: TypedMessage): Promise<void> {
   const { entry } = await findOwn(ctx, person, number);
   const [only, ...others] = await waitingIn(ctx, number);
   if (!only) {
     const point = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry });
     if (!point) throw new Refusal("request_not_found");
-    const words = await saidBy(ctx, person, { entry: point, goesOnWith: number }, said);
+    const words = await personSpeaking(ctx, person, { entry: point, goesOnWith: number }, typed);
     await transact(ctx, async (tx) => {
-      if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return;
+      if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return;
       // point: conversation-between-heard-and-words
-      await keepSaid(ctx, tx, words);
+      await keepMessage(ctx, tx, words);
     });
     return;
   }
   if (others.length > 0 || only.form.kind === "approval") throw new Refusal("wrong_decision", {}, WAITING);
-  await answer(ctx, person, only, said);
+  await answer(ctx, person, only, typed);
 }
 
-async function answer(ctx: Context, person: string, ask: AddressedAsk, said: TypedMessage): Promise<void> {
-  const heard = heardDecision(ask, { said: { text: said.words } }, "");
-  if (!heard) throw new Refusal("wrong_decision");
+async function answer(ctx: Context, person: string, ask: Request, typed: TypedMessage): Promise<void> {
+  const decided = decisionOfReply(ask, { content: { text: typed.words } }, "");
+  if (!decided) throw new Refusal("wrong_decision");
   const responder = await responderOf(ctx.db, person, "web");
-  const decision = await judged(ctx, ask, { decision: heard, responder });
+  const decision = await judged(ctx, ask, { decision: decided, responder });
   const result = await transact(ctx, async (tx) => {
-    if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return null;
+    if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return null;
     // point: conversation-between-heard-and-answer
     return decideIn(ctx, tx, { askId: ask.id, responder }, decision);
   });
   if (result instanceof Refusal) throw result;
 }
 
-async function waitingIn({ db }: Context, conversation: number): Promise<AddressedAsk[]> {
+async function waitingIn({ db }: Context, conversation: number): Promise<Request[]> {
   const pending = await listPending(db, { conversation }, { limit: WAITING_MOST, offset: 0 });
   return pending.items.map(({ ask }) => ask);
 }
@@ -134,15 +135,15 @@ async function findOwn({ db }: Context, person: string, number: number): Promise
 
 /** One page of a conversation as its person sees it. */
 export interface OwnConversation extends Conversation {
-  /** Nothing where its entry point is written down no longer: then nothing more can be said. */
+  /** Undefined where its entry point is no longer in the settings: then the conversation cannot go on. */
   point: EntryPoint | undefined;
   messages: readonly ConversationMessage[];
-  /** What its agent asked, oldest first. */
-  asks: readonly AddressedAsk[];
-  /** What of all that its agent asked waits for an answer, the first two. */
-  waiting: readonly AddressedAsk[];
+  /** The requests of its agent, oldest first. */
+  asks: readonly Request[];
+  /** The first two of all its agent's requests that wait for an answer. */
+  waiting: readonly Request[];
   /** Before what the page of earlier things ends; null where there is nothing earlier. */
-  next: SaidPlace | null;
+  next: MessagePosition | null;
 }
 
 /**
@@ -154,7 +155,7 @@ export async function readOwnConversation(
   ctx: Context,
   person: string,
   number: number,
-  { before, limit }: { before?: SaidPlace; limit: number },
+  { before, limit }: { before?: MessagePosition; limit: number },
 ): Promise<OwnConversation> {
   const found = await findOwn(ctx, person, number);
   const places = await listPlacesIn(ctx.db, number, { ...(before && { before }), limit: limit + 1 });
@@ -163,7 +164,7 @@ export async function readOwnConversation(
     ...found,
     point: entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: found.entry }),
     messages: await findMessages(ctx.db, ids),
-    asks: await findAddressedAsks(ctx.db, ids),
+    asks: await findRequests(ctx.db, ids),
     waiting: await waitingIn(ctx, number),
     next: places.length > limit ? (places[limit - 1] ?? null) : null,
   };
@@ -174,7 +175,7 @@ export interface OwnConversations {
   /** The latest first, each with the newest words in it. */
   listed: { conversation: Conversation; words: string }[];
   /** Where the next page goes on; null after the last. */
-  next: ConversationPlace | null;
+  next: ConversationPosition | null;
   /** How many there are of them all. */
   count: number;
 }
@@ -182,7 +183,7 @@ export interface OwnConversations {
 export async function listOwnConversations(
   ctx: Context,
   person: string,
-  { after, limit }: { after?: ConversationPlace; limit: number },
+  { after, limit }: { after?: ConversationPosition; limit: number },
 ): Promise<OwnConversations> {
   const found = await listConversationsOf(ctx.db, person, "inbox", { ...(after && { after }), limit: limit + 1 });
   const listed: OwnConversations["listed"] = [];

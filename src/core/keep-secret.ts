@@ -2,8 +2,8 @@ import type { Context } from "../context.ts";
 import { insertSecretIfNew } from "./store/sealed-secrets.ts";
 
 /**
- * A secret that came with a request is stored, encrypted, under a name that follows from it: the same one is stored
- * once. Returns the name, from which it cannot be told (spec/a2h 5.3).
+ * Stores a secret that came with a request, encrypted, under a name that follows from it: the same one is stored once.
+ * Returns the name, which does not reveal the secret (spec/a2h 5.3).
  */
 export async function keepSecret(ctx: Pick<Context, "db" | "keyring">, kind: string, secret: string): Promise<string> {
   const name = secretName(ctx, kind, secret);

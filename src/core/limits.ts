@@ -4,7 +4,7 @@ import type { Tx } from "./store/db.ts";
 import { countInWindow, readWindow, WINDOW_MS, type LimitState } from "./store/limit-windows.ts";
 import { transact } from "./store/transact.ts";
 
-/** What a caller may read in its limit headers. */
+/** The values of a caller's limit headers. */
 export interface LimitReading {
   limit: number;
   remaining: number;

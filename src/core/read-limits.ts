@@ -17,11 +17,11 @@ export interface ReadLimits {
 interface Window {
   bucket: string;
   subject: string;
-  /** As the store last told, this node's merged reads included. */
+  /** The store's last count, this node's merged reads included. */
   known: number;
   /** Counted here since the last merge. */
   unmerged: number;
-  /** On the store's clock, as it is told. */
+  /** On the store's clock, as the store gave it. */
   resetsAt: number;
   /** The same moment on this machine's clock that never steps: its wall clock may be hours from the store's. */
   endsAt: number;

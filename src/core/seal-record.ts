@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { sealAudit } from "./store/audit.ts";
 
-/** A reader waits for no more than this: whoever writes faster is caught up with by the loop. */
+/** A reader waits for no more steps than this: if entries are written faster, the loop catches up with them. */
 const STEPS_OF_A_READER = 10;
 
 /**
@@ -14,12 +14,12 @@ export async function sealRecord(ctx: Pick<Context, "db">): Promise<boolean> {
   return sealAudit(ctx.db);
 }
 
-/** What has committed is in the chain, so that whoever did something and then reads finds it; as far as that can be done. */
+/** Adds committed entries to the chain, as far as possible, so that a caller finds its own actions when it reads. */
 export async function sealForReader(ctx: Pick<Context, "db">): Promise<void> {
   try {
     for (let step = 0; step < STEPS_OF_A_READER; step += 1) if (!(await sealRecord(ctx))) return;
   } catch (error) {
-    // The reader is told how much is missing.
+    // The reader sees how much is missing.
     if (!(error instanceof Refusal)) throw error;
   }
 }

@@ -9,8 +9,8 @@ export { MOST_OFFENDERS } from "../core/store/check.ts";
  * `quick` looks at what is open and at the newest rows, so that it can run every minute (spec/invariants 4).
  */
 export async function examineStore(
-  ctx: { db: Pick<Context["db"], "aside"> },
+  ctx: { db: Pick<Context["db"], "readInWorker"> },
   { quick }: { quick: boolean },
 ): Promise<Finding[]> {
-  return ctx.db.aside((on) => examineRows(on, quick));
+  return ctx.db.readInWorker((on) => examineRows(on, quick));
 }

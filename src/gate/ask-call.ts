@@ -3,71 +3,69 @@ import { readExactJson } from "../lib/exact-json.ts";
 import { transact } from "../core/store/transact.ts";
 import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
-import type { AddressedAsk, Audience, ForeignSchema } from "../requests/model/request.ts";
+import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
-import { readAddressed, waitForAddressed } from "../requests/read.ts";
+import { readRequest, waitForRequest } from "../requests/read.ts";
 import { requestCall } from "../requests/request-call.ts";
 import { Refusal } from "../refusals.ts";
 import { functionOf, GATE_DOOR, GOOD_AFTER_MS, sameHashOf, type GateCall } from "./model/gate-call.ts";
 import { giveUpCall } from "./end-call.ts";
-import type { GateWire } from "./owner.ts";
+import type { GateWire } from "./requester.ts";
 import { startCall } from "./start-call.ts";
 import { dropIfAsked, findSameCalls } from "./store/gate-calls.ts";
 
 /** A call of a tool that wants to run. */
-export interface GateWish {
+export interface GateCallInput {
   asker: string;
   gate: string;
   tool: string;
   args: Readonly<Record<string, unknown>>;
   /** Which attempt of a gate would run it. */
   run: string;
-  /** Who is asked where no rule decides. */
+  /** The people to ask where no rule decides. */
   audience: Audience;
   /** How long people have. */
   timeoutSeconds: number;
-  /** What edited arguments must fit. */
+  /** The schema that edited arguments must fit. */
   schema: ForeignSchema | null;
   /** The tool says, and was accepted saying, that a second run changes nothing more. */
   isRepeatable: boolean;
-  /** What only the door understands. */
+  /** Data that only the door understands. */
   wire: Readonly<Record<string, unknown>>;
 }
 
-/** What a gate is told: run it now, once; wait; or do not run it. */
+/** The reply to a gate: run the call now, once; wait; or do not run it. */
 export type GateAnswer =
-  | { is: "started"; call: GateCall; ask: AddressedAsk }
-  | { is: "waiting"; ask: AddressedAsk }
-  | { is: "denied"; ask: AddressedAsk };
+  { is: "started"; call: GateCall; ask: Request } | { is: "waiting"; ask: Request } | { is: "denied"; ask: Request };
 
-/** So often a call is asked anew whose approval somebody else has used, or that came too late. */
+/** The number of times that a call is asked anew whose approval somebody else has used, or that came too late. */
 const MOST_TRIES = 5;
 
 /**
- * Asks whether a call may run, waits for the decision, and starts it where it is approved: policy decides, or people do.
- * The same call of the same agent that is still asked about, or was decided and not told yet, is the one that is asked
- * about: whoever could not wait comes back for the outcome. A call without a known end runs again only where its tool is
- * repeatable or a person says so, whatever the policy allows (spec/gate 2).
+ * Asks whether a call may run, waits for the decision, and starts it where it is approved: policy decides, or people
+ * do. The same call of the same agent joins a request that is still open, or whose decision no caller has received yet,
+ * so that a caller that could not wait comes back for the outcome. A call without a known end runs again only where its
+ * tool is repeatable or a person says so, whatever the policy allows (spec/gate 2).
  *
  * @throws {Refusal} `rate_limited`, `quota_exceeded`
  */
 export async function askCall(
   ctx: Context,
   policy: () => Policy,
-  wish: GateWish,
+  input: GateCallInput,
   wait: { waitMs: number; signal: AbortSignal },
 ): Promise<GateAnswer> {
   const start = ctx.clock.monotonic();
   for (let tries = 1; ; tries += 1) {
-    const found = await findOrRequest(ctx, policy(), wish);
+    const found = await findOrRequest(ctx, policy(), input);
     const waitMs = Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
-    const ask = found.state === "open" ? await waitForAddressed(ctx, found.id, { ...wait, waitMs }) : found;
+    const ask = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
     if (ask.state === "open" || wait.signal.aborted) return { is: "waiting", ask };
     if (ask.outcome?.approved !== true) {
       await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
       return { is: "denied", ask };
     }
-    const call = await startCall(ctx, ask, { run: wish.run, policyVersion: policy().policyVersion });
+    const call = await startCall(ctx, ask, { run: input.run, policyVersion: policy().policyVersion });
     if (call) return { is: "started", call, ask };
     await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
@@ -75,9 +73,9 @@ export async function askCall(
 }
 
 /** Returns the request that stands for this call, or makes one. */
-async function findOrRequest(ctx: Context, policy: Policy, wish: GateWish): Promise<AddressedAsk> {
-  const { asker, gate, tool, run } = wish;
-  const bound = bindCall(functionOf({ gate, tool }), wish.args);
+async function findOrRequest(ctx: Context, policy: Policy, input: GateCallInput): Promise<Request> {
+  const { asker, gate, tool, run } = input;
+  const bound = bindCall(functionOf({ gate, tool }), input.args);
   const sameHash = sameHashOf({ asker, gate, tool, args: bound.canonical });
   let unknown: GateCall | null = null;
   for (const call of await findSameCalls(ctx.db, asker, sameHash)) {
@@ -86,13 +84,13 @@ async function findOrRequest(ctx: Context, policy: Policy, wish: GateWish): Prom
       if (ask) return ask;
     } else if (call.state === "unknown" || (await giveUpCall(ctx, call.askId))) unknown ??= call;
   }
-  return request(ctx, policy, { wish, bound, sameHash, unknown });
+  return request(ctx, policy, { input, bound, sameHash, unknown });
 }
 
 /** Returns the request of a call; one whose request is gone will not run. */
-async function readOrForget(ctx: Context, { askId }: GateCall): Promise<AddressedAsk | null> {
+async function readOrForget(ctx: Context, { askId }: GateCall): Promise<Request | null> {
   try {
-    return await readAddressed(ctx, askId);
+    return await readRequest(ctx, askId);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
     await transact(ctx, (tx) => dropIfAsked(tx, askId));
@@ -101,19 +99,15 @@ async function readOrForget(ctx: Context, { askId }: GateCall): Promise<Addresse
 }
 
 interface Wanted {
-  wish: GateWish;
+  input: GateCallInput;
   bound: BoundCall;
   sameHash: string;
   /** The same call, started before, whose end nobody knows. */
   unknown: GateCall | null;
 }
 
-async function request(
-  ctx: Context,
-  policy: Policy,
-  { wish, bound, sameHash, unknown }: Wanted,
-): Promise<AddressedAsk> {
-  const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = wish;
+async function request(ctx: Context, policy: Policy, { input, bound, sameHash, unknown }: Wanted): Promise<Request> {
+  const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = input;
   const { fn } = bound;
   const remindAfterS = reminderSeconds(timeoutSeconds);
   const again = unknown !== null && !isRepeatable;
@@ -138,18 +132,18 @@ async function request(
     rejectOptions: [],
     editable: true,
     ...(schema && ctx.schemas.examine(schema) === null && { kwargsSchema: schema }),
-    audience: wish.audience,
+    audience: input.audience,
     timeoutSeconds,
     sameHash,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
-    wire: { ...wish.wire, ...wire },
+    wire: { ...input.wire, ...wire },
     forPeople: again,
   });
   return ask;
 }
 
 /** Returns the arguments that were approved, as they came or as a person has changed them. */
-export function approvedArguments({ form, outcome }: AddressedAsk): { args: unknown; isEdited: boolean } {
+export function approvedArguments({ form, outcome }: Request): { args: unknown; isEdited: boolean } {
   if (form.kind !== "approval") throw new Error("a gated call is an approval");
   return { args: readExactJson(outcome?.kwargs ?? form.kwargs), isEdited: outcome?.edited ?? false };
 }

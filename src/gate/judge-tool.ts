@@ -4,7 +4,7 @@ import { membersOf } from "../lib/exact-json.ts";
 import { functionOf } from "./model/gate-call.ts";
 import type { ListedTool } from "./model/tool.ts";
 
-/** What a tool may be taken for. */
+/** The properties of a tool that the gate may rely on. */
 export interface JudgedTool {
   /** It is what it was when it was first seen, or last accepted. */
   isAccepted: boolean;
@@ -13,8 +13,8 @@ export interface JudgedTool {
 }
 
 /**
- * Says whether a tool is what it was when it was first seen behind this gate, or last accepted (spec/gate 5): name, title,
- * description, schemas and annotations. What it has become is noted, for `parley tools list`.
+ * Returns whether a tool is what it was when it was first seen behind this gate, or last accepted (spec/gate 5): name,
+ * title, description, schemas and annotations. A changed definition is noted, for `parley tools list`.
  */
 export async function judgeTool(ctx: Pick<Context, "db">, gate: string, definition: ListedTool): Promise<JudgedTool> {
   const { name, title, description, inputSchema, outputSchema, annotations } = definition;

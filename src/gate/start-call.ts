@@ -1,20 +1,20 @@
 import type { Context } from "../context.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
-import { aboutAsk } from "../requests/address-ask.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
+import { aboutAsk } from "../requests/create-request.ts";
+import type { Request } from "../requests/model/request.ts";
 import { HELD_MS, type GateCall } from "./model/gate-call.ts";
-import { digestFor } from "./owner.ts";
+import { digestFor } from "./requester.ts";
 import { findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
 
 /**
- * The approval is used: the call may run, once, as this run. The same run is told the same again, so that a lost reply
- * loses nothing. Returns nothing where the call may not run: another run has it, it came too late, the policy is another
- * by now, or what is stored is not what was approved (spec/gate 3).
+ * Uses the approval: the call may run, once, as this run. The same run gets the same result again, so that a lost reply
+ * loses nothing. Returns nothing where the call may not run: another run has it, it came too late, the policy is
+ * another by now, or the stored call is not the approved one (spec/gate 3).
  */
 export async function startCall(
   ctx: Pick<Context, "db" | "wake">,
-  ask: AddressedAsk,
+  ask: Request,
   { run, policyVersion }: { run: string; policyVersion: string },
 ): Promise<GateCall | null> {
   const { outcome } = ask;
@@ -49,7 +49,7 @@ export async function startCall(
 /** Returns what an entry of the record says of a call, whatever happened to it. */
 export function noteOf(
   { asker }: Pick<GateCall, "asker">,
-  ask: Pick<AddressedAsk, "id" | "form" | "asker" | "ref">,
+  ask: Pick<Request, "id" | "form" | "asker" | "ref">,
   what: string,
 ): AuditNote {
   return { actor: { kind: "agent", id: asker }, ...aboutAsk(ask, what), action: `gate_call.${what}` };

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { membersOf } from "../lib/exact-json.ts";
-import { DeskAway, DeskRefused, type GateDesk } from "./desk.ts";
+import { ServerUnreachable, RequestRefused, type GateClient } from "./gate-client.ts";
 import {
   errorLine,
   isRequest,
@@ -17,16 +17,16 @@ import { answerCall } from "./run-call.ts";
 import { openToolList, toolsIn, type ToolList } from "./tool-list.ts";
 
 export interface GatewayOptions {
-  /** How the gate is called. */
+  /** The gate's name. */
   gate: string;
-  desk: GateDesk;
+  client: GateClient;
   clock: Clock;
   newRun: () => string;
-  /** For how long a client is held that hears of no progress. */
+  /** How long a client is held that receives no progress. */
   holdMs: number;
   toClient(line: string): void;
   toServer(line: string): void;
-  /** Told of what went wrong here. */
+  /** Receives errors of the gateway itself. */
   onError(error: unknown): void;
 }
 
@@ -43,7 +43,7 @@ export class Gateway {
   readonly #tools: ToolList;
   /** Calls of the client, from when they come to when they are answered. */
   readonly #calls = new Map<string, { abort: AbortController; done: Promise<void> }>();
-  /** Who waits for which answer of the server. */
+  /** The callers that wait for each answer of the server. */
   readonly #waiting = new Map<string, (answer: RpcMessage | null) => void>();
   readonly #listing = new Set<string>();
   readonly #gone = new AbortController();
@@ -137,7 +137,7 @@ export class Gateway {
     this.#calls.set(key, { abort, done });
   }
 
-  /** A call that waits is given up here, and its server never heard of it; one that runs is for the server to give up. */
+  /** Gives up a call that waits, of which its server knows nothing. A call that runs is given up by the server. */
   #cancel(message: RpcMessage): void {
     const { requestId } = message.params;
     const key = typeof requestId === "string" || typeof requestId === "number" ? keyOf(requestId) : "";
@@ -147,17 +147,17 @@ export class Gateway {
   }
 
   async #passList(answer: RpcMessage): Promise<void> {
-    const { desk, toClient, onError } = this.#options;
+    const { client, toClient, onError } = this.#options;
     const listed = toolsIn(membersOf(answer.json["result"]));
     this.#tools.note(listed);
     try {
-      const heldBack = listed.length === 0 ? new Set<string>() : await desk.heldBack(listed, this.#gone.signal);
+      const heldBack = listed.length === 0 ? new Set<string>() : await client.heldBack(listed, this.#gone.signal);
       toClient(heldBack.size === 0 ? answer.line : withoutTools(answer, heldBack));
     } catch (error) {
       if (this.#gone.signal.aborted) return;
-      const isTold = error instanceof DeskAway || error instanceof DeskRefused;
-      if (!isTold) onError(error);
-      toClient(errorLine(answer.id, INTERNAL, isTold ? error.message : "The gate could not pass this on"));
+      const isNotified = error instanceof ServerUnreachable || error instanceof RequestRefused;
+      if (!isNotified) onError(error);
+      toClient(errorLine(answer.id, INTERNAL, isNotified ? error.message : "The gate could not pass this on"));
     }
   }
 }

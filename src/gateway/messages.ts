@@ -30,9 +30,9 @@ export class NotPassedOn extends Error {
 }
 
 /**
- * Reads a line of a client. What another parser could read differently is not passed on: a list of messages, a name that
- * is given twice, or one that differs from a name of the protocol in its capitals alone. So what is judged here is what
- * the server does.
+ * Reads a line of a client. A line that another parser could read differently is not passed on: a list of messages, a
+ * name that is given twice, or one that differs from a name of the protocol in its capitals alone. So the gate judges
+ * exactly the call that the server runs.
  *
  * @throws {NotPassedOn}
  */

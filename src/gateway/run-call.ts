@@ -3,20 +3,20 @@ import { canonicalExact, membersOf, sha256Digest } from "../lib/exact-json.ts";
 import { functionOf } from "../gate/model/gate-call.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";
-import { DeskAway, DeskRefused, type GateDesk, type SaidEnd } from "./desk.ts";
+import { ServerUnreachable, RequestRefused, type GateClient, type CallEnd } from "./gate-client.ts";
 import { errorLine, isRequest, progressTokenOf, toolErrorLine, type RpcMessage, type RpcIdentity } from "./messages.ts";
 import type { ToolList } from "./tool-list.ts";
 import { changedWords, deniedWords, editedWords, pendingWords } from "./words.ts";
 
-/** What one call of a tool needs of the gate that it is made through. */
-export interface CallDesk {
+/** The parts of a gate that one tool call needs. */
+export interface CallContext {
   gate: string;
-  desk: GateDesk;
+  client: GateClient;
   tools: ToolList;
   clock: Clock;
   /** Returns a text that no other run has. */
   newRun: () => string;
-  /** For how long a client is held that hears of no progress. */
+  /** How long a client is held that receives no progress. */
   holdMs: number;
   toClient(line: string): void;
   /** Passes a request on, and resolves with the answer; null where the server ends without one. */
@@ -40,7 +40,7 @@ type Started = WireGateAnswer & { state: "started" };
  * ended. `signal` says that nobody waits for the result any more: it ends the wait, and neither what was asked nor what
  * runs.
  */
-export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSignal): Promise<void> {
+export async function answerCall(on: CallContext, call: RpcMessage, signal: AbortSignal): Promise<void> {
   const { id } = call;
   if (id === undefined || !isRequest(call)) return;
   const say = (line: string) => {
@@ -55,15 +55,15 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
     if (args !== given) return say(errorLine(id, INVALID_PARAMS, "arguments must be an object"));
     const fn = functionOf({ gate: on.gate, tool: tool.name });
     const run = on.newRun();
-    const told = await askedWith(on, call, signal, (wait_seconds) =>
-      on.desk.ask({ tool, arguments: args, run, wait_seconds }, signal),
+    const reply = await askedWith(on, call, signal, (wait_seconds) =>
+      on.client.ask({ tool, arguments: args, run, wait_seconds }, signal),
     );
-    if (told.state === "started") return await runStarted(on, { call, id, args, fn, run, told }, signal);
-    say(toolErrorLine(id, wordsOf(fn, told), stateOf(told)));
+    if (reply.state === "started") return await runStarted(on, { call, id, args, fn, run, reply }, signal);
+    say(toolErrorLine(id, wordsOf(fn, reply), stateOf(reply)));
   } catch (error) {
     if (signal.aborted) return;
-    if (error instanceof DeskAway || error instanceof DeskRefused) {
-      const why = error instanceof DeskAway ? "unreachable" : "refused";
+    if (error instanceof ServerUnreachable || error instanceof RequestRefused) {
+      const why = error instanceof ServerUnreachable ? "unreachable" : "refused";
       return say(toolErrorLine(id, `The call did not run: ${error.message}`, { state: why }));
     }
     say(errorLine(id, INTERNAL, "The gate could not pass this on"));
@@ -71,31 +71,34 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
   }
 }
 
-function wordsOf(fn: string, told: Exclude<WireGateAnswer, Started>): string {
-  switch (told.state) {
+function wordsOf(fn: string, reply: Exclude<WireGateAnswer, Started>): string {
+  switch (reply.state) {
     case "waiting":
-      return pendingWords(fn, told);
+      return pendingWords(fn, reply);
     case "denied":
-      return deniedWords(fn, told);
+      return deniedWords(fn, reply);
     case "changed":
       return changedWords(fn);
   }
 }
 
-function stateOf(told: Exclude<WireGateAnswer, Started>): object {
-  if (told.state === "changed") return { state: told.state, tool: told.tool };
+function stateOf(reply: Exclude<WireGateAnswer, Started>): object {
+  if (reply.state === "changed") return { state: reply.state, tool: reply.tool };
   return {
-    state: told.state === "waiting" ? "pending" : told.status,
-    call_id: told.call_id,
-    ...(told.state === "waiting" && { expires_at: told.expires_at }),
-    ...(told.comment !== undefined && { comment: told.comment }),
-    ...(told.decided_by && { decided_by: told.decided_by }),
+    state: reply.state === "waiting" ? "pending" : reply.status,
+    call_id: reply.call_id,
+    ...(reply.state === "waiting" && { expires_at: reply.expires_at }),
+    ...(reply.comment !== undefined && { comment: reply.comment }),
+    ...(reply.decided_by && { decided_by: reply.decided_by }),
   };
 }
 
-/** Asks until there is a decision: as long as the client hears of progress, and else as long as clients wait. */
+/**
+ * Asks until there is a decision: for as long as the client receives progress, and otherwise for as long as clients
+ * wait.
+ */
 async function askedWith(
-  { clock, toClient, holdMs }: CallDesk,
+  { clock, toClient, holdMs }: CallContext,
   call: RpcMessage,
   signal: AbortSignal,
   ask: (waitSeconds: number) => Promise<WireGateAnswer>,
@@ -116,9 +119,9 @@ async function askedWith(
   try {
     for (;;) {
       const leftS = token === undefined ? Math.ceil((holdMs - (clock.monotonic() - start)) / 1000) : ASK_AGAIN_S;
-      const told = await ask(Math.max(0, Math.min(ASK_AGAIN_S, leftS)));
+      const reply = await ask(Math.max(0, Math.min(ASK_AGAIN_S, leftS)));
       const isHeld = token !== undefined || clock.monotonic() - start < holdMs;
-      if (told.state !== "waiting" || !isHeld || signal.aborted) return told;
+      if (reply.state !== "waiting" || !isHeld || signal.aborted) return reply;
     }
   } finally {
     over.abort();
@@ -133,49 +136,54 @@ interface Running {
   args: unknown;
   fn: string;
   run: string;
-  told: Started;
+  reply: Started;
 }
 
-/** Runs what was approved, and nothing else, and says how that ended before the client hears of it. */
-async function runStarted(on: CallDesk, running: Running, signal: AbortSignal): Promise<void> {
-  const { call, id, fn, run, told } = running;
-  const { arguments: args, digest } = told;
-  const edited = told.edited === true;
+/** Runs what was approved, and nothing else, and reports how that ended before the client receives the result. */
+async function runStarted(on: CallContext, running: Running, signal: AbortSignal): Promise<void> {
+  const { call, id, fn, run, reply } = running;
+  const { arguments: args, digest } = reply;
+  const edited = reply.edited === true;
   const approved = canonicalExact(args);
   const isOfThis = edited || approved === canonicalExact(running.args);
   if (!isOfThis || sha256Digest(consentText(fn, approved)) !== digest) {
     const nothing = "refused before it ran";
-    await on.desk.end(told.id, run, { outcome: "error", result_digest: sha256Digest(nothing) });
+    await on.client.end(reply.id, run, { outcome: "error", result_digest: sha256Digest(nothing) });
     throw new Error(`What was approved is not what would run as ${fn}`);
   }
   const line = edited ? JSON.stringify({ ...call.json, params: { ...call.params, arguments: args } }) : call.line;
   const over = new AbortController();
-  const holding = hold(on, told.id, run, [over.signal, signal]);
+  const holding = hold(on, reply.id, run, [over.signal, signal]);
   const answer = await on.exchange(id, line);
   over.abort();
   await holding;
-  const ended = on.desk.end(told.id, run, endOf(answer));
+  const ended = on.client.end(reply.id, run, endOf(answer));
   await Promise.race([ended, on.clock.sleep(END_MS)]);
   if (signal.aborted) return;
   if (!answer) {
     const words = `${fn} was started, and its server ended without an answer: whether it ran is unknown.`;
-    return on.toClient(toolErrorLine(id, words, { state: "unknown", call_id: told.call_id }));
+    return on.toClient(toolErrorLine(id, words, { state: "unknown", call_id: reply.call_id }));
   }
-  on.toClient(edited ? withEdited(answer, { fn, approved, told }) : answer.line);
+  on.toClient(edited ? withEdited(answer, { fn, approved, reply }) : answer.line);
 }
 
 /** Shows that the call runs, until it does not, or nobody waits for its result any more. */
-async function hold({ desk, clock }: CallDesk, id: string, run: string, over: readonly AbortSignal[]): Promise<void> {
+async function hold(
+  { client, clock }: CallContext,
+  id: string,
+  run: string,
+  over: readonly AbortSignal[],
+): Promise<void> {
   const any = AbortSignal.any([...over]);
   for (;;) {
     await clock.sleep(HOLD_AGAIN_MS, any);
     if (any.aborted) return;
-    await desk.hold(id, run);
+    await client.hold(id, run);
   }
 }
 
 /** Returns how a run ended, by the answer of its server; the digest is of the canonical JSON of its result or error. */
-function endOf(answer: RpcMessage | null): SaidEnd {
+function endOf(answer: RpcMessage | null): CallEnd {
   if (!answer) return { outcome: "lost" };
   const { result, error } = answer.json;
   const isError = result === undefined || membersOf(result)["isError"] === true;
@@ -184,13 +192,13 @@ function endOf(answer: RpcMessage | null): SaidEnd {
 
 function withEdited(
   { json, line }: RpcMessage,
-  { fn, approved, told }: { fn: string; approved: string; told: Started },
+  { fn, approved, reply }: { fn: string; approved: string; reply: Started },
 ): string {
   const result = membersOf(json["result"]);
   if (result !== json["result"]) return line;
   const content = Array.isArray(result["content"]) ? (result["content"] as unknown[]) : [];
-  const text = editedWords(fn, approved, told.decided_by?.name ?? "a person");
-  const meta = { ...membersOf(result["_meta"]), "parley/gate": { state: "edited", arguments: told.arguments } };
+  const text = editedWords(fn, approved, reply.decided_by?.name ?? "a person");
+  const meta = { ...membersOf(result["_meta"]), "parley/gate": { state: "edited", arguments: reply.arguments } };
   return JSON.stringify({
     ...json,
     result: { ...result, content: [...content, { type: "text", text }], _meta: meta },

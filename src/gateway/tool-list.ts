@@ -12,7 +12,7 @@ export type AskServer = (method: string, params: RpcJson, signal: AbortSignal) =
 export interface ToolList {
   /** The server has listed these. */
   note(tools: readonly ListedTool[]): void;
-  /** What was listed may be another by now. */
+  /** Discards the list, which may be out of date by now. */
   forget(): void;
   /** Returns a tool as its server lists it; it is asked where that is not known. `like` is a request of the client. */
   find(name: string, like: RpcMessage, signal: AbortSignal): Promise<ListedTool | undefined>;

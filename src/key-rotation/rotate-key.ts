@@ -16,10 +16,10 @@ import type { Random } from "../lib/random.ts";
 import { makeSigningKey, publicPart } from "../lib/receipt.ts";
 import { tokenHashes, tokensOf } from "../requests/delivery-tokens.ts";
 import { SIGNING_SECRET } from "../requests/read-receipt.ts";
-import { type AlonePlace, openAlone, type StoreAlone } from "./store/alone.ts";
+import { type ExclusiveStoreAddress, openAlone, type StoreAlone } from "./store/alone.ts";
 import { changeSealed, changeTokens, countDependents, type Dependents, SEALED_PLACES } from "./store/sealed-rows.ts";
 
-export interface KeyPlace extends AlonePlace {
+export interface KeyRotationInput extends ExclusiveStoreAddress {
   keyFile: string;
   /** A new file for the new key, where the old file is to stay as it is. */
   into?: string | undefined;
@@ -31,7 +31,7 @@ interface KeyHow {
   random: Random;
 }
 
-/** What ended with the old key; and how many things were sealed with the new one. */
+/** The counts of what ended with the old key, and of the secrets that were sealed with the new one. */
 export interface KeyChange extends Dependents {
   sealed: number;
 }
@@ -43,14 +43,15 @@ export async function readDependents(on: Queryable, keyFile: string): Promise<De
 }
 
 /**
- * The store has a new installation key: what was sealed under the old one is sealed under the new, receipts are signed by
- * a new key beside which the old ones still verify, and what followed from the old key is worth nothing. Wherever this is
- * killed, whoever opens the store next finds it with the one key or with the other, and the file is that key's.
+ * Gives the store a new installation key. Secrets sealed under the old key are sealed under the new one. Receipts are
+ * signed by a new key, and the old ones still verify. Values that followed from the old key are worth nothing. If this
+ * is killed anywhere, the next process that opens the store finds it with the one key or with the other, and the file
+ * is that key's.
  *
  * @throws {Error} one sentence for the operator: a server runs on the store, the key is another store's, the new file
  *   cannot be written
  */
-export async function rotateInstallationKey(place: KeyPlace, how: KeyHow): Promise<KeyChange> {
+export async function rotateInstallationKey(place: KeyRotationInput, how: KeyHow): Promise<KeyChange> {
   const { keyFile, into } = place;
   const alone = await openAlone(place, how.clock);
   try {
@@ -99,8 +100,8 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
     sealed += await changeSealed(tx, place, async (text, key) => {
       const found = place.find(text, key);
       if (!found) return text;
-      const said = keys.old.open(found.sealed, found.rowId);
-      const kept = place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(said) : said;
+      const words = keys.old.open(found.sealed, found.rowId);
+      const kept = place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(words) : words;
       return text.replaceAll(found.sealed, keys.fresh.seal(kept, found.rowId));
     });
   }
@@ -110,9 +111,9 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
 }
 
 /** A new key signs from now on; of the others only what verifies is kept. */
-async function withFreshKey(said: string): Promise<string> {
-  const standing = JSON.parse(said) as Parameters<typeof publicPart>[0][];
-  return JSON.stringify([await makeSigningKey(), ...standing.map(publicPart)]);
+async function withFreshKey(words: string): Promise<string> {
+  const earlier = JSON.parse(words) as Parameters<typeof publicPart>[0][];
+  return JSON.stringify([await makeSigningKey(), ...earlier.map(publicPart)]);
 }
 
 async function noteIn(tx: Tx, { sealed, decisions }: KeyChange, by: Actor): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Clock } from "./clock.ts";
 
-/** What failed is left alone for a while, each time for longer. */
+/** Delays a new try after each failure; every further failure of the same key doubles the delay. */
 export interface BackOff {
   /** Whether it may be tried now. */
   isDue(key: string): boolean;
   /** It failed; returns whether that is news: the first time in a row. */
   failed(key: string): boolean;
-  /** It went well, or is no more. */
+  /** Forgets a key that succeeded, or that no longer exists. */
   forget(key: string): void;
 }
 

@@ -15,8 +15,8 @@ export interface ThreadLimits {
 }
 
 /**
- * What no job may last: it waits for something that does not come. A machine that is so busy that a job is this long
- * without its share of the processor is none that anything works on.
+ * The longest time that one job may take. A job that takes longer waits for something that never comes. No usable
+ * machine is so busy that a job gets no processor time for this long.
  */
 const MOST_MS = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -104,7 +104,7 @@ function nextMessage<Message>(worker: Worker): Promise<Message> {
       resolve(message);
     });
   });
-  // Whoever waits hears of it; a thread that nobody waits for may fail in silence.
+  // A caller that waits receives the error. A thread that nobody waits for may fail silently.
   message.catch(() => undefined);
   return message;
 }

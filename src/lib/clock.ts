@@ -64,7 +64,7 @@ function openUptime(): () => number {
   };
 }
 
-/** A container that is told an uptime of its own shares the kernel's name for the boot, but not its count. */
+/** A container with its own uptime shares the kernel's name for the boot, but not its count. */
 function findBoot(): string | null {
   if (process.platform !== "linux") return null;
   const kernelMs = Number(process.hrtime.bigint() / 1_000_000n);

@@ -13,7 +13,7 @@ export function keepCompiled(): void {
   enableCompileCache(FOLDER);
 }
 
-/** What was compiled so far is in the folder, which Node otherwise writes when the process ends by itself. */
+/** Writes the code compiled so far to the cache folder. Node writes it only when the process ends by itself. */
 export function writeCompiled(): void {
   flushCompileCache();
 }

@@ -34,7 +34,7 @@ export interface ContainedFiles {
    * @throws {NoSuchPlace}
    */
   overwrite(path: readonly string[], bytes: Uint8Array): Promise<void>;
-  /** Opens a file to be read; whoever does so closes it. @throws {NoSuchPlace} */
+  /** Opens a file to be read; the caller closes it. @throws {NoSuchPlace} */
   open(path: readonly string[]): Promise<{ file: FileHandle; size: number }>;
   /** Nothing is at `path` any more; a folder goes with all that is in it. */
   remove(path: readonly string[]): Promise<void>;
@@ -53,7 +53,7 @@ interface Folder {
 const INCOMING = ".incoming";
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Of a file that others may share, if their umask lets them. */
+/** The mode of a file that other users may share, as far as the umask permits it. */
 const SHARED_MODE = 0o666;
 // Some systems lack some of these.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;

@@ -7,7 +7,7 @@ import { link, open, readdir, realpath, rename, rm, stat } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { systemClock } from "./clock.ts";
 
-/** What stands in `folder` by name survives a loss of power. */
+/** Flushes the entries of `folder` to the disk, so that they survive a loss of power. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {
@@ -36,7 +36,7 @@ export function makeFolder(path: string, mode: number): void {
   if (!statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a file`), { code: "EEXIST" });
 }
 
-/** A new file holds the text, and both survive a loss of power. @throws {Error} `EEXIST` where there is one already */
+/** Writes a new file that survives a loss of power. @throws {Error} `EEXIST` if the file exists already */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   const file = await open(path, "wx", mode);
   try {
@@ -50,7 +50,7 @@ export async function writeNewFile(path: string, text: string, mode: number): Pr
 
 let count = 0;
 
-/** The file holds the text, whole and on disk, and only its owner can read it; whoever looks meanwhile finds the old one. */
+/** Writes a file, whole and on disk, that only its owner can read. A process that reads meanwhile gets the old file. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}.${(count += 1)}.new`;
   await writeFresh(fresh, text, 0o600);
@@ -118,7 +118,7 @@ export async function renameForGood(fresh: string, path: string): Promise<void> 
   await syncLater(dirname(path));
 }
 
-/** What link() says where names of this kind are unknown, as on exFAT. */
+/** The error codes of link() on a file system without hard links, such as exFAT. */
 const WITHOUT_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**

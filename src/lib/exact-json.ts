@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseJsonBody, type JsonLimits, type JsonObject } from "./json-body.ts";
 
-/** What Node's JSON can do since version 21 and TypeScript does not know yet: numbers that keep their digits. */
+/** Node's JSON functions that keep the digits of numbers: in Node since version 21, not yet in TypeScript's types. */
 interface ExactJson {
   parse(text: string, reviver: (name: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): { rawJSON: string };

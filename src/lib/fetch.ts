@@ -3,7 +3,7 @@ import { isOwnName } from "./reach.ts";
 /** Statuses by which a server leads elsewhere. */
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** A server led elsewhere and was not followed; the message is one sentence for whoever set the address. */
+/** A server redirected, and was not followed; the message is one sentence for the person who set the address. */
 export class Redirected extends Error {
   constructor(from: string, to: string) {
     super(

@@ -8,9 +8,9 @@ import {
 import { request as secureRequest } from "node:https";
 import { pipeline } from "node:stream";
 
-/** Meant for one connection and not for what lies behind it. */
+/** Headers for one connection, which are not passed on. */
 const HOP_BY_HOP = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
-/** What a browser says of itself, and what would name somebody else than the key does. */
+/** Headers that a browser sends about itself, and headers that could name another caller than the key does. */
 const NOT_PASSED = new Set([...HOP_BY_HOP, "host", "cookie", "origin", "referer", "expect"]);
 const OWN_NAME = /^(localhost|[a-z0-9.-]+\.localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 

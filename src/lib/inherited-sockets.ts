@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 
-/** A socket at which whoever started this process listens already, and the address it has. */
+/** A listening socket inherited from the process that started this one, and its address. */
 export interface InheritedSocket {
   socket: Socket;
   address: string;

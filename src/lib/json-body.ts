@@ -29,8 +29,8 @@ const LONE_SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
  * Parses a request body, refusing whatever two parsers could read differently (spec/security 4.1).
  *
  * `JSON.parse` keeps the last of two equal names and turns 1e400 into a value that prints as null; both are refused,
- * as are invalid UTF-8, unpaired surrogates and nesting beyond `maxDepth`. What is too deep or holds too many values is
- * refused before it is parsed.
+ * as are invalid UTF-8, unpaired surrogates and nesting beyond `maxDepth`. A body that is too deep or holds too many
+ * values is refused before it is parsed.
  *
  * @throws {BadJson} when it is not JSON that every parser reads alike
  * @throws {TooManyValues} when it holds more than `maxValues`

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { base62 } from "./id.ts";
 import type { Random } from "./random.ts";
 
-/** What a key may be for; each has exactly one (spec/security 3). */
+/** The scopes of keys; each key has exactly one (spec/security 3). */
 export const SCOPES = ["agent", "executor", "answer", "assign", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -10,7 +10,7 @@ import {
 } from "node:crypto";
 import type { Random } from "./random.ts";
 
-/** What a key is derived for; one label each, so that one use can never stand in for another (spec/security 3). */
+/** The purpose of a derived key. Each purpose has a label, so that no key serves two purposes (spec/security 3). */
 export type KeyLabel =
   "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery" | "trace" | "address";
 

@@ -1,7 +1,7 @@
 /**
  * Yields the lines of a stream of UTF-8, without their ends; what follows the last end is the last line. Only a line
- * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere. Of a line that is longer
- * than `longest` the rest is passed over.
+ * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere. A line longer than
+ * `longest` is cut there.
  */
 export async function* linesOf(
   bytes: AsyncIterable<Uint8Array>,

@@ -39,8 +39,8 @@ export interface Connections {
 }
 
 /**
- * Watches a server's connections from now on. Clients are told to keep one without a request for `keptMs` at most
- * (`Keep-Alive`, RFC 2068, 19.7.1.1), however long the server would: a proxy that is told nothing may keep its own longer.
+ * Watches a server's connections from now on. Replies advise clients to keep an idle connection for `keptMs` at most
+ * (`Keep-Alive`, RFC 2068, 19.7.1.1), however long the server would: a proxy without this advice may keep it longer.
  */
 export function watchConnections(server: Server, keptMs: number): Connections {
   const advice = `timeout=${Math.floor(keptMs / 1000)}`;
@@ -58,7 +58,7 @@ export function watchConnections(server: Server, keptMs: number): Connections {
       kept.delete(socket);
     });
   });
-  // Before whoever answers, which may be at once.
+  // Runs before the listener that answers, which may answer at once.
   server.prependListener("request", ({ socket }, reply) => {
     unused.delete(socket);
     kept.delete(socket);
@@ -68,7 +68,7 @@ export function watchConnections(server: Server, keptMs: number): Connections {
     reply.once("close", () => {
       replies.delete(reply);
       if (socket.destroyed) return;
-      // Of a reply that was begun before, the client knows only now that its connection ends.
+      // The headers of a reply that began before the shutdown did not announce that the connection ends.
       if (ending) socket.destroySoon();
       else kept.add(socket);
     });
@@ -113,7 +113,7 @@ export async function listenAtIpv6Loopback(server: Server, port: number): Promis
   });
 }
 
-/** Returns what the operator should hear of an address that cannot be listened at; any other error as it is. */
+/** Returns the error for the operator about an address that cannot be listened at; any other error as it is. */
 export function listenSentence(error: unknown, { host, port }: { host: string; port: number }): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   switch (error.code) {

@@ -9,7 +9,7 @@ interface LoopOptions {
   clock: Clock;
   /** The pause after a step that found nothing, in milliseconds. A step that found work is followed by the next at once. */
   idleMs: number;
-  /** Told of every step that threw; the loop pauses and goes on. */
+  /** Called for every step that threw; the loop pauses and goes on. */
   onError: (error: unknown) => void;
 }
 

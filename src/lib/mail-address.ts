@@ -30,7 +30,7 @@ export interface Mailbox {
   address: string;
 }
 
-/** Returns what `Name <address>`, or an address alone, says; nothing where the address is none. */
+/** Returns the name and address of `Name <address>`, or of an address alone; undefined if the address is invalid. */
 export function mailbox(text: string): Mailbox | undefined {
   const [, name = "", address = text] = /^([^<>\r\n]*)<([^<>]*)>$/.exec(text.trim()) ?? [];
   const found = mailAddress(address.trim());

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 /**
  * Returns the network an address belongs to, as a text: the /24 of an IPv4 address, the /48 of an IPv6 one.
  *
- * An IPv4 address mapped into IPv6 counts as IPv4. What is no address is returned as it came.
+ * An IPv4 address mapped into IPv6 counts as IPv4. A text that is no address is returned as it came.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);

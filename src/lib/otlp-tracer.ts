@@ -15,7 +15,7 @@ export interface OtlpSettings {
 const SEND_EVERY_MS = 1000;
 const SEND_WITHIN_MS = 5000;
 const CLOSE_WITHIN_MS = 1500;
-/** What a collector that is away costs in memory; what comes beyond it is dropped. */
+/** The most spans kept in memory while the collector is unreachable; further spans are dropped. */
 const MOST_WAITING = 8192;
 const MOST_AT_ONCE = 512;
 const WARN_EVERY_MS = 60_000;

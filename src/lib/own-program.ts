@@ -1,9 +1,9 @@
 import { isSea } from "node:sea";
 
 /**
- * What stands between `process.execPath` and a script that a program of ours is started with: nothing where that is Node.
- * The single executable has Node inside and runs the command `parley`; this argument has it run a script instead
- * (scripts/binary-main.cjs). Threads need nothing of the kind.
+ * The arguments between `process.execPath` and the script when Parley starts one of its own programs. Under Node there
+ * are no such arguments. The single executable has Node inside and runs the command `parley`; this argument makes it
+ * run a script instead (scripts/binary-main.cjs). Threads do not need it.
  */
 export const AS_NODE: readonly string[] = isSea() ? ["--as-node"] : [];
 

@@ -1,6 +1,6 @@
 /**
- * What nobody can see, or can tell from a space or from nothing: control and format characters, line and paragraph
- * separators, whatever Unicode lets a font leave out, and the blank characters that are neither.
+ * Characters that look like a space or like nothing: control and format characters, line and paragraph separators,
+ * every character that Unicode lets a font leave out, and other blank characters.
  *
  * Default_Ignorable_Code_Point holds variation selectors, fillers, joiners, tags and the code points kept for more of
  * them; U+2800, U+1D159, U+13441, U+13442 and U+16FE4 are blank without any property that says so.
@@ -22,7 +22,7 @@ const IN_WORDS = new RegExp(`${BASE}\\p{Emoji_Modifier}?(?=[${HIDDEN}])${GOES_ON
  * that could hide something, and asked about no other.
  */
 let inEmoji: RegExp | undefined;
-/** What became of those that were met, because texts and those who read them repeat them. */
+/** Results for emoji seen before, because the same emoji occur again and again. */
 const emojiMet = new Map<string, string>();
 const MOST_EMOJI_MET = 5000;
 /** In UTF-16 units; none that Unicode recommends is half as long, and what is longer hides something. */
@@ -53,8 +53,8 @@ function emojiOf(found: string): string {
 }
 
 /**
- * Returns a name or an argument of a call as one line in which every code point can be told from every other: nothing
- * that cannot be seen stays as it is, in emoji neither, and of all spaces only the ordinary one.
+ * Returns a name or an argument of a call as one line in which every code point can be distinguished from every other.
+ * Invisible characters are escaped, also within emoji, and so is every space but the ordinary one.
  */
 export function printableExactly(text: string): string {
   return text.toWellFormed().replace(IN_EXACT, escapeOf);

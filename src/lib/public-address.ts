@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { expandIpv6 } from "./network.ts";
 
-/** What the internet does not carry: networks of one's own, of the machine, of the wire, and those set aside. */
+/** Networks that the internet does not route: private, loopback, link-local and reserved ones. */
 const notPublic4 = new BlockList();
 // A list of its own: one for both would find every IPv4 address in ::/3.
 const notPublic6 = new BlockList();
@@ -64,7 +64,7 @@ export function isPublicName(name: string): boolean {
 
 /**
  * True for an https address, at its own port, of a host that the internet could know. A name says nothing about where it
- * leads: whoever connects judges the address it resolves to.
+ * leads: the code that connects checks the address it resolves to.
  */
 export function isPublicHttps(text: string): boolean {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;

@@ -9,7 +9,7 @@ export interface ReachSettings {
   trustedProxies: readonly string[];
 }
 
-/** What a server listens at, as Node tells it: a text for a socket in the file system, null for one that is closed. */
+/** The address of a server, as Node returns it: a string for a socket in the file system, null for a closed server. */
 export type ListenAddress = AddressInfo | string | null;
 
 /** True for the names by which a computer reaches itself alone: `localhost`, `*.localhost`, and loopback addresses. */
@@ -20,8 +20,8 @@ export function isOwnName(name: string): boolean {
 
 /**
  * Returns why others than the programs of this computer may reach a server, as words for its operator, or null where
- * nothing says so. One reason is enough: whoever names a public address, or trusts a proxy, means to be reached from
- * outside, whatever the server is bound to.
+ * nothing says so. One reason is enough: an operator who names a public address, or trusts a proxy, wants the server to
+ * be reached from outside, whatever it is bound to.
  */
 export function whyOthersReach(settings: ReachSettings, listening: readonly ListenAddress[] = []): string | null {
   const { host, publicUrl, hosts, trustedProxies } = settings;

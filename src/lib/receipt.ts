@@ -1,6 +1,6 @@
 import type { JSONWebKeySet, JWK } from "jose";
 
-/** What this server recorded about one settled approval; no name, address or argument is in it. */
+/** The record of this server about one settled approval. It holds no name, address or argument. */
 export interface Receipt {
   v: 1;
   iss: string;

@@ -35,11 +35,11 @@ function judge(schema: Schema, value: unknown): SchemaProblem[] {
 
 function problemsOf(errors: readonly OutputUnit[]): SchemaProblem[] {
   const choices = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf" || keyword === "not");
-  const told = errors.filter(
+  const units = errors.filter(
     ({ keyword, keywordLocation }) =>
       !FRAMES.has(keyword) && !choices.some((choice) => keywordLocation.startsWith(`${choice.keywordLocation}/`)),
   );
-  const problems = (told.length > 0 ? told : errors).map(problemOf);
+  const problems = (units.length > 0 ? units : errors).map(problemOf);
   const different = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]));
   return [...different.values()].slice(0, MOST_PROBLEMS);
 }

@@ -7,7 +7,7 @@ export interface SecretMatch {
   to: number;
 }
 
-/** What other programs print in front of a secret; nothing the scanner knows is without one of these or an assignment. */
+/** Marks that secrets contain. Every secret that the scanner knows contains one, or stands in an assignment. */
 const SIGNS = new RegExp(
   [
     "A3T[A-Z0-9]|A(?:KI|GP|ID|RO|IP|NP|NV|SI)A[A-Z0-9]",
@@ -150,7 +150,7 @@ function findAssigned(text: string, pattern: RegExp): SecretMatch[] {
       finds.push({ rule: "assigned-secret", from, to: from + value.length });
       pattern.lastIndex = end;
     } else {
-      // What was taken for a value may be the name of the next.
+      // The text taken for a value may be the name of the next assignment.
       pattern.lastIndex = match.index + word.length;
     }
   }

@@ -105,7 +105,7 @@ function inCharacters({ path, text }: SecretText, spans: readonly SecretMatch[])
   return spans.map(({ rule, from, to }) => ({ path, rule, from: count(from), to: count(to) }));
 }
 
-/** Returns a function that tells where in a text a character begins, if it is asked in the order of the text. */
+/** Returns a function that returns where a character of a text begins. Call it in the order of the text. */
 function placesIn(text: string): (character: number) => number {
   let [units, characters] = [0, 0];
   return (character) => {

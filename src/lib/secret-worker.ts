@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { rules as preset } from "@secretlint/secretlint-rule-preset-recommend";
 import { findByOwnRules, settleFinds, type SecretMatch } from "./secret-rules.ts";
 
-/** What is looked through in one go. */
+/** The texts that one job scans. */
 export type SecretJob = readonly { text: string; name?: string | undefined }[];
 
 /** A rule of secretlint, as far as it is used. */
@@ -16,9 +16,9 @@ interface Report {
 }
 
 /**
- * Of the preset, these are not used: comments in a text would switch rules off; one looks at files alone; and passwords
- * in addresses and private keys are found by rules of our own, in more forms and without what surrounds them. A test
- * names all that are used, so that `mayHold` learns of a new one.
+ * The rules of the preset that are not used. `filter-comments` would let comments in a text switch rules off, and one
+ * rule examines only files. Our own rules find passwords in addresses and private keys, in more forms and without the
+ * text around them. A test lists all rules in use, so that a new rule is added to `mayHold` too.
  */
 const UNUSED = /-rule-(?:filter-comments|gcp|basicauth|database-connection-string|privatekey)$/;
 /** Is no secret. */
@@ -54,7 +54,7 @@ function findByPreset(text: string): SecretMatch[] {
   return reports
     .filter(({ message }) => message.messageId !== ACCOUNT_ID)
     .map(({ message: { messageId, data = {} }, range: [start, end] }) => {
-      // Some rules tell where the assignment begins, but only how long the secret is.
+      // Some rules return where the assignment begins, but only how long the secret is.
       const secret = Object.values(data)[0] ?? "";
       const place = text.indexOf(secret, start);
       const [from, to] = secret !== "" && place >= 0 ? [place, place + secret.length] : [start, end];

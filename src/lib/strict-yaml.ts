@@ -62,8 +62,8 @@ function parse(text: string, { maxBytes, maxAliases }: YamlLimits): { document: 
   const document = parseDocument(text, { schema: "core", version: "1.2", lineCounter: lines, prettyErrors: false });
   const [broken] = [...document.errors, ...document.warnings];
   if (broken) {
-    const [said = ""] = broken.message.split("\n");
-    throw new BadYaml(`this is not valid YAML: ${said.charAt(0).toLowerCase()}${said.slice(1)}`, lineOfError(broken));
+    const [words = ""] = broken.message.split("\n");
+    throw new BadYaml(`this is not valid YAML: ${words.charAt(0).toLowerCase()}${words.slice(1)}`, lineOfError(broken));
   }
   if (document.directives.yaml.explicit || text.startsWith("%")) throw new BadYaml("it must have no directives", 1);
 
@@ -99,7 +99,7 @@ export function withItem(text: string, key: string, item: unknown, limits: YamlL
   const { document } = parse(text, limits);
   const list = document.get(key);
   const node = document.createNode(item);
-  // What is short stands on one line, as people write it.
+  // Short collections go on one line, as people write them.
   if (isMap(node)) for (const { value } of node.items) if (isCollection(value)) value.flow = true;
   if (isSeq(list)) {
     list.flow = false;

@@ -7,7 +7,7 @@ const PLAIN_NAME = /^[A-Za-z_$][\w$-]*$/;
 /**
  * Yields every string of a JSON value with its path: `prompt`, `options[2]`, `meta.args.token`. Names of members are
  * strings like any other; those of which `isTelling` is true are yielded too, and stand in paths as their place
- * (`meta{0}` is the value of the first member, `meta{0}#name` its name), so that no path tells what a find hides.
+ * (`meta{0}` is the value of the first member, `meta{0}#name` its name), so that no path reveals a found secret.
  */
 export function* stringsOf(
   value: unknown,

@@ -33,7 +33,7 @@ export function editTomlTable(text: string, path: readonly string[], body?: read
   }
   const next = lines.findIndex(({ header }, i) => i > start && header !== undefined && !isWithin(header, path));
   let end = next < 0 ? lines.length : next;
-  // What stands between two tables belongs to the second.
+  // Comments and empty lines between two tables belong to the second table.
   while (lines[end - 1]?.isIdle) end -= 1;
   const before = textOf(lines.slice(0, start));
   const rest = textOf(lines.slice(end));
@@ -62,7 +62,7 @@ function refuseInline(lines: readonly Line[], path: readonly string[]): void {
 
 const NAME = /^\s*(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')\s*/;
 
-/** Reads a dotted name up to `end`; nothing where there is none. */
+/** Reads a dotted name up to `end`; returns undefined if no valid name is there. */
 function readName(text: string, end: "=" | "]"): string[] | undefined {
   const names: string[] = [];
   for (let rest = text; ;) {
@@ -76,7 +76,7 @@ function readName(text: string, end: "=" | "]"): string[] | undefined {
   }
 }
 
-/** Tells lines that begin something from lines within a text or a list that spans several. */
+/** Splits a text into lines, and marks those within a text or a list that spans several lines. */
 function readLines(text: string): Line[] {
   const open: Open = { quote: null, depth: 0 };
   return (text.match(/[^\n]*\n|[^\n]+$/g) ?? []).map((line): Line => {
@@ -94,7 +94,7 @@ function readLines(text: string): Line[] {
   });
 }
 
-/** What is still open at the end of a line. */
+/** The quote and the brackets still open at the end of a line. */
 interface Open {
   quote: '"""' | "'''" | null;
   depth: number;

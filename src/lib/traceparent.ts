@@ -4,13 +4,16 @@ export interface TraceParent {
   traceId: string;
   /** 16 hexadecimal digits. */
   spanId: string;
-  /** Whoever began the trace records it. */
+  /** The caller that began the trace records it. */
   isSampled: boolean;
 }
 
 const SHAPE = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Returns what a `traceparent` says (W3C Trace Context, version 00 and what later ones keep of it); null where it is none. */
+/**
+ * Parses a `traceparent` (W3C Trace Context: version 00, and the parts that later versions keep). Returns null if the
+ * text is invalid.
+ */
 export function readTraceParent(text: unknown): TraceParent | null {
   const match = typeof text === "string" ? SHAPE.exec(text) : null;
   if (!match) return null;

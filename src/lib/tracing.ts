@@ -1,4 +1,4 @@
-/** A stretch of time in a trace, told when it is over. */
+/** A stretch of time in a trace, recorded when it is over. */
 export interface Span {
   name: string;
   /** 32 hexadecimal digits. */
@@ -15,7 +15,7 @@ export interface Span {
   error?: string;
 }
 
-/** Where spans go. Its ids are made by whoever tells of them, so that a span may end on another server than it began on. */
+/** Records spans. The caller makes their ids, so that a span may end on another server than it began on. */
 export interface Tracer {
   /** Whether anybody wants to know: without a collector nothing need be made. */
   isOn: boolean;

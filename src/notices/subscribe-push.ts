@@ -22,8 +22,8 @@ export interface Subscribed {
 }
 
 /**
- * Keeps where and how often somebody wants to be told of questions; the same address again updates its settings. What a
- * person is asked is told there too, for as long as the session or key lasts under which they subscribed.
+ * Stores where and how often somebody wants to be notified of questions; the same address again updates its settings.
+ * Requests to a person are notified there too, for as long as the session or key lasts under which they subscribed.
  *
  * @throws {Refusal} `key_required` where that has just ended
  */

@@ -1,16 +1,16 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
-import { type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
+import type { Request } from "../requests/model/request.ts";
+import { type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import { wantsEvent } from "./model/webhook-events.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import * as store from "./store/webhooks.ts";
-import type { EndpointWish, WebhookEndpoint, WebhookEvent } from "./store/webhooks.ts";
+import type { EndpointInput, WebhookEndpoint, WebhookEvent } from "./store/webhooks.ts";
 import { WEBHOOKS_TOPIC } from "../core/store/wake.ts";
 
-export type { EndpointWish, WebhookEndpoint, WebhookEvent } from "./store/webhooks.ts";
+export type { EndpointInput, WebhookEndpoint, WebhookEvent } from "./store/webhooks.ts";
 
 const SECRET_BYTES = 32;
 /** For so long the secret before signs too. */
@@ -38,11 +38,14 @@ function newSecret({ random }: Pick<Context, "random">): string {
   return `whsec_${Buffer.from(random(SECRET_BYTES)).toString("base64")}`;
 }
 
-/** The agent is told there from now on. Its secret is returned this once, and stored encrypted. */
+/**
+ * Creates an endpoint that receives the agent's events from now on. Its secret is returned this once, and stored
+ * encrypted.
+ */
 export async function createEndpoint(
   ctx: Context,
   agent: string,
-  wish: EndpointWish,
+  input: EndpointInput,
   by: Actor,
 ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
   const id = ctx.newId("whe");
@@ -50,7 +53,7 @@ export async function createEndpoint(
   const secrets = ctx.keyring.seal(JSON.stringify([{ text: secret, until: null } satisfies Secret]), id);
   const endpoint = await transact(ctx, async (tx) => {
     await note(tx, by, { id, agent }, "created");
-    return store.insertEndpoint(tx, { ...wish, id, agent, secrets });
+    return store.insertEndpoint(tx, { ...input, id, agent, secrets });
   });
   return { endpoint, secret };
 }
@@ -75,7 +78,7 @@ export async function listEndpoints(ctx: Pick<Context, "db">, agent: string | un
 export async function listEndpointsFrom(
   ctx: Pick<Context, "db">,
   agent: string | undefined,
-  page: { after?: ListPlace; limit: number },
+  page: { after?: ListPosition; limit: number },
 ): Promise<ListPage<WebhookEndpoint>> {
   const found = await store.listEndpoints(ctx.db, agent, { ...page, limit: page.limit + 1 });
   return pageOf(found, page.limit, ({ createdAt: at, id }) => ({ at, id }));
@@ -90,7 +93,7 @@ export async function changeEndpoint(ctx: Context, endpoint: WebhookEndpoint, by
   });
 }
 
-/** Nothing is told there any more, and what was is forgotten. */
+/** Deletes an endpoint and its events. */
 export async function removeEndpoint(ctx: Context, { id, agent }: WebhookEndpoint, by: Actor): Promise<void> {
   await transact(ctx, async (tx) => {
     await note(tx, by, { id, agent }, "deleted");
@@ -109,8 +112,8 @@ export async function rotateSecret(ctx: Context, endpoint: WebhookEndpoint, by: 
 }
 
 /**
- * The endpoint is told something that did not happen, to try it: an event of nothing, which whoever tells it makes up.
- * Returns the id of the event.
+ * Sends the endpoint an event that did not happen, to try it. The sender makes up its content. Returns the id of the
+ * event.
  */
 export async function sendTestEvent(
   ctx: Pick<Context, "db" | "wake" | "newId">,
@@ -125,7 +128,7 @@ export async function sendTestEvent(
   return eventId;
 }
 
-/** Returns a page of what was told to an endpoint, newest first. */
+/** Returns a page of an endpoint's events, newest first. */
 export async function listWebhookEvents(
   ctx: Pick<Context, "db">,
   { id }: WebhookEndpoint,
@@ -134,7 +137,7 @@ export async function listWebhookEvents(
   return store.listEvents(ctx.db, id, page);
 }
 
-/** One event, or everything since a time, is told again. @throws {Refusal} `subscription_not_found` for an unknown event */
+/** Sends one event, or all since a time, again. @throws {Refusal} `subscription_not_found` for an unknown event */
 export async function repeatWebhookEvents(
   ctx: Context,
   { id }: WebhookEndpoint,
@@ -148,8 +151,11 @@ export async function repeatWebhookEvents(
   });
 }
 
-/** Plans that every endpoint of the asker that wants it hears how an ask ended, in the transaction that ends it. */
-export async function planWebhooks(tx: Tx, ask: AddressedAsk, event: string): Promise<void> {
+/**
+ * Plans an event on how an ask ended for every endpoint of the asker that wants it, in the transaction that ends the
+ * ask.
+ */
+export async function planWebhooks(tx: Tx, ask: Request, event: string): Promise<void> {
   for (const { id, format, events, enabled } of await store.listEndpoints(tx, ask.asker)) {
     if (!enabled || !wantsEvent(format, events, event)) continue;
     await store.insertEvent(tx, { id: `msg_${ask.id}_${id}`, endpointId: id, event, askId: ask.id });

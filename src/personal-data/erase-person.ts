@@ -8,7 +8,7 @@ import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { lockHumans } from "../access/store/humans.ts";
 import { Refusal } from "../refusals.ts";
 import { removeFrom, rerouteFrom } from "../requests/remove-human.ts";
-import { lockAddressed } from "../requests/store/requests.ts";
+import { lockRequest } from "../requests/store/requests.ts";
 import { besideArguments, eraser, formsOf, type Identifiers, pseudonymOf, withoutErased } from "./model/identifiers.ts";
 import { findCalled, forgetPerson, listOpenAt, listReached, type DataSubject } from "./store/person.ts";
 import { listRowsWith, readRow, updateRow, type SearchedWords } from "./store/traces.ts";
@@ -46,7 +46,10 @@ const TARGETS: ReadonlySet<string> = new Set([
   "deliveries.long_target",
   "conversations.target",
 ]);
-/** What others are computed from, and which names nobody: the chain of the record, and pinned definitions of tools. */
+/**
+ * The columns that others are computed from, and that name nobody: the chain of the record, and pinned definitions of
+ * tools.
+ */
 const NEVER_CHANGED: ReadonlySet<string> = new Set(["audit.entry", "audit.prev", "audit.hash", "tool_pins.definition"]);
 
 class OnlyTried extends Error {
@@ -100,7 +103,7 @@ export async function findSubject(on: Pick<Tx, "all" | "dialect">, called: strin
 }
 
 async function eraseIn(tx: Tx, called: string, by: Actor): Promise<Erasure> {
-  // What SQLite frees while this connection lasts is overwritten with zeros.
+  // SQLite overwrites the space that it frees with zeros, while this connection lasts.
   if (tx.dialect === "sqlite") await tx.all(raw("PRAGMA secure_delete = ON"));
   await lockHumans(tx);
   const { id, name, isOperator, hasLeft } = await findSubject(tx, called);
@@ -138,7 +141,7 @@ async function rerouteWhatWaits(
   { id, addresses, by }: { id: string; addresses: readonly string[]; by: Actor },
 ): Promise<void> {
   for (const askId of await listOpenAt(tx, addresses)) {
-    const held = await lockAddressed(tx, askId);
+    const held = await lockRequest(tx, askId);
     if (held?.ask.state === "open") await rerouteFrom(tx, held.ask, { person: id, addresses: new Set(addresses) }, by);
   }
 }

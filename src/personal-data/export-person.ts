@@ -19,7 +19,7 @@ const OF_A_PERSON: ReadonlySet<string> = new Set([
 ]);
 /** Columns by which somebody else could act as the person, or that are digests of such. */
 const CREDENTIAL = /hash|^credential$|secret|sealed|^keys$|fingerprint|^network$/;
-/** What the person was asked, and said, is in tables that name nobody. */
+/** The tables that name nobody and hold the person's questions and words, and the columns that lead to them. */
 const FOLLOWED: readonly { from: string; by: string; to: string; column: string }[] = [
   { from: "addressees", by: "ask_id", to: "addressed_asks", column: "ask_id" },
   { from: "decisions", by: "ask_id", to: "addressed_asks", column: "ask_id" },
@@ -36,7 +36,7 @@ export interface PersonExport {
   name: string;
   addresses: readonly string[];
   tables: Readonly<Record<string, readonly Printed[]>>;
-  /** What the record says the person did, or had done to them. */
+  /** The entries of the record about the person's actions, and about actions on the person. */
   record: readonly Printed[];
 }
 
@@ -45,8 +45,8 @@ export interface PersonExport {
  *
  * @throws {Refusal} `person_not_found`; `invalid_input` where several people have the name
  */
-export function exportPerson(ctx: { db: Pick<Db, "aside"> }, called: string): Promise<PersonExport> {
-  return ctx.db.aside(async (on) => {
+export function exportPerson(ctx: { db: Pick<Db, "readInWorker"> }, called: string): Promise<PersonExport> {
+  return ctx.db.readInWorker(async (on) => {
     const { id, name } = await findSubject(on, called);
     const addresses = await listAddresses(on, id);
     const all = new Map((await readTables(on)).map((table) => [table.name, table]));

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { type Grant, mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
+import { type Grant, mayStand, type PolicyInput, policyClassOf, type PolicyDecision } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
@@ -12,8 +12,8 @@ import { transact } from "../core/store/transact.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Returns what the store says of an input, for `evaluate`: the standing grants, who made each, and what was learned. It
- * is read each time, so that what is revoked allows nothing on any server.
+ * Returns the store's grants for an input, for `evaluate`: the permanent grants, who made each, and learned rules. They
+ * are read each time, so that a revoked one allows nothing on any server.
  */
 export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Grant & { madeBy?: string })[]> {
   const what = policyClassOf(input);
@@ -27,13 +27,13 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
 }
 
 /**
- * What a person allowed is allowed for good: the same action on the same resource, env, tool and repo, by the same agent,
- * for so many days. It is part of the transaction that settles the ask it comes from.
+ * Stores a grant for what a person allowed: the same action on the same resource, env, tool and repo, by the same
+ * agent, for so many days. It is part of the transaction that settles the ask it comes from.
  *
  * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action, or
  * something that cannot be compared
  */
-export async function grantStanding(
+export async function grantPermanently(
   ctx: Pick<Context, "newId">,
   tx: Tx,
   { input, askId, person: by, days }: { input: PolicyInput; askId: string; person: string; days: number },
@@ -62,7 +62,7 @@ export async function grantStanding(
  *
  * @throws {Refusal} `policy_entry_not_found` also for one that allows nothing any more
  */
-export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
+export async function revokeGrantOf(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
   return transact(ctx, async (tx) => {
     const grant = await revokeGrant(tx, id, by.id);
     if (!grant) throw new Refusal("policy_entry_not_found", { id });
@@ -76,7 +76,7 @@ export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: stri
  * grant has ended, or the learned rule was revoked, since it was read: then nothing is counted, and the ask has to be
  * judged again.
  */
-export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyVerdict): Promise<boolean> {
+export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyDecision): Promise<boolean> {
   if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
   if (!countedAs) return true;
   const { rule, proposal } = countedAs;

@@ -1,4 +1,11 @@
-import { evaluate, withPreset, type Grant, type Policy, type PolicyInput, type PolicyVerdict } from "./model/policy.ts";
+import {
+  evaluate,
+  withPreset,
+  type Grant,
+  type Policy,
+  type PolicyInput,
+  type PolicyDecision,
+} from "./model/policy.ts";
 import { PolicyMistake } from "./model/check.ts";
 import { parsePolicy } from "./model/text.ts";
 import type { Queryable } from "../core/store/db.ts";
@@ -19,21 +26,21 @@ export interface Judging {
  * Returns what is decided of an input: by this server's policy and what the store allows. An ALLOW counts only if every
  * running server's policy says so too; else people are asked, whatever else the two say (spec/relay 8).
  */
-export async function judge(on: Queryable, by: Judging, input: PolicyInput): Promise<PolicyVerdict> {
+export async function judge(on: Queryable, by: Judging, input: PolicyInput): Promise<PolicyDecision> {
   const { policy, preset = null, grants = await readGrants(on, input) } = by;
-  const say = (one: Policy): PolicyVerdict => {
+  const say = (one: Policy): PolicyDecision => {
     const own = evaluate(one, grants, input);
     return preset ? withPreset(own, preset, input) : own;
   };
-  const verdict = say(policy);
-  if (verdict.decision !== "ALLOW") return verdict;
+  const policyDecision = say(policy);
+  if (policyDecision.decision !== "ALLOW") return policyDecision;
   for (const { policyVersion, policy: text } of await findOtherPolicies(on, policy.policyVersion)) {
     const other = readOther(text);
     const theirs = other && say(other);
-    const agrees = theirs?.decision === "ALLOW" && (theirs.matchedRule || !verdict.matchedRule);
-    if (!agrees) return disputed(policy, verdict, { policyVersion, theirs });
+    const agrees = theirs?.decision === "ALLOW" && (theirs.matchedRule || !policyDecision.matchedRule);
+    if (!agrees) return disputed(policy, policyDecision, { policyVersion, theirs });
   }
-  return verdict;
+  return policyDecision;
 }
 
 /** A newer program may have written what this one does not know. */
@@ -46,12 +53,12 @@ function readOther(text: string): Policy | null {
   }
 }
 
-/** People decide: whoever the other policy would ask, and as many of them. */
+/** Returns that people decide: those whom the other policy would ask, and as many of them. */
 function disputed(
   policy: Policy,
-  { trace, rules }: PolicyVerdict,
-  { policyVersion, theirs }: { policyVersion: string; theirs: PolicyVerdict | null },
-): PolicyVerdict {
+  { trace, rules }: PolicyDecision,
+  { policyVersion, theirs }: { policyVersion: string; theirs: PolicyDecision | null },
+): PolicyDecision {
   const reason = `another server goes by policy ${policyVersion}, which does not allow it`;
   const { rule_index: _, ...rest } = trace;
   return {

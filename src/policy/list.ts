@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { everyRow, type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
+import { everyRow, type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import type { Policy, PolicyRule } from "./model/policy.ts";
 import { checkPolicy } from "./model/check.ts";
 import { ruleText } from "./model/text.ts";
@@ -14,7 +14,7 @@ type Reads = Pick<Context, "db">;
 
 /** Which page of a list. */
 interface Wanted {
-  after?: ListPlace;
+  after?: ListPosition;
   limit: number;
 }
 

@@ -15,7 +15,7 @@ export const LEARNED_WITHIN_MS = 30 * 86_400_000;
  * A person approved an ask of this input, in the transaction that settles it. When people have approved the same class
  * `learnAfter` times within a month, a rule that would allow it is proposed, once for ever; 0 proposes nothing.
  *
- * Nothing is proposed for what a rule puts to people: whoever wrote it wants them to be asked.
+ * Nothing is proposed for what a rule puts to people: the author of the rule wants them to be asked.
  */
 export async function noteApproved(
   ctx: Pick<Context, "newId">,

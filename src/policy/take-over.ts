@@ -48,7 +48,7 @@ function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
   return isDeepStrictEqual(said(one), said(other));
 }
 
-/** A server died after it wrote the rule and before it said so. */
+/** Completes the work of a server that died after it wrote the rule and before it recorded that. */
 async function noteAccepted(ctx: Pick<Context, "db" | "wake">, { id, rule }: Proposal): Promise<void> {
   const actor = { kind: "server", id: "parley" } as const;
   await transact(ctx, async (tx) => {

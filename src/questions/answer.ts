@@ -1,11 +1,11 @@
 import type { Context } from "../context.ts";
-import { asOf, type Answer, type Ask } from "./model/question.ts";
+import { asOf, type Answer, type Question } from "./model/question.ts";
 import { checkAnswer, type UncheckedAnswer } from "./model/check-answer.ts";
 import type { Caller, AnsweringIdentity } from "./model/participant.ts";
 import { CROWD } from "./model/participant.ts";
-import type { JudgedText } from "../owner.ts";
+import type { JudgedText } from "../requester.ts";
 import { Refusal } from "../refusals.ts";
-import { countAnswerIfOpen, findAsk, insertOutcome, lockAsk, type AskAt } from "./store/questions.ts";
+import { countAnswerIfOpen, findQuestion, insertOutcome, lockQuestion, type QuestionAt } from "./store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
 import { claimKey, keepReply, type IdempotencyClaim } from "../core/store/idempotency.ts";
 import { ownsKeyOf } from "../access/store/keys.ts";
@@ -23,12 +23,15 @@ export interface AnswerInput {
   askId: string;
   caller: Caller;
   given: UncheckedAnswer;
-  /** What the request claims to be: with an agent's key it is no person at all, and the asker by any name is refused. */
+  /**
+   * The identity that the request claims. A request with an agent's key comes from no person, and the asker is refused
+   * by any name.
+   */
   asAgent: { withKey: boolean; names: readonly string[] };
   idempotency?: { key: string; bodyHash: string };
 }
 
-/** What the person is told of an accepted answer. */
+/** The reply to a person whose answer was accepted. */
 export interface AnswerReceipt extends Credit {
   responseId: string;
 }
@@ -53,23 +56,23 @@ export interface RecordedAnswer {
  * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
  *   `invalid_input`, `rate_limited`
  */
-export async function answerAsk(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
+export async function answerQuestion(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
   const speaker = { person: asGiven.caller.person ?? null, identities: [], askId: null };
   const words = await cleanWords(ctx, asGiven.given, speaker);
-  const input = { ...asGiven, given: words.said };
+  const input = { ...asGiven, given: words.words };
   const judged = await judgedText(ctx, input);
   const row = `question ${input.askId}`;
   return transact(ctx, (tx) => answerIn(ctx, tx, input, { words, judged }), { row });
 }
 
-/** Does the work of `answerAsk` in a transaction that is under way. */
+/** Does the work of `answerQuestion` in a transaction that is under way. */
 async function answerIn(
   ctx: Context,
   tx: Tx,
   input: AnswerInput,
   { words, judged }: { words: CleanWords<UncheckedAnswer>; judged: JudgedText },
 ): Promise<RecordedAnswer> {
-  const found = await findAsk(tx, input.askId);
+  const found = await findQuestion(tx, input.askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
   if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
 
@@ -98,10 +101,10 @@ async function answerIn(
   if (!counted?.inTime) {
     await refuseIfAnswered(tx, current.id, identity);
     // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
-    const now = counted ? undefined : await findAsk(tx, current.id);
+    const now = counted ? undefined : await findQuestion(tx, current.id);
     throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
   }
-  // After the question's row, so that whoever waits for it holds up no other answers of the same network.
+  // After the question's row, so that a caller that waits for it holds up no other answers of the same network.
   await chargeNetwork(ctx, tx, identified, input.caller);
   // point: answer-counted
   const receipt = await record(ctx, tx, counted.ask, {
@@ -119,9 +122,9 @@ async function answerIn(
 /** Returns what a text comes to where the question has an owner that gets it. */
 async function judgedText(ctx: Context, { askId, given }: AnswerInput): Promise<JudgedText> {
   if (typeof given.answer !== "string") return {};
-  const found = await findAsk(ctx.db, askId);
-  const owner = found && ctx.owners.ofQuestion(found.ask);
-  return owner ? owner.judge(found.ask, given.answer) : {};
+  const found = await findQuestion(ctx.db, askId);
+  const requester = found && ctx.requesters.ofQuestion(found.ask);
+  return requester ? requester.judge(found.ask, given.answer) : {};
 }
 
 interface CountedResponse {
@@ -136,7 +139,7 @@ interface CountedResponse {
 async function record(
   ctx: Context,
   tx: Tx,
-  ask: Ask,
+  ask: Question,
   { id: responseId, identity, network, answer, value }: CountedResponse,
 ): Promise<AnswerReceipt> {
   const at = ask.lastAnswerAt ?? ask.createdAt;
@@ -158,7 +161,7 @@ async function record(
   // point: answer-stored
   const settled = ask.state === "answered";
   if (settled) await insertOutcome(tx, { askId: ask.id, status: "answered", principal: CROWD, source: ask.door });
-  const ended = settled && (await ctx.owners.ofQuestion(ask)?.ended(tx, ask, { is: "answered", answer, value }));
+  const ended = settled && (await ctx.requesters.ofQuestion(ask)?.ended(tx, ask, { is: "answered", answer, value }));
   if (ended && !ended.isWanted) throw settledRefusal({ ...ask, state: "cancelled" });
   const credit = await creditAnswer(ctx, tx, { ask, identity, answer, at });
   // point: answer-credited
@@ -205,19 +208,19 @@ async function chargeNetwork(ctx: Context, tx: Tx, identified: Identified, calle
 
 /**
  * Returns the ask as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
- * came in time may be committing at this very moment, and whoever came too late must hear how it really ended.
+ * came in time may be committing at this very moment, and a caller that came too late must receive how it really ended.
  */
-async function heldIfDue(tx: Tx, { ask, now }: AskAt): Promise<Ask> {
+async function heldIfDue(tx: Tx, { ask, now }: QuestionAt): Promise<Question> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
-  const held = await lockAsk(tx, ask.id);
+  const held = await lockQuestion(tx, ask.id);
   return held ? asOf(held.ask, held.now) : asOf(ask, now);
 }
 
 /** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the ask. */
-async function refusalOfSettled(tx: Tx, ask: Ask): Promise<Refusal> {
-  return (await findAsk(tx, ask.id)) ? settledRefusal(ask) : new Refusal("ask_not_found", { question_id: ask.id });
+async function refusalOfSettled(tx: Tx, ask: Question): Promise<Refusal> {
+  return (await findQuestion(tx, ask.id)) ? settledRefusal(ask) : new Refusal("ask_not_found", { question_id: ask.id });
 }
 
-function settledRefusal(ask: Ask): Refusal {
+function settledRefusal(ask: Question): Refusal {
   return new Refusal("ask_settled", { question_id: ask.id, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
 }

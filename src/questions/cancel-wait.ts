@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { stateOfWait } from "./model/wait.ts";
-import { lockAsk } from "./store/questions.ts";
+import { lockQuestion } from "./store/questions.ts";
 import { listResponses } from "./store/responses.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic } from "../core/store/wake.ts";
@@ -15,7 +15,7 @@ import { cancelWaitIfOpen, findWaits } from "./store/waits.ts";
 export async function cancelWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const [wait] = await findWaits(tx, [waitId], asker);
-    const held = wait && (await lockAsk(tx, wait.askId));
+    const held = wait && (await lockQuestion(tx, wait.askId));
     if (!held) return false;
     const responses = (await listResponses(tx, [held.ask])).get(held.ask.id) ?? [];
     const isDue = held.ask.state === "open" && held.now >= held.ask.expiresAt;

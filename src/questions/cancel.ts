@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
-import type { Ask } from "./model/question.ts";
+import type { Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { lockAsk } from "./store/questions.ts";
+import { lockQuestion } from "./store/questions.ts";
 import { transact } from "../core/store/transact.ts";
 import { cancelHeld } from "./expire.ts";
 
@@ -10,9 +10,9 @@ import { cancelHeld } from "./expire.ts";
  *
  * @throws {Refusal} `ask_not_found` also for somebody else's
  */
-export async function cancelAsk(ctx: Context, askId: string, asker: string): Promise<Ask> {
+export async function cancelQuestion(ctx: Context, askId: string, asker: string): Promise<Question> {
   return transact(ctx, async (tx) => {
-    const held = await lockAsk(tx, askId);
+    const held = await lockQuestion(tx, askId);
     if (!held || held.ask.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
     return held.ask.state === "open" ? cancelHeld(ctx, tx, held, asker) : held.ask;
   });

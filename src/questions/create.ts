@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import type { Ask } from "./model/question.ts";
+import type { Question } from "./model/question.ts";
 import { refuseFields } from "../core/model/field-problem.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk, type NewAsk } from "./store/questions.ts";
+import { findQuestion, type NewQuestion } from "./store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
 import { insertFallback } from "./store/fallbacks.ts";
 import { findHumanByNumber } from "../access/store/humans.ts";
@@ -10,10 +10,10 @@ import { claimKey, moveKey } from "../core/store/idempotency.ts";
 import { transact } from "../core/store/transact.ts";
 import { settleIfDue } from "./expire.ts";
 import type { LimitReading } from "../core/limits.ts";
-import { chargeAsk, storeAsk } from "./store-new.ts";
+import { chargeQuestion, storeQuestion } from "./store-new.ts";
 
 export interface Created {
-  ask: Ask;
+  ask: Question;
   /** True when an idempotency key stood for an ask made before. */
   replayed: boolean;
   /** The asker's limit after this; nothing for a replay, which counts for none. */
@@ -21,12 +21,12 @@ export interface Created {
 }
 
 /** A new ask, but for what the store gives it. */
-export type QuestionInput = Omit<NewAsk, "id"> & {
-  /** Whom to ask, and when, if nobody of the crowd has answered by then. */
+export type QuestionInput = Omit<NewQuestion, "id"> & {
+  /** The person to ask, and when, if nobody of the crowd has answered by then. */
   fallback?: { human: number; afterMs: number };
 };
 
-/** What makes a second request the same as a first one. */
+/** The key and the digest that make a second request the same as a first one. */
 export interface Sameness {
   key: string;
   bodyHash: string;
@@ -43,27 +43,27 @@ export interface Sameness {
  * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`, `invalid_input` for a fallback that nobody
  *   is or that comes after the deadline
  */
-export async function createAsk(ctx: Context, input: QuestionInput, sameness?: Sameness): Promise<Created> {
+export async function createQuestion(ctx: Context, input: QuestionInput, sameness?: Sameness): Promise<Created> {
   const id = ctx.newId("q");
   const created = await transact(ctx, async (tx) => {
-    const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
-    if (standing !== undefined) return standing;
+    const existing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
+    if (existing !== undefined) return existing;
     // point: create-key-claimed
-    const { reading, now } = await chargeAsk(ctx, tx, input.asker);
-    const ask = await storeAsk(tx, { ...input, id }, now);
+    const { reading, now } = await chargeQuestion(ctx, tx, input.asker);
+    const ask = await storeQuestion(tx, { ...input, id }, now);
     if (input.fallback) await planFallback(tx, ask, input.fallback);
     return { ask, replayed: false, reading };
   });
   if (typeof created !== "string") return created;
 
-  const found = await findAsk(ctx.db, created);
+  const found = await findQuestion(ctx.db, created);
   if (!found) throw new Error("an idempotency key outlived its question");
   return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
 }
 
 async function planFallback(
   tx: Tx,
-  ask: Ask,
+  ask: Question,
   { human, afterMs }: NonNullable<QuestionInput["fallback"]>,
 ): Promise<void> {
   const found = await findHumanByNumber(tx, human);
@@ -98,6 +98,6 @@ async function claimOrFind(
 }
 
 async function isOpen(tx: Tx, askId: string): Promise<boolean> {
-  const found = await findAsk(tx, askId);
+  const found = await findQuestion(tx, askId);
   return found !== undefined && found.ask.state === "open" && found.now < found.ask.expiresAt;
 }

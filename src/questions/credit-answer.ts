@@ -1,6 +1,6 @@
-import { findToldAt } from "./store/told.ts";
+import { findNotifiedAt } from "./store/notified.ts";
 import type { Context } from "../context.ts";
-import { categoryOf, type Answer, type Ask } from "./model/question.ts";
+import { categoryOf, type Answer, type Question } from "./model/question.ts";
 import { EARLY_BIRD_MS, newBadges, NIGHT_ENDS_HOUR, SPEED_DEMON_MS } from "./model/badges.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
 import { pointsFor, utcDayStart, type PointEntries } from "./model/points.ts";
@@ -16,9 +16,9 @@ import {
   readFacts,
   sumSince,
 } from "./store/ledger.ts";
-import { addToStandings } from "./store/standings.ts";
+import { addToScores } from "./store/scores.ts";
 
-/** What an answer brought its giver. */
+/** The points and badges that an answer earned. */
 export interface Credit {
   points: number;
   entries: PointEntries;
@@ -35,7 +35,7 @@ export interface Credit {
 export async function creditAnswer(
   ctx: Context,
   tx: Tx,
-  given: { ask: Ask; identity: AnsweringIdentity; answer: Answer; at: number },
+  given: { ask: Question; identity: AnsweringIdentity; answer: Answer; at: number },
 ): Promise<Credit> {
   const { ask, answer, at } = given;
   const { person, names, timeZone } = given.identity;
@@ -48,7 +48,7 @@ export async function creditAnswer(
     answersBefore: ask.n - 1,
     answer,
     at,
-    notifiedAt: rules.bonuses ? await findToldAt(tx, ask.id, names) : null,
+    notifiedAt: rules.bonuses ? await findNotifiedAt(tx, ask.id, names) : null,
     streakDays: streak.days,
     rewardedStreaks: rules.bonuses ? await listRewardedStreaks(tx, person) : new Set(),
     cappedToday: (await sumSince(tx, person, utcDayStart(at))).capped,
@@ -69,7 +69,7 @@ export async function creditAnswer(
     speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
     confident: answer.confidence === 5,
   });
-  await addToStandings(tx, { person, points, at });
+  await addToScores(tx, { person, points, at });
 
   const facts = await readFacts(tx, person);
   const held = new Set((await listBadges(tx, person)).map((badge) => badge.id));

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
-import { asOf, type Ask } from "./model/question.ts";
+import { asOf, type Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { endAskIfOpen, insertOutcome, lockAsk, type AskAt } from "./store/questions.ts";
+import { endQuestionIfOpen, insertOutcome, lockQuestion, type QuestionAt } from "./store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { transact } from "../core/store/transact.ts";
@@ -11,31 +11,31 @@ import { writeNotes } from "../core/store/audit.ts";
 /**
  * Ends an ask whose deadline has passed, once; an ask that is settled, or still has time, is left as it is.
  *
- * @returns the ask as it stands afterwards, or nothing when there is none
+ * @returns the ask as it stands afterwards, or undefined when no ask has that id
  */
-export async function expireAsk(ctx: Context, askId: string): Promise<Ask | undefined> {
+export async function expireQuestion(ctx: Context, askId: string): Promise<Question | undefined> {
   return transact(ctx, async (tx) => {
-    const held = await lockAsk(tx, askId);
+    const held = await lockQuestion(tx, askId);
     if (!held || held.ask.state !== "open" || held.now < held.ask.expiresAt) return held?.ask;
     // point: expire-held
     return endAsk(ctx, tx, held.ask, { end: "expired", at: held.ask.expiresAt, principal: "clock" });
   });
 }
 
-/** So long after its deadline, an answer that came in time has been committed or never will be. */
+/** The time after a deadline, in ms, by which an answer that came in time has been committed or never will be. */
 const COMMITS_WITHIN_MS = 10_000;
 
 /**
  * Returns the ask as it is now. One that is open in the store and past its deadline is first settled there, with its
- * row held: an answer that was in time may be committing at this very moment, and whoever reads must never see
- * "expired" and later "closed".
+ * row held: an answer that was in time may be committing at this very moment, and a reader must never see "expired" and
+ * later "closed".
  *
  * @throws {Refusal} `store_unavailable` when the store takes no writes and the deadline has only just passed
  */
-export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<Ask> {
+export async function settleIfDue(ctx: Context, { ask, now }: QuestionAt): Promise<Question> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   try {
-    return (await expireAsk(ctx, ask.id)) ?? asOf(ask, now);
+    return (await expireQuestion(ctx, ask.id)) ?? asOf(ask, now);
   } catch (error) {
     // With a full disk reads go on: once nothing that was in time can be on its way, the clock's word stands.
     const isSure = now - ask.expiresAt >= COMMITS_WITHIN_MS;
@@ -46,16 +46,16 @@ export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<As
 
 /** Settles a held, open ask without an answer, with its outcome and event, and what it stands for with it. */
 async function endAsk(
-  ctx: Pick<Context, "owners">,
+  ctx: Pick<Context, "requesters">,
   tx: Tx,
-  held: Ask,
+  held: Question,
   { end, at, principal }: { end: "expired" | "cancelled"; at: number; principal: string },
-): Promise<Ask> {
-  const ask = await endAskIfOpen(tx, held.id, end, at);
+): Promise<Question> {
+  const ask = await endQuestionIfOpen(tx, held.id, end, at);
   if (!ask) throw new Error("an ask changed while it was held");
   // point: end-between-state-and-outcome
   await insertOutcome(tx, { askId: ask.id, status: end, principal, source: end === "expired" ? "clock" : ask.door });
-  const ended = await ctx.owners.ofQuestion(ask)?.ended(tx, ask, { is: end });
+  const ended = await ctx.requesters.ofQuestion(ask)?.ended(tx, ask, { is: end });
   await appendEvent(tx, streamOfAsker(ask.asker), { kind: `ask.${end}`, askId: ask.id, version: ask.version, at });
   tx.wake(askTopic(ask.id));
   tx.wake(FEED_TOPIC);
@@ -63,13 +63,13 @@ async function endAsk(
   return ask;
 }
 
-/** Ends a held, open ask for whoever wants it no more; at its deadline, where that has come. */
+/** Ends a held, open ask for a requester that no longer wants it; at its deadline, where that has come. */
 export async function cancelHeld(
-  ctx: Pick<Context, "owners">,
+  ctx: Pick<Context, "requesters">,
   tx: Tx,
-  { ask, now }: AskAt,
+  { ask, now }: QuestionAt,
   principal: string,
-): Promise<Ask> {
+): Promise<Question> {
   if (now >= ask.expiresAt) return endAsk(ctx, tx, ask, { end: "expired", at: ask.expiresAt, principal: "clock" });
   return endAsk(ctx, tx, ask, { end: "cancelled", at: now, principal });
 }

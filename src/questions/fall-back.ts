@@ -1,22 +1,22 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, AddressedForm } from "../requests/model/request.ts";
-import type { Ask } from "./model/question.ts";
+import type { Request, RequestForm } from "../requests/model/request.ts";
+import type { Question } from "./model/question.ts";
 import { titleOf } from "../core/model/title.ts";
 import { Refusal } from "../refusals.ts";
-import { findAddressed } from "../requests/store/requests.ts";
-import { findAsk } from "./store/questions.ts";
+import { findRequest } from "../requests/store/requests.ts";
+import { findQuestion } from "./store/questions.ts";
 import { setFallbackAsked, setFallbackOver, type Fallback } from "./store/fallbacks.ts";
 import { transact } from "../core/store/transact.ts";
-import { addressAsk } from "../requests/address-ask.ts";
-import { answerAsk } from "./answer.ts";
-import { cancelAddressed } from "../requests/end.ts";
+import { createRequest } from "../requests/create-request.ts";
+import { answerQuestion } from "./answer.ts";
+import { cancelRequest } from "../requests/end.ts";
 
 /**
  * Takes a fallback one step further: asks its person while the question has no answer, gives the person's answer to the
  * question, or withdraws what the person was asked when the question is over. Each step can be taken twice.
  */
 export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
-  const found = await findAsk(ctx.db, fallback.askId);
+  const found = await findQuestion(ctx.db, fallback.askId);
   const isOpen = found?.ask.state === "open" && found.now < found.ask.expiresAt;
   if (fallback.addressedId === null) {
     if (!found || !isOpen || found.ask.n > 0) return over(ctx, fallback);
@@ -24,10 +24,10 @@ export async function stepFallback(ctx: Context, fallback: Fallback): Promise<vo
     if (leftSeconds < 1) return over(ctx, fallback);
     return askPerson(ctx, fallback, found.ask, leftSeconds);
   }
-  const addressed = (await findAddressed(ctx.db, fallback.addressedId))?.ask;
+  const addressed = (await findRequest(ctx.db, fallback.addressedId))?.ask;
   if (addressed?.state === "open") {
     if (isOpen) return;
-    await cancelAddressed(ctx, addressed.id, { kind: "server", id: "parley" }, "The question is over.");
+    await cancelRequest(ctx, addressed.id, { kind: "server", id: "parley" }, "The question is over.");
   } else if (addressed?.state === "answered" && found && isOpen) {
     await giveAnswer(ctx, fallback, found.ask, addressed);
   }
@@ -38,12 +38,17 @@ async function over(ctx: Context, { askId }: Fallback): Promise<void> {
   await transact(ctx, (tx) => setFallbackOver(tx, askId));
 }
 
-async function askPerson(ctx: Context, { askId, person }: Fallback, ask: Ask, timeoutSeconds: number): Promise<void> {
-  const form: AddressedForm =
+async function askPerson(
+  ctx: Context,
+  { askId, person }: Fallback,
+  ask: Question,
+  timeoutSeconds: number,
+): Promise<void> {
+  const form: RequestForm =
     ask.form.kind === "choice"
       ? { kind: "value", schema: { type: "string", enum: [...ask.form.options] } }
       : { kind: "reply", options: [] };
-  const { ask: addressed } = await addressAsk(ctx, {
+  const { ask: addressed } = await createRequest(ctx, {
     door: ask.door,
     asker: ask.asker,
     ref: `fallback:${askId}`,
@@ -64,21 +69,21 @@ async function askPerson(ctx: Context, { askId, person }: Fallback, ask: Ask, ti
 async function giveAnswer(
   ctx: Context,
   { askId, person }: Fallback,
-  ask: Ask,
-  { outcome }: AddressedAsk,
+  ask: Question,
+  { outcome }: Request,
 ): Promise<void> {
   const text = outcome?.value === undefined ? outcome?.text : (JSON.parse(outcome.value) as string);
   const given =
     ask.form.kind === "choice" ? { selectedOption: ask.form.options.indexOf(text ?? "") } : { answer: text };
   try {
-    await answerAsk(ctx, {
+    await answerQuestion(ctx, {
       askId,
       given,
       caller: { person, network: ctx.keyring.mac("network", `person ${person}`) },
       asAgent: { withKey: false, names: [] },
     });
   } catch (error) {
-    // Answered meanwhile, or over; an answer that does not fit was said to be so when it was given.
+    // Answered meanwhile, or over. An answer that does not fit was refused when it was given.
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
     ctx.log.info({ question: askId, code: error.code }, "a fallback's answer was not taken");
   }

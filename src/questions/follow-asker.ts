@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
 import { findStream, listEvents, streamOfAsker } from "../core/store/streams.ts";
 import { streamTopic, watch } from "../core/store/wake.ts";
-import { readAsks, readingAt, type AskReading } from "./read.ts";
+import { readQuestions, readingAt, type QuestionReading } from "./read.ts";
 
 /** One numbered change of one of an asker's asks, or word that numbering cannot be resumed where the caller was. */
-export type AskerEvent = { kind: "change"; seq: number; reading: AskReading } | { kind: "reset"; seq: number };
+export type AskerEvent = { kind: "change"; seq: number; reading: QuestionReading } | { kind: "reset"; seq: number };
 
 const EVENTS_PER_READ = 200;
 const LONGEST_WAIT_MS = 60_000;
@@ -41,7 +41,10 @@ export async function* followAsker(
       continue;
     }
     const readings = new Map(
-      (await readAsks(ctx, [...new Set(events.map((event) => event.askId))], asker)).map((one) => [one.ask.id, one]),
+      (await readQuestions(ctx, [...new Set(events.map((event) => event.askId))], asker)).map((one) => [
+        one.ask.id,
+        one,
+      ]),
     );
     for (const event of events) {
       after = event.seq;

@@ -15,7 +15,7 @@ export interface FeedChanges {
   changes(signal: AbortSignal): AsyncGenerator<FeedChange>;
 }
 
-/** Changes within this time are told together: the feed is read once for all who follow it. */
+/** Changes within this time, in ms, are sent together: the feed is read once for all who follow it. */
 const GATHER_MS = 100;
 /** Without any word of a change the feed is read again after this long. */
 const QUIET_MS = 5000;
@@ -41,12 +41,12 @@ export function followFeed(ctx: Context): FeedChanges {
         await ctx.clock.sleep(GATHER_MS, ctx.stopping);
       }
     } finally {
-      // Here and not in a later turn: whoever comes in between would wait for somebody who has just left.
+      // Here and not in a later turn: a caller that comes in between would wait for somebody who has just left.
       following = null;
     }
   }
 
-  /** A read that failed ends nothing for those who follow: what they missed is told after the next one. */
+  /** A read that failed ends nothing for those who follow: the next one brings what they missed. */
   async function readNeedsIfPossible(): Promise<Map<string, number> | null> {
     try {
       return await readNeeds(ctx);
@@ -56,16 +56,16 @@ export function followFeed(ctx: Context): FeedChanges {
     }
   }
 
-  function tellAll(told: readonly FeedChange[]): void {
-    if (told.length > 0) for (const tell of followers) tell(told);
+  function tellAll(changes: readonly FeedChange[]): void {
+    if (changes.length > 0) for (const tell of followers) tell(changes);
   }
 
   return {
     async *changes(signal) {
       let waiting: FeedChange[] = [];
       let bell = new AbortController();
-      const tell = (told: readonly FeedChange[]) => {
-        waiting.push(...told);
+      const tell = (changes: readonly FeedChange[]) => {
+        waiting.push(...changes);
         bell.abort();
       };
       const ring = () => bell.abort();
@@ -77,9 +77,9 @@ export function followFeed(ctx: Context): FeedChanges {
         while (!signal.aborted && !ctx.stopping.aborted && waiting.length < MOST_WAITING) {
           if (waiting.length === 0) await ctx.clock.sleep(QUIET_MS, bell.signal);
           if (bell.signal.aborted) bell = new AbortController();
-          const told = waiting;
+          const feedChanges = waiting;
           waiting = [];
-          yield* told;
+          yield* feedChanges;
         }
       } finally {
         followers.delete(tell);

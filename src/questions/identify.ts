@@ -21,14 +21,14 @@ const SIGHTING_MS = 86_400_000;
 export interface Identified {
   identity: AnsweringIdentity;
   issue: string | null;
-  /** Nobody knew this participant before. */
+  /** True if the participant was unknown before. */
   isNew: boolean;
 }
 
 /**
- * Returns who is answering, creating the participant where there is none: a signed-in person, else the holder of a
- * credential, else whoever the fingerprint stands for, else somebody new (spec/ask-a-human 4.1).
- * Whoever calls this counts the newcomer in the same transaction, with the other limits.
+ * Returns the identity of the caller who answers, creating the participant if it does not exist. It is a signed-in
+ * person, else the holder of a credential, else the participant of the fingerprint, else somebody new
+ * (spec/ask-a-human 4.1). The calling function counts the newcomer in the same transaction, with the other limits.
  */
 export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Promise<Identified> {
   if (caller.person !== undefined) {
@@ -95,7 +95,10 @@ function isSightingDue({ now, seenAt }: Participant): boolean {
   return now - seenAt > SIGHTING_MS;
 }
 
-/** A participant's credential or fingerprint speaks for that participant alone, whoever has signed in beside it. */
+/**
+ * A participant's credential or fingerprint identifies that participant alone, even when a person has signed in beside
+ * it.
+ */
 function identityOf({ id, timeZone }: Participant, tier: AnsweringIdentity["tier"]): AnsweringIdentity {
   return { person: id, names: [id], tier, timeZone: timeZone ?? "UTC" };
 }

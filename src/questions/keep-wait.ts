@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import type { Wait } from "./model/wait.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk } from "./store/questions.ts";
+import { findQuestion } from "./store/questions.ts";
 import { transact } from "../core/store/transact.ts";
 import { insertWait } from "./store/waits.ts";
 
@@ -13,13 +13,13 @@ const DAY_MS = 86_400_000;
  *
  * @throws {Refusal} `ask_not_found` also for somebody else's
  */
-export async function keepWait(ctx: Context, wish: { askId: string; asker: string; wanted: number }): Promise<Wait> {
+export async function keepWait(ctx: Context, input: { askId: string; asker: string; wanted: number }): Promise<Wait> {
   const { closedDays, expiredDays } = ctx.crowd.retention;
   const id = ctx.newId("t");
   return transact(ctx, async (tx) => {
-    const found = await findAsk(tx, wish.askId);
-    if (found?.ask.asker !== wish.asker) throw new Refusal("ask_not_found", { question_id: wish.askId });
+    const found = await findQuestion(tx, input.askId);
+    if (found?.ask.asker !== input.asker) throw new Refusal("ask_not_found", { question_id: input.askId });
     const lifetimeMs = found.ask.expiresAt - found.ask.createdAt;
-    return insertWait(tx, { id, ...wish, keptMs: lifetimeMs + Math.min(closedDays, expiredDays) * DAY_MS });
+    return insertWait(tx, { id, ...input, keptMs: lifetimeMs + Math.min(closedDays, expiredDays) * DAY_MS });
   });
 }

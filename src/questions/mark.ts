@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import type { Caller } from "./model/participant.ts";
 import type { ReportReason } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk, holdAsk, lockAsk } from "./store/questions.ts";
+import { findQuestion, holdQuestion, lockQuestion } from "./store/questions.ts";
 import { countReportingNetworks, upsertReport, upsertSkip } from "./store/marks.ts";
 import { transact } from "../core/store/transact.ts";
 import { FEED_TOPIC } from "../core/store/wake.ts";
@@ -14,7 +14,7 @@ const NETWORKS_THAT_HOLD = 3;
 /** Hides a question from this person for 24 hours. @throws {Refusal} `ask_not_found`, `rate_limited` */
 export async function skipQuestion(ctx: Context, askId: string, caller: Caller): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    if (!(await findQuestion(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
     const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertSkip(tx, askId, identity.person, SKIP_MS);
     return { issue };
@@ -34,7 +34,7 @@ export async function reportQuestion(
   report: { reason: ReportReason; comment?: string },
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await lockAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    if (!(await lockQuestion(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
     const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertReport(tx, {
       askId,
@@ -44,7 +44,7 @@ export async function reportQuestion(
       network: caller.network,
     });
     if ((await countReportingNetworks(tx, askId)) >= NETWORKS_THAT_HOLD) {
-      await holdAsk(tx, askId);
+      await holdQuestion(tx, askId);
       tx.wake(FEED_TOPIC);
     }
     return { issue };

@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
-import { type Activity, countActivity, countOpen, oldestOpenMs, readStoreClock } from "./store/activity.ts";
+import { type Activity, countActivity, countOpen, oldestOpenMs } from "./store/activity.ts";
+import { storeNow } from "../core/store/db.ts";
 
-/** Told of one span of time after another, without a gap or an overlap. */
+/** Reads one span of time after another, without a gap or an overlap. */
 export interface ActivityReader {
   /** Returns what happened since the last call, up to a few seconds ago, and what is open now. */
   next(): Promise<{ open: number; activity: Activity }>;
@@ -16,7 +17,7 @@ export function followActivity(ctx: Pick<Context, "db">): ActivityReader {
 
   return {
     async next() {
-      const now = await readStoreClock(ctx.db);
+      const now = await storeNow(ctx.db);
       const start = from ?? now;
       const to = Math.max(start, now - SETTLED_AFTER_MS);
       from = to;
@@ -27,7 +28,7 @@ export function followActivity(ctx: Pick<Context, "db">): ActivityReader {
 
 /** Resolves when the store answers. @throws when it does not */
 export async function pingStore(ctx: Pick<Context, "db">): Promise<void> {
-  await readStoreClock(ctx.db);
+  await storeNow(ctx.db);
 }
 
 /** Returns how long the oldest open question has been waiting, in ms; 0 where none is open. */

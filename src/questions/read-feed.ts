@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import type { Ask, Tag } from "./model/question.ts";
+import type { Question, Tag } from "./model/question.ts";
 import { pageOf, settleCrowded, type FeedPosition } from "./model/feed.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
-import { findAsks, listFeedEntries, newestAskAt } from "./store/questions.ts";
+import { findQuestions, listFeedEntries, newestQuestionAt } from "./store/questions.ts";
 import { storeNow } from "../core/store/db.ts";
 
 /** Where a reader of the feed goes on: at page one's time, below the last position. */
@@ -12,7 +12,7 @@ export interface FeedBookmark {
 }
 
 export interface FeedPage {
-  asks: readonly Ask[];
+  asks: readonly Question[];
   next: FeedBookmark | null;
   newestAt: number | null;
 }
@@ -52,7 +52,7 @@ export async function readFeed(
 
   const found = new Map(
     (
-      await findAsks(
+      await findQuestions(
         ctx.db,
         page.map(({ entry }) => entry.id),
       )
@@ -62,8 +62,8 @@ export async function readFeed(
     .map(({ entry }) => found.get(entry.id))
     .filter((ask) => ask !== undefined && ask.state === "open");
   return {
-    asks: asks as Ask[],
+    asks: asks as Question[],
     next: more && last ? { at, position: { urgency: last.urgency, tie: last.tie } } : null,
-    newestAt: await newestAskAt(ctx.db),
+    newestAt: await newestQuestionAt(ctx.db),
   };
 }

@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { stateOfWait, type Wait, type WaitState } from "./model/wait.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
 import { findWaits } from "./store/waits.ts";
-import { readAsks, readingAt, untilDeadline, type AskReading } from "./read.ts";
+import { readQuestions, readingAt, untilDeadline, type QuestionReading } from "./read.ts";
 
 /** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
 const LOOK_AGAIN_MS = 10_000;
@@ -41,7 +41,7 @@ export async function* followWaits(
       for (let at = seen.get(wait.id) ?? version - 1; at < version && !over.has(wait.id);) {
         at += 1;
         const { ask, responses } = readingAt(reading, at);
-        // Giving up has no version of its own: it is told with the last.
+        // Giving up has no version of its own: it is sent with the last.
         const asThen = at < version ? { ...wait, cancelledAt: null } : wait;
         const state = stateOfWait(asThen, ask, responses);
         if (state.status !== "working") over.add(wait.id);
@@ -63,10 +63,10 @@ async function findOwn(
   ctx: Context,
   waitIds: readonly string[],
   asker: string,
-): Promise<{ wait: Wait; reading: AskReading }[]> {
+): Promise<{ wait: Wait; reading: QuestionReading }[]> {
   const waits = new Map((await findWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
   const askIds = [...new Set([...waits.values()].map(({ askId }) => askId))];
-  const readings = new Map((await readAsks(ctx, askIds, asker)).map((reading) => [reading.ask.id, reading]));
+  const readings = new Map((await readQuestions(ctx, askIds, asker)).map((reading) => [reading.ask.id, reading]));
   return waitIds.flatMap((id) => {
     const wait = waits.get(id);
     const reading = wait && readings.get(wait.askId);

@@ -1,7 +1,13 @@
 import type { Context } from "../context.ts";
-import { atVersion, type Ask, type Response } from "./model/question.ts";
+import { atVersion, type Question, type Response } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk, findAsks, listAsksOf, type AskAt, type QuestionPosition } from "./store/questions.ts";
+import {
+  findQuestion,
+  findQuestions,
+  listQuestionsOf,
+  type QuestionAt,
+  type QuestionPosition,
+} from "./store/questions.ts";
 import { listResponses } from "./store/responses.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
 import { settleIfDue } from "./expire.ts";
@@ -9,8 +15,8 @@ import { settleIfDue } from "./expire.ts";
 export type { QuestionPosition } from "./store/questions.ts";
 
 /** An ask with exactly the responses it counts. */
-export interface AskReading {
-  ask: Ask;
+export interface QuestionReading {
+  ask: Question;
   responses: readonly Response[];
 }
 
@@ -19,8 +25,8 @@ export interface AskReading {
  *
  * @throws {Refusal} `ask_not_found` also for somebody else's
  */
-export async function readAsk(ctx: Context, askId: string, asker: string): Promise<AskReading> {
-  const found = await findAsk(ctx.db, askId);
+export async function readQuestion(ctx: Context, askId: string, asker: string): Promise<QuestionReading> {
+  const found = await findQuestion(ctx.db, askId);
   if (!found || found.ask.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
   const [reading] = await withResponses(ctx, [found]);
   if (!reading) throw new Refusal("ask_not_found", { question_id: askId });
@@ -28,20 +34,24 @@ export async function readAsk(ctx: Context, askId: string, asker: string): Promi
 }
 
 /** Returns those of the asks that exist and are the asker's own, in the order of `askIds`. */
-export async function readAsks(ctx: Context, askIds: readonly string[], asker: string): Promise<AskReading[]> {
-  const found = (await findAsks(ctx.db, askIds)).filter(({ ask }) => ask.asker === asker);
+export async function readQuestions(
+  ctx: Context,
+  askIds: readonly string[],
+  asker: string,
+): Promise<QuestionReading[]> {
+  const found = (await findQuestions(ctx.db, askIds)).filter(({ ask }) => ask.asker === asker);
   const place = new Map(askIds.map((id, i) => [id, i]));
   found.sort((one, other) => (place.get(one.ask.id) ?? 0) - (place.get(other.ask.id) ?? 0));
   return withResponses(ctx, found);
 }
 
 /** Returns one page of the asker's own asks, newest first, and after which place the list goes on; null at its end. */
-export async function listOwnAsks(
+export async function listOwnQuestions(
   ctx: Context,
   asker: string,
-  { limit, ...options }: Parameters<typeof listAsksOf>[2],
-): Promise<{ readings: AskReading[]; next: QuestionPosition | null }> {
-  const found = await listAsksOf(ctx.db, asker, { ...options, limit: limit + 1 });
+  { limit, ...options }: Parameters<typeof listQuestionsOf>[2],
+): Promise<{ readings: QuestionReading[]; next: QuestionPosition | null }> {
+  const found = await listQuestionsOf(ctx.db, asker, { ...options, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return {
     readings: await withResponses(ctx, shown),
@@ -50,7 +60,7 @@ export async function listOwnAsks(
 }
 
 /** Returns the asks as they are now; one that retention deleted meanwhile is left out, never shown without its answers. */
-async function withResponses(ctx: Context, found: readonly AskAt[]): Promise<AskReading[]> {
+async function withResponses(ctx: Context, found: readonly QuestionAt[]): Promise<QuestionReading[]> {
   const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));
   const responses = await listResponses(ctx.db, asks);
   const readings = asks.map((ask) => ({ ask, responses: responses.get(ask.id) ?? [] }));
@@ -58,7 +68,7 @@ async function withResponses(ctx: Context, found: readonly AskAt[]): Promise<Ask
 }
 
 /** True when the ask will not change any more. */
-export function isFinal(ask: Ask): boolean {
+export function isFinal(ask: Question): boolean {
   return ask.state !== "open";
 }
 
@@ -67,16 +77,16 @@ export function isFinal(ask: Ask): boolean {
  *
  * Subscribes, then reads, then waits, then reads again, so that no answer falls between (spec/invariants T4).
  */
-export async function waitForAsk(
+export async function waitForQuestion(
   ctx: Context,
   askId: string,
   asker: string,
   options: { waitMs: number; after?: number; signal: AbortSignal },
-): Promise<AskReading> {
+): Promise<QuestionReading> {
   const until = ctx.clock.monotonic() + options.waitMs;
   using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
   for (;;) {
-    const reading = await readAsk(ctx, askId, asker);
+    const reading = await readQuestion(ctx, askId, asker);
     const leftMs = until - ctx.clock.monotonic();
     const enough = options.after !== undefined && reading.ask.n > options.after;
     if (isFinal(reading.ask) || enough || leftMs <= 0 || ctx.stopping.aborted || options.signal.aborted) return reading;
@@ -90,16 +100,16 @@ export async function waitForAsk(
  *
  * @throws {Refusal} `ask_not_found`, also once the ask has been deleted
  */
-export async function* followAsk(
+export async function* followQuestion(
   ctx: Context,
   askId: string,
   asker: string,
   options: { since?: number; signal: AbortSignal },
-): AsyncGenerator<AskReading> {
+): AsyncGenerator<QuestionReading> {
   using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
   let since = options.since;
   for (;;) {
-    const reading = await readAsk(ctx, askId, asker);
+    const reading = await readQuestion(ctx, askId, asker);
     const { version } = reading.ask;
     if (since === undefined || since > version) since = version - 1;
     for (let next = since + 1; next <= version; next += 1) yield readingAt(reading, next);
@@ -110,12 +120,12 @@ export async function* followAsk(
 }
 
 /** Returns the reading as it was at one of the ask's versions. */
-export function readingAt({ ask, responses }: AskReading, version: number): AskReading {
+export function readingAt({ ask, responses }: QuestionReading, version: number): QuestionReading {
   const earlier = atVersion(ask, version);
   return { ask: earlier, responses: responses.slice(0, earlier.n) };
 }
 
 /** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
-export function untilDeadline(ctx: Context, ask: Ask): number {
+export function untilDeadline(ctx: Context, ask: Question): number {
   return Math.max(20, ask.expiresAt - ctx.clock.now() + 5);
 }

@@ -40,7 +40,10 @@ export async function redeemRecoveryCode(ctx: Context, code: string): Promise<st
   });
 }
 
-/** Erases whoever calls, of a signed-in person also this browser's participant: subscriptions, statistics. Answers stay. */
+/**
+ * Erases the caller, and for a signed-in person also this browser's participant: subscriptions, statistics. Answers
+ * stay.
+ */
 export async function eraseMe(ctx: Context, caller: Caller): Promise<void> {
   const identity = await identifyForRead(ctx, caller);
   if (!identity) return;

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
-import type { Ask } from "./model/question.ts";
+import type { Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { countOpenAsks, insertAsk, type NewAsk, type NewAskUntil } from "./store/questions.ts";
+import { countOpenQuestions, insertQuestion, type NewQuestion, type NewQuestionUntil } from "./store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { FEED_TOPIC } from "../core/store/wake.ts";
@@ -13,13 +13,13 @@ import { chargeLimit, type LimitReading } from "../core/limits.ts";
  *
  * @throws {Refusal} `rate_limited`, `quota_exceeded`
  */
-export async function chargeAsk(
+export async function chargeQuestion(
   { crowd: { limits } }: Pick<Context, "crowd">,
   tx: Tx,
   asker: string,
 ): Promise<{ reading: LimitReading; now: number }> {
   const reading = await chargeLimit(tx, "questions", asker, limits.questionsPerHour);
-  const { open, nextEndsAt, now } = await countOpenAsks(tx, asker);
+  const { open, nextEndsAt, now } = await countOpenQuestions(tx, asker);
   if (open >= limits.openQuestions) {
     const retryAfter = Math.max(1, Math.ceil(((nextEndsAt ?? now) - now) / 1000));
     throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });
@@ -28,8 +28,8 @@ export async function chargeAsk(
 }
 
 /** Stores a question to the crowd: it is in the feed, and its asker's stream says so, once this is committed. */
-export async function storeAsk(tx: Tx, ask: NewAsk | NewAskUntil, now: number): Promise<Ask> {
-  const stored = await insertAsk(tx, ask, now);
+export async function storeQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil, now: number): Promise<Question> {
+  const stored = await insertQuestion(tx, ask, now);
   const { id: askId, version, createdAt: at } = stored;
   // point: create-ask-stored
   await appendEvent(tx, streamOfAsker(stored.asker), { kind: "ask.created", askId, version, at });

@@ -1,13 +1,13 @@
 import type { Context } from "../context.ts";
-import type { Ask } from "./model/question.ts";
+import type { Question } from "./model/question.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk } from "./store/questions.ts";
+import { findQuestion } from "./store/questions.ts";
 import { findFirstView, insertFirstView } from "./store/marks.ts";
 import { findResponseOf, listResponses } from "./store/responses.ts";
 import { transact } from "../core/store/transact.ts";
 import { settleIfDue } from "./expire.ts";
-import type { AskReading } from "./read.ts";
+import type { QuestionReading } from "./read.ts";
 
 /**
  * Returns a question as one of the crowd may see it, and keeps when this person first saw it.
@@ -19,8 +19,8 @@ export async function viewQuestion(
   askId: string,
   identity: AnsweringIdentity | null,
   viewer: string,
-): Promise<{ ask: Ask; answered: boolean }> {
-  const found = await findAsk(ctx.db, askId);
+): Promise<{ ask: Question; answered: boolean }> {
+  const found = await findQuestion(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const ask = await settleIfDue(ctx, found);
 
@@ -46,8 +46,8 @@ export async function readResults(
   ctx: Context,
   askId: string,
   identity: AnsweringIdentity | null,
-): Promise<AskReading> {
-  const found = await findAsk(ctx.db, askId);
+): Promise<QuestionReading> {
+  const found = await findQuestion(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
   const ask = await settleIfDue(ctx, found);
@@ -57,7 +57,10 @@ export async function readResults(
   return { ask, responses };
 }
 
-/** Retention deletes answers and their ask together: whoever missed the answers looks whether the ask is there. */
+/**
+ * Refuses a question that is gone. Retention deletes answers and their ask together: a reader that finds no answers
+ * looks for the ask.
+ */
 async function refuseIfGone(ctx: Context, askId: string): Promise<void> {
-  if (!(await findAsk(ctx.db, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+  if (!(await findQuestion(ctx.db, askId))) throw new Refusal("ask_not_found", { question_id: askId });
 }

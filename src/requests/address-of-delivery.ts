@@ -6,8 +6,8 @@ import { findHuman, findHumanByIdentity } from "../access/store/humans.ts";
 type Addressed = Pick<Delivery, "target" | "person">;
 
 /**
- * Returns whom a message reaches: the person it was planned for, else whoever is enrolled with its address now; null
- * where that is nobody.
+ * Returns the person whom a message reaches: the one it was planned for, else the one enrolled with its address now;
+ * null if nobody is.
  */
 export async function ownerOf(on: Queryable, { target, person }: Addressed): Promise<string | null> {
   if (person !== null) return person;

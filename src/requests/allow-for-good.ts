@@ -1,26 +1,26 @@
 import type { Context } from "../context.ts";
 import { findPerson } from "../access/store/people.ts";
 import type { Tx } from "../core/store/db.ts";
-import { grantStanding } from "../policy/grants.ts";
+import { grantPermanently } from "../policy/grants.ts";
 import { policyInputOfCall } from "./model/policy-call.ts";
-import type { AddressedAsk } from "./model/request.ts";
+import type { Request } from "./model/request.ts";
 
 /**
- * What a person approved, and wants to be allowed for good, is: the same function with exactly the same arguments, for the
- * same agent, for as many days as the settings say. It is part of the transaction that approves it. Of any other end
- * nothing follows.
+ * Stores a permanent grant if the person who approved asked for it: the same function with exactly the same arguments,
+ * for the same agent, for as many days as the settings allow. It is part of the transaction that approves the request.
+ * For every other outcome it does nothing.
  *
  * @throws {Refusal} `scope_missing` for a person who is no admin
  */
 export async function allowCallForGood(
   ctx: Pick<Context, "newId" | "addressed">,
   tx: Tx,
-  { id: askId, asker, digest, form, wire, outcome }: AddressedAsk,
+  { id: askId, asker, digest, form, wire, outcome }: Request,
 ): Promise<void> {
   const { standing, by } = outcome ?? {};
   if (!standing || form.kind !== "approval" || by?.kind !== "person" || wire["standing"] !== true) return;
   const input = policyInputOfCall({ asker, digest, form });
-  await grantStanding(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
+  await grantPermanently(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
 }
 
 /**
@@ -29,7 +29,7 @@ export async function allowCallForGood(
  */
 export async function mayAllowForGood(
   { db }: Pick<Context, "db">,
-  { form, wire }: Pick<AddressedAsk, "form" | "wire">,
+  { form, wire }: Pick<Request, "form" | "wire">,
   person: string,
 ): Promise<boolean> {
   if (form.kind !== "approval" || wire["standing"] !== true) return false;

@@ -4,8 +4,8 @@ import { appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
 import { sha256Hex } from "../lib/keyring.ts";
-import { turnAfter } from "../lib/turn.ts";
-import { aboutAsk } from "./address-ask.ts";
+import { yieldAfterLarge } from "../lib/event-loop.ts";
+import { aboutAsk } from "./create-request.ts";
 import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
 import {
   beginningsIn,
@@ -14,7 +14,7 @@ import {
   readParts,
   withPlaces,
   type Candidate,
-  type Place,
+  type TextRange,
   type ReadText,
 } from "./model/find-credentials.ts";
 import { FIRST_RENEWAL } from "./model/renewal.ts";
@@ -26,7 +26,7 @@ import {
   listAnswerableBy,
   type ExposedDelivery,
 } from "./store/exposed.ts";
-import { findAddressed } from "./store/requests.ts";
+import { findRequest } from "./store/requests.ts";
 
 /** Somebody whose words are to be stored, as far as it was proved. */
 export interface WordsAuthor {
@@ -40,7 +40,7 @@ declare const cleaned: unique symbol;
 
 /** A person's words in which nothing is left that answers a request. Only `cleanWords` makes them. */
 export interface CleanWords<T> {
-  readonly said: T;
+  readonly words: T;
   /** The messages whose tokens stood in them, for `exposeIn`. */
   readonly exposed: readonly string[];
   readonly [cleaned]: true;
@@ -60,14 +60,14 @@ const NO_CODE = "[code]";
  */
 export async function cleanWords<T>(
   { db, keyring }: Pick<Context, "db" | "keyring">,
-  said: T,
+  words: T,
   speaker: WordsAuthor,
 ): Promise<CleanWords<T>> {
   const parts: Part[] = [];
-  for (const written of new Set(stringsIn(said))) {
+  for (const written of new Set(stringsIn(words))) {
     for (const read of readParts(written)) {
       parts.push({ ...read, written, candidates: candidatesIn(read) });
-      await turnAfter(written);
+      await yieldAfterLarge(written);
     }
   }
   const named = await findNamed(
@@ -98,8 +98,8 @@ export async function cleanWords<T>(
   }
   const isClean = [...places.values()].every((found) => found.length === 0);
   const clean = (text: string) => withPlaces(text, places.get(text) ?? []);
-  const result = isClean ? said : (withStrings(said, clean) as T);
-  return { said: result, exposed: [...exposed] } as unknown as CleanWords<T>;
+  const result = isClean ? words : (withStrings(words, clean) as T);
+  return { words: result, exposed: [...exposed] } as unknown as CleanWords<T>;
 }
 
 /** Part of a string that somebody said, with what could be a token in it. */
@@ -108,7 +108,7 @@ interface Part extends ReadText {
   candidates: readonly Candidate[];
 }
 
-type Replaced = Place & { by: string };
+type Replaced = TextRange & { by: string };
 
 /** Returns which messages some candidates are of, by `keyOf`. */
 async function findNamed(on: Queryable, candidates: readonly Candidate[]): Promise<Map<string, string>> {
@@ -129,8 +129,8 @@ function keyOf(is: Candidate["is"], text: string): string {
 }
 
 /**
- * The messages whose tokens stood in somebody's words answer nothing from now on, and whoever they went to gets a new one
- * while the request is open. The record says so (spec/channels 3.3).
+ * Makes the tokens that appeared in somebody's words invalid. The recipients of their messages get new ones while the
+ * request is open. The audit record shows this (spec/channels 3.3).
  */
 export async function exposeIn(
   ctx: Pick<Context, "newId" | "keyring">,
@@ -139,7 +139,7 @@ export async function exposeIn(
 ): Promise<void> {
   const renewed = new Set<string>();
   for (const one of await exposeIfOpen(tx, words.exposed)) {
-    const found = await findAddressed(tx, one.askId);
+    const found = await findRequest(tx, one.askId);
     if (!found) continue;
     await appendAudit(tx, {
       actor: { kind: "server", id: "parley" },
@@ -165,8 +165,8 @@ async function renew(
   for (let step = first; step < first + RENEWALS_PER_HOUR; step += 1) {
     const id = ctx.newId("dlv");
     const hashes = tokenHashes(tokensOf(ctx, id));
-    const wish = { id, ...hashes, askId, kind: "remind", channel, target, person, step, inMs: 0 } as const;
-    if (await insertDelivery(tx, wish)) break;
+    const input = { id, ...hashes, askId, kind: "remind", channel, target, person, step, inMs: 0 } as const;
+    if (await insertDelivery(tx, input)) break;
   }
   tx.wake(DELIVERIES_TOPIC);
 }

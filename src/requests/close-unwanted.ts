@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { transact } from "../core/store/transact.ts";
-import { finishAddressed } from "./end.ts";
-import { lockAddressed } from "./store/requests.ts";
+import { finishRequest } from "./end.ts";
+import { lockRequest } from "./store/requests.ts";
 
 /**
  * Closes a request everywhere whose answer nobody waits for any more: what it stands for is over, or went on without it.
@@ -9,10 +9,10 @@ import { lockAddressed } from "./store/requests.ts";
  */
 export async function closeUnwanted(ctx: Context, requestId: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, requestId);
-    if (held?.ask.state !== "open" || (await ctx.owners.ofRequest(held.ask).isWanted(tx, held.ask))) return;
+    const held = await lockRequest(tx, requestId);
+    if (held?.ask.state !== "open" || (await ctx.requesters.ofRequest(held.ask).isWanted(tx, held.ask))) return;
     const approved = held.ask.form.kind === "approval" ? { approved: false } : {};
     const how = { by: { kind: "server", id: held.ask.door }, action: "cancelled" } as const;
-    await finishAddressed(ctx, tx, held.ask, { outcome: { status: "cancelled", ...approved }, at: held.now, ...how });
+    await finishRequest(ctx, tx, held.ask, { outcome: { status: "cancelled", ...approved }, at: held.now, ...how });
   });
 }

@@ -1,34 +1,34 @@
-import type { AddressedAsk, DecidedBy, Outcome } from "./model/request.ts";
-import type { Pressed } from "../core/model/pressed.ts";
+import type { Request, DecidedBy, Outcome } from "./model/request.ts";
+import type { DecisionOrigin } from "../core/model/decision-origin.ts";
 import { groupOf } from "./model/audience.ts";
-import { endAddressed } from "./store/requests.ts";
+import { endRequest } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { closeDeliveries } from "./store/deliveries.ts";
 import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./address-ask.ts";
+import { aboutAsk } from "./create-request.ts";
 
 /** How an ask ended and when, who ended it, and what the record calls that. */
-export interface AddressedEnd {
+export interface RequestEnd {
   outcome: Outcome;
   at: number;
   by: DecidedBy | Actor;
   action: string;
-  pressed?: Pressed;
+  pressed?: DecisionOrigin;
   data?: Record<string, unknown>;
 }
 
 /**
  * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
- * `act` does, in between, what the outcome means to whoever asked.
+ * `act` does, in between, what the outcome means to the requester.
  */
-export async function closeAddressedIn(
+export async function closeRequestIn(
   tx: Tx,
-  ask: AddressedAsk,
-  { outcome, at, ...how }: AddressedEnd,
-  act: (over: AddressedAsk) => Promise<void> = () => Promise.resolve(),
-): Promise<AddressedAsk> {
-  const over = await endAddressed(tx, ask.id, outcome, at);
+  ask: Request,
+  { outcome, at, ...how }: RequestEnd,
+  act: (over: Request) => Promise<void> = () => Promise.resolve(),
+): Promise<Request> {
+  const over = await endRequest(tx, ask.id, outcome, at);
   await act(over);
   const group = how.by.kind === "person" ? groupOf(ask.audience, how.by.id) : undefined;
   // point: addressed-between-outcome-and-closing

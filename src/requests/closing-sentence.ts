@@ -1,6 +1,6 @@
 import { findHuman } from "../access/store/humans.ts";
 import type { Queryable } from "../core/store/db.ts";
-import type { AddressedAsk } from "./model/request.ts";
+import type { Request } from "./model/request.ts";
 
 /** The reply to a press on anything but the message that was sent. */
 export const PRESSED_ELSEWHERE =
@@ -10,7 +10,7 @@ export const PRESSED_ELSEWHERE =
 export const DECIDED_IN_INBOX = "The agent can read this message, so nothing is decided here. Decide in the inbox.";
 
 /** Returns how an ask ended, and by whom, as one sentence for people. */
-export async function closingSentence(on: Queryable, ask: AddressedAsk): Promise<string> {
+export async function closingSentence(on: Queryable, ask: Request): Promise<string> {
   if (ask.state === "expired") return "nobody answered in time.";
   if (ask.state === "cancelled") return "the agent withdrew it.";
   const { by, approved } = ask.outcome ?? {};

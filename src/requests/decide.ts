@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { canonicalExact, readExactJson, sha256Digest } from "../lib/exact-json.ts";
 import type {
-  AddressedAsk,
+  Request,
   CountedDecision,
   DecidedBy,
   Decision,
@@ -10,18 +10,18 @@ import type {
   Decider,
   Via,
 } from "./model/request.ts";
-import type { Pressed } from "../core/model/pressed.ts";
+import type { DecisionOrigin } from "../core/model/decision-origin.ts";
 import { agentName, optionsOf } from "./model/view.ts";
 import { consentText } from "./model/consent.ts";
 import { readingsOf } from "./model/read-value.ts";
 import { settle, type Counted } from "./model/settle.ts";
 import { Refusal, type RefusalCode } from "../refusals.ts";
 import {
-  findAddressed,
+  findRequest,
   upsertDecision,
   listDecisions,
-  lockAddressed,
-  updateAddressed,
+  lockRequest,
+  updateRequest,
   updateRefused,
 } from "./store/requests.ts";
 import { appendAudit } from "../core/store/audit.ts";
@@ -30,22 +30,22 @@ import { findHuman, findHumans, listIdentities } from "../access/store/humans.ts
 import { ownsKeyOf } from "../access/store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./address-ask.ts";
+import { aboutAsk } from "./create-request.ts";
 import { cleanWords, exposeIn, type CleanWords } from "./clean-words.ts";
-import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./end.ts";
+import { endHeldIfDue, finishRequest, settledRefusal, type Ending } from "./end.ts";
 
 export interface DecisionInput {
   askId: string;
   responder: Decider;
   decision: Decision;
-  /** What was pressed or answered, where it was not the inbox. */
-  pressed?: Pressed;
-  /** The decision came with a key: whoever owns the asker's key may hold both in one program. */
+  /** The button, link or message by which the person decided; absent for the inbox. */
+  pressed?: DecisionOrigin;
+  /** The decision came with a key. The owner of the requester's key may hold both keys in one program. */
   byKey?: boolean;
 }
 
 export interface Decided {
-  ask: AddressedAsk;
+  ask: Request;
   /** The same person had said the same before. */
   repeated: boolean;
 }
@@ -72,10 +72,10 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
  *   `not_counted`, `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
  */
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
-  const found = await findAddressed(ctx.db, input.askId);
+  const found = await findRequest(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
   if (found.ask.state !== "open") {
-    const { said: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.ask.id });
+    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.ask.id });
     const late = await lateAnswer(ctx.db, found.ask, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
@@ -98,7 +98,7 @@ export async function decideIn(
   input: Omit<DecisionInput, "decision">,
   { words, misfit }: JudgedDecision,
 ): Promise<Decided | Refusal> {
-  const result = await decideHeld(ctx, tx, { ...input, decision: words.said }, misfit);
+  const result = await decideHeld(ctx, tx, { ...input, decision: words.words }, misfit);
   await exposeIn(ctx, tx, words);
   return result;
 }
@@ -109,13 +109,13 @@ async function decideHeld(
   input: DecisionInput,
   misfit: Refusal | null,
 ): Promise<Decided | Refusal> {
-  const seen = await findAddressed(tx, input.askId);
+  const seen = await findRequest(tx, input.askId);
   if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
-  const held = await lockAddressed(tx, input.askId);
+  const held = await lockRequest(tx, input.askId);
   if (!held) throw new Refusal("request_not_found");
   const { ask, now } = held;
   if (ask.state !== "open") return lateAnswer(tx, ask, input);
-  const { responder, decision, pressed } = input;
+  const { responder, decision, pressed: origin } = input;
   const by = decidedBy(responder, ask);
   const before = await listDecisions(tx, ask.id);
   const former = before.find((one) => one.decision.by.id === by.id);
@@ -124,9 +124,9 @@ async function decideHeld(
   // Ending it must last, so the refusal is returned and not thrown.
   const ended = await endHeldIfDue(ctx, tx, held);
   if (ended) return settledRefusal(ended);
-  if (!(await ctx.owners.ofRequest(ask).isWanted(tx, ask))) {
+  if (!(await ctx.requesters.ofRequest(ask).isWanted(tx, ask))) {
     const how = { by: { kind: "server", id: ask.door }, action: "cancelled" } as const;
-    return settledRefusal(await finishAddressed(ctx, tx, ask, { outcome: { status: "cancelled" }, at: now, ...how }));
+    return settledRefusal(await finishRequest(ctx, tx, ask, { outcome: { status: "cancelled" }, at: now, ...how }));
   }
   if (misfit?.code === "secret_detected") throw misfit;
   if (input.byKey && !responder.self && responder.person !== null) {
@@ -138,7 +138,7 @@ async function decideHeld(
     responder,
     by,
     at: now,
-    ...(pressed && { pressed }),
+    ...(origin && { pressed: origin }),
     decision: withWords(ask, decision),
     nameOf: ({ id }) => names.get(id) ?? id,
   });
@@ -148,23 +148,23 @@ async function decideHeld(
   await upsertDecision(tx, ask.id, before.length + 1, counted);
   // point: decision-stored
   if (!settled.outcome) {
-    await updateAddressed(tx, { ...ask, refused: null });
+    await updateRequest(tx, { ...ask, refused: null });
     await note(tx, ask, settled.counted, "approval_counted");
     tx.wake(askTopic(ask.id));
     tx.wake(INBOX_TOPIC);
-    const reread = await lockAddressed(tx, ask.id);
+    const reread = await lockRequest(tx, ask.id);
     return { ask: reread?.ask ?? ask, repeated: false };
   }
   const outcome = withArguments(ask, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  const over = await finishAddressed(ctx, tx, ask, { outcome, at: now, by, action, ...(pressed && { pressed }) });
+  const over = await finishRequest(ctx, tx, ask, { outcome, at: now, by, action, ...(origin && { pressed: origin }) });
   return { ask: over, repeated: false };
 }
 
-/** What is over stays as it is: whoever comes late holds nothing and writes nothing, however many they are. */
+/** Returns the result of an answer to a request that is over. It locks nothing and writes nothing. */
 async function lateAnswer(
   on: Queryable,
-  ask: AddressedAsk,
+  ask: Request,
   { responder, decision }: DecisionInput,
 ): Promise<Decided | Refusal> {
   const by = decidedBy(responder, ask);
@@ -172,8 +172,8 @@ async function lateAnswer(
   return former && isSame(ask, former.decision, decision) ? { ask, repeated: true } : settledRefusal(ask);
 }
 
-/** True when somebody says again what was counted: the same choice, and for a reply the same words. */
-function isSame(ask: AddressedAsk, former: CountedDecision, decision: Decision): boolean {
+/** True if a decision repeats the one that was counted: the same choice, and for a reply the same words. */
+function isSame(ask: Request, former: CountedDecision, decision: Decision): boolean {
   switch (decision.kind) {
     case "approve":
       return (
@@ -203,7 +203,7 @@ function isSameValue(outcome: Outcome | null, value: unknown): boolean {
 }
 
 /** Free text that is the name or the title of a ready-made answer selects it (spec/a2h 9). */
-function withWords(ask: AddressedAsk, decision: Decision): Decision {
+function withWords(ask: Request, decision: Decision): Decision {
   if (decision.kind !== "reply" || decision.option !== undefined || decision.text === undefined) return decision;
   const text = decision.text.trim();
   const option = optionsOf(ask).find(({ name, title }) => name === text || title === text);
@@ -211,32 +211,32 @@ function withWords(ask: AddressedAsk, decision: Decision): Decision {
 }
 
 /** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (spec/a2h 13). */
-export function withArguments(ask: Pick<AddressedAsk, "form">, outcome: Outcome, decision: Decision): Outcome {
+export function withArguments(ask: Pick<Request, "form">, outcome: Outcome, decision: Decision): Outcome {
   if (ask.form.kind !== "approval" || !ask.form.editable || !outcome.approved) return outcome;
   const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? ask.form.kwargs;
   const edited = kwargs !== ask.form.kwargs;
   return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(ask.form.fn, kwargs)) };
 }
 
-/** A decision with its words read as the value that is asked for, and why it is no answer, where it is none. */
+/** A decision whose words are read as the requested value; `misfit` is the refusal if it is not a valid answer. */
 export interface JudgedDecision {
   words: CleanWords<Decision>;
   misfit: Refusal | null;
 }
 
 /**
- * Reads the words of a decision as the value that is asked for, and judges it: it is no answer where whoever asked cannot
- * take it, or where it does not fit what was asked for. Done before the transaction, because it may take a while. However
- * somebody answers, what they say is read here, and what lets people answer requests is taken out of it.
+ * Reads the words of a decision as the requested value, and checks it. A decision is refused if the requester cannot
+ * take it, or if it does not fit the request. Call it before the transaction, because it may take a while. Answers from
+ * every channel are read here, and codes and links that let people answer requests are removed from them.
  */
 export async function judged(
   ctx: Context,
-  ask: AddressedAsk,
+  ask: Request,
   { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
 ): Promise<JudgedDecision> {
   const { form } = ask;
   const words = await cleanWords(ctx, given, { ...responder, askId: ask.id });
-  const decision = words.said;
+  const decision = words.words;
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
   if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, ask, decision) };
   const { values, wanted } = readingsOf(form.schema, decision.text);
@@ -244,16 +244,16 @@ export async function judged(
   for (const value of values) {
     const read = { ...decision, value };
     const misfit = await misfitOf(ctx, ask, read);
-    if (misfit?.code !== "answer_misfit") return { words: { ...words, said: read }, misfit };
+    if (misfit?.code !== "answer_misfit") return { words: { ...words, words: read }, misfit };
     first ??= misfit;
   }
   const errors = wanted === null ? first?.details["errors"] : [{ path: "", message: wanted }];
   return { words, misfit: new Refusal("answer_misfit", { errors }) };
 }
 
-async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<Refusal | null> {
+async function misfitOf(ctx: Context, ask: Request, decision: Decision): Promise<Refusal | null> {
   const { form } = ask;
-  const refusal = await ctx.owners.ofRequest(ask).check?.(ask, decision);
+  const refusal = await ctx.requesters.ofRequest(ask).check?.(ask, decision);
   if (refusal) return refusal;
   const judged =
     form.kind === "value" && form.schema && decision.kind === "value"
@@ -299,8 +299,8 @@ async function noteRefused(
 }
 
 /**
- * Keeps with an open ask, and in the record, that somebody's answer was not accepted, and why (spec/a2h 5.5).
- * Of somebody who was not asked that is all that happens: nobody's inbox hears of it.
+ * Stores with an open request, and in the audit record, that an answer was not accepted, and why (spec/a2h 5.5).
+ * An answer of somebody who was not asked does not wake any inbox.
  */
 export async function noteRefusedAnswer(
   ctx: Context,
@@ -310,9 +310,9 @@ export async function noteRefusedAnswer(
 ): Promise<void> {
   const { via, person, called = "unknown" } = responder;
   const words = await cleanWords(ctx, refusal, { ...responder, askId });
-  const { input, ...said } = words.said;
+  const { input, ...said } = words.words;
   await transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, askId);
+    const held = await lockRequest(tx, askId);
     if (held?.ask.state !== "open") return;
     const attempts = (held.ask.refused?.attempts ?? 0) + 1;
     const by = { via, responder: person ?? called };
@@ -330,7 +330,7 @@ export async function noteRefusedAnswer(
   });
 }
 
-function decidedBy(responder: Decider, ask: AddressedAsk): DecidedBy {
+function decidedBy(responder: Decider, ask: Request): DecidedBy {
   const { via } = responder;
   if (responder.self) return { kind: "agent", id: ask.asker, via };
   if (responder.person !== null) return { kind: "person", id: responder.person, via };
@@ -347,12 +347,12 @@ async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<M
   return new Map(deciders.map(({ id, kind }) => [id, humans.get(id)?.name ?? (kind === "agent" ? agentName(id) : id)]));
 }
 
-async function note(tx: Tx, ask: AddressedAsk, { by, pressed }: CountedDecision, action: string): Promise<void> {
+async function note(tx: Tx, ask: Request, { by, pressed: origin }: CountedDecision, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
     ...aboutAsk(ask, action),
     via: by.via,
-    ...(pressed && { pressed }),
+    ...(origin && { pressed: origin }),
     ...(ask.digest !== null && { digest: ask.digest }),
   });
 }

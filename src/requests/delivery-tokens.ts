@@ -14,8 +14,9 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const REPLY_LETTERS = 26;
 
 /**
- * What stands in a message and lets its reader answer. All of it follows from the delivery's id and a key outside the
- * database: a message that is sent again says the same, and a stolen database holds none of it (spec/channels 3).
+ * The tokens in a message that let its reader answer. They are derived from the delivery's id and a key outside the
+ * database. So a message that is sent again has the same tokens, and a stolen database does not reveal them
+ * (spec/channels 3).
  */
 export interface DeliveryTokens {
   link: string;
@@ -24,8 +25,8 @@ export interface DeliveryTokens {
 }
 
 /**
- * Returns where whoever gets a message decides: on its one-time page, or where the asker can read the message, in the
- * inbox.
+ * Returns the address where the recipient of a message decides: its one-time page, or the inbox if the requester can
+ * read the message.
  */
 export function linkOf(
   ctx: Pick<Context, "keyring">,
@@ -36,8 +37,8 @@ export function linkOf(
 }
 
 /**
- * Returns what a message is called where others may read it, such as in a Message-ID: it looks like the id of a delivery,
- * and tells nothing of it.
+ * Returns the name of a message where others may read it, such as in a Message-ID. It looks like the id of a delivery,
+ * and reveals nothing of it.
  */
 export function messageNameOf({ keyring }: Pick<Context, "keyring">, deliveryId: string): string {
   return `dlv_${letters(keyring.mac("delivery", `name ${deliveryId}`), BASE62, NAME_LETTERS)}`;

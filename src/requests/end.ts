@@ -1,40 +1,35 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Audience, Outcome } from "./model/request.ts";
+import type { Request, Audience, Outcome } from "./model/request.ts";
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
-import { insertReaders, lockAddressed, updateAddressed, type AddressedAt } from "./store/requests.ts";
+import { insertReaders, lockRequest, updateRequest, type RequestAt } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk, planDeliveries } from "./address-ask.ts";
-import { closeAddressedIn, type AddressedEnd } from "./close.ts";
+import { aboutAsk, planDeliveries } from "./create-request.ts";
+import { closeRequestIn, type RequestEnd } from "./close.ts";
 import { tellDevices } from "./tell-devices.ts";
 
-/** What the ends of asks to people need of the context. */
-export type Ending = Pick<Context, "owners">;
+/** The parts of the context that the end of a request to people uses. */
+export type Ending = Pick<Context, "requesters">;
 
 /**
  * Ends a held, open ask, and does what that means to its owner, in the transaction under way. Every end that people, policy
- * and the clock make is here; an owner that ends its own uses `closeAddressedIn`.
+ * and the clock make is here; an owner that ends its own uses `closeRequestIn`.
  *
  * @throws {Refusal} why its owner cannot take the outcome
  */
-export async function finishAddressed(
-  ctx: Ending,
-  tx: Tx,
-  ask: AddressedAsk,
-  end: AddressedEnd,
-): Promise<AddressedAsk> {
-  return closeAddressedIn(tx, ask, end, (over) => ctx.owners.ofRequest(over).ended(tx, over));
+export async function finishRequest(ctx: Ending, tx: Tx, ask: Request, end: RequestEnd): Promise<Request> {
+  return closeRequestIn(tx, ask, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
 }
 
 /** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
-export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: AddressedAt): Promise<AddressedAsk | undefined> {
+export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: RequestAt): Promise<Request | undefined> {
   if (ask.state !== "open" || now < ask.expiresAt) return undefined;
   // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
   const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
-  return finishAddressed(ctx, tx, ask, {
+  return finishRequest(ctx, tx, ask, {
     outcome,
     at: ask.expiresAt,
     by: { kind: "clock", id: "clock" },
@@ -43,9 +38,9 @@ export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: AddressedA
 }
 
 /** Ends an ask whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
-export async function expireAddressed(ctx: Context, askId: string): Promise<AddressedAsk | undefined> {
+export async function expireRequest(ctx: Context, askId: string): Promise<Request | undefined> {
   return transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, askId);
+    const held = await lockRequest(tx, askId);
     return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.ask);
   });
 }
@@ -55,9 +50,9 @@ export async function expireAddressed(ctx: Context, askId: string): Promise<Addr
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
  */
-export async function cancelAddressed(ctx: Context, askId: string, by: Actor, reason?: string): Promise<AddressedAsk> {
+export async function cancelRequest(ctx: Context, askId: string, by: Actor, reason?: string): Promise<Request> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, askId);
+    const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
     const over = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
     if (over.state === "cancelled") return over;
@@ -67,14 +62,14 @@ export async function cancelAddressed(ctx: Context, askId: string, by: Actor, re
       ...(over.form.kind === "approval" && { approved: false }),
       ...(reason !== undefined && { comment: reason }),
     };
-    return finishAddressed(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
+    return finishRequest(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
   });
   if (result instanceof Refusal) throw result;
   return result;
 }
 
 /** Returns why an ask that is over takes no decision, with how it ended. */
-export function settledRefusal(ask: AddressedAsk): Refusal {
+export function settledRefusal(ask: Request): Refusal {
   const at = ask.settledAt ?? ask.createdAt;
   if (ask.state === "expired") return new Refusal("request_expired", { resolved_at: at });
   if (ask.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
@@ -92,26 +87,26 @@ const ESCALATIONS_MOST = 10;
 const STEPS_OF_AN_ESCALATION = 1000;
 
 /**
- * Tells more people about an open ask, at once and with `words` first. Those of `added` may answer from now on, unless
- * several have to agree; everybody else is only told (spec/a2h 11).
+ * Notifies more people of an open request, at once and with `words` first. Those of `added` may answer from now on,
+ * unless several have to agree; everybody else is only informed (spec/a2h 11).
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
  */
-export async function escalateAddressed(
+export async function escalateRequest(
   ctx: Context,
   askId: string,
   { added, informed, words, by }: { added: Audience | null; informed: Audience | null; words: string; by: Actor },
-): Promise<AddressedAsk> {
+): Promise<Request> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, askId);
+    const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
     const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
     if (ask.state !== "open") return settledRefusal(ask);
     const { escalations = 0 } = ask.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
 
-    const told = [added, informed].filter((one) => one !== null);
-    const all: Audience = { is: "any", of: told.map((node) => ({ afterMs: 0, node })) };
+    const informedOnly = [added, informed].filter((one) => one !== null);
+    const all: Audience = { is: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
     const firstStep = leavesOf(ask.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
     await planDeliveries(ctx, tx, { askId, audience: all, firstStep, words });
     const audience = escalated(ask.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
@@ -119,7 +114,7 @@ export async function escalateAddressed(
       await insertReaders(tx, askId, readersOf(added));
       await tellDevices(tx, askId, added);
     }
-    await updateAddressed(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
+    await updateRequest(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
     await appendAudit(tx, { actor: by, ...aboutAsk(ask, "escalated") });
     tx.wake(INBOX_TOPIC);
     tx.wake(DELIVERIES_TOPIC);

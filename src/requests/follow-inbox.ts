@@ -3,17 +3,17 @@ import { listInboxVersions, markOfInboxBehind } from "./store/inbox.ts";
 import { INBOX_TOPIC, watch } from "../core/store/wake.ts";
 import { readersFor } from "./read.ts";
 
-/** Changes within this time are told together. */
+/** Changes within this time are sent together. */
 const GATHER_MS = 100;
-/** Without any word of a change the inbox is read again after this long: words between nodes may be lost. */
+/** Without a notification the inbox is read again after this long: notifications between nodes may be lost. */
 const QUIET_MS = 10_000;
-/** Of so many open asks a change is told with its id; of those behind them, only that something has changed. */
+/** Changes of this many first open requests are sent with their ids. Changes behind them are sent as null. */
 const COMPARED_MOST = 5000;
 
 /**
- * Yields the ids of asks that have come into somebody's inbox, changed in it, or ended, from now on; null stands for
- * something further down, and comes first of all: what changed while the follower was on the way is not compared. Hints
- * only: whoever follows reads.
+ * Yields the ids of requests that have come into somebody's inbox, changed in it, or ended, from now on. Null stands
+ * for a change further down. It comes first of all, because changes before the follower connected are not compared.
+ * These are hints only: the follower then reads the inbox.
  */
 export async function* followInbox(
   ctx: Context,

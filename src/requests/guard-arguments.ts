@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { redactJson, stringsOf } from "../lib/strings-of.ts";
-import { turnAfter } from "../lib/turn.ts";
+import { yieldAfterLarge } from "../lib/event-loop.ts";
 import type { BoundCall } from "./model/bound-call.ts";
 
 /** The arguments of a call that hold a secret, as a request carries them. */
@@ -13,10 +13,10 @@ export interface GuardedArguments {
 }
 
 /**
- * Returns those arguments of a call that hold a secret, by their names or in what they say; null where there are none.
- * They are never altered, since that would change what is approved: people see each with its secrets masked, and
- * whole after a press, and what leaves this server does not hold them (spec/security 4.7). A search that took too long
- * counts as none.
+ * Returns the arguments of a call that hold a secret, by their names or their contents; null if no argument does.
+ * They are never altered, since that would change the call to approve. People see each with its secrets masked, and
+ * whole after they press a button; messages that leave this server do not hold them (spec/security 4.7). A search that
+ * took too long counts as one that found nothing.
  */
 export async function argumentsWithSecrets(
   { secrets }: Pick<Context, "secrets">,
@@ -26,7 +26,7 @@ export async function argumentsWithSecrets(
     .sort()
     .map((name) => [name, parsed[name]] as const);
   const isTelling = (name: string) => secrets.isSuspect(name);
-  await turnAfter(canonical);
+  await yieldAfterLarge(canonical);
   const { finds } = await secrets.find(
     members.flatMap(([name, value], i) => [
       ...(isTelling(name) ? [{ path: `[${i}]#name`, text: name }] : []),

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Target } from "./model/request.ts";
+import type { Request, Target } from "./model/request.ts";
 import { countHeld, insertDelivery, updateDelivery, type Delivery } from "./store/deliveries.ts";
 import { countInWindow, readWindow, type LimitState } from "../core/store/limit-windows.ts";
 import { storeNow, type Tx } from "../core/store/db.ts";
@@ -9,19 +9,19 @@ import { identityAt } from "../access/model/identity.ts";
 
 /** How a message is marked that waits because there were too many. */
 const HELD = "too_many";
-/** So long others may still be held, before somebody is told how many there are. */
+/** How long further messages are gathered before the recipient is informed how many are held. */
 const DIGEST_AFTER_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 interface Letter {
   delivery: Delivery;
-  ask: AddressedAsk;
+  ask: Request;
 }
 
 /**
- * Holds a message back, until the hour is over, that is one too many to its recipient, or that would be to one recipient
- * too many of its agent; returns whether it is held. One message an hour tells a recipient how many wait. What is asked
- * stands in the inbox all the while (spec/channels 1.5).
+ * Holds a message back until the hour is over, if its recipient got too many messages, or its agent wrote to too many
+ * recipients; returns whether it is held. One message an hour informs a recipient how many wait. The request is in the
+ * inbox all the while (spec/channels 1.5).
  *
  * A message is counted when it is first taken up: one that is tried again is the same message. Programs that the operator
  * wrote down take as many as there are.
@@ -65,7 +65,7 @@ async function hold(tx: Tx, delivery: Delivery, { resetsAt, now }: LimitState): 
   await updateDelivery(tx, delivery, { state: "queued", inMs: resetsAt - now, attempt: 0, lastError: HELD });
 }
 
-/** A message without words tells how many wait; what it says is found when it is sent. */
+/** Plans a message without words, which informs how many wait; its text is made when it is sent. */
 async function planDigest(ctx: Context, tx: Tx, delivery: Delivery, { now }: LimitState): Promise<void> {
   const { askId, channel, target, person } = delivery;
   // Steps of its own: other words about an ask have steps above zero.
@@ -74,7 +74,7 @@ async function planDigest(ctx: Context, tx: Tx, delivery: Delivery, { now }: Lim
   await insertDelivery(tx, { id, askId, kind: "tell", channel, target, person, step, inMs: DIGEST_AFTER_MS });
 }
 
-/** Returns what a recipient is told of messages that are held back; nothing where none is any more. */
+/** Returns the text for a recipient about held-back messages; null if none is held back any more. */
 export async function digestWords(
   ctx: Pick<Context, "db" | "addressed">,
   delivery: Delivery,

@@ -18,15 +18,16 @@ export async function mayBeAsked(ctx: Knowing, target: Target): Promise<boolean>
   return whom === "listed" ? true : isKnown(ctx, target);
 }
 
-/** An escalation, apart: who is asked from then on, and who is only told. */
+/** The parts of an escalation: the people asked from then on, and the people only informed. */
 interface EscalationParts {
   added: Audience | null;
   informed: Audience | null;
 }
 
 /**
- * Returns whom an escalation adds to a request: people who are enrolled, and whoever the operator's patterns name. Everybody
- * else is told, and decides nothing; so is everybody where the request is `fixed` or several have to agree (spec/a2h 11).
+ * Returns the people whom an escalation adds to a request: enrolled people, and those whom the operator's patterns
+ * name. Everybody else is only informed. If the request is `fixed`, or several have to agree, everybody is only
+ * informed (spec/a2h 11).
  */
 export async function escalationOf(
   ctx: Knowing,

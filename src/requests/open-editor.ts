@@ -2,11 +2,11 @@ import { closingSentence, DECIDED_IN_INBOX, PRESSED_ELSEWHERE } from "./closing-
 import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
-import { isPostedAt, isReadByAsker, type PressedMessage } from "./model/carrier.ts";
+import { isPostedAt, isReadByAsker, type SlackMessageRef } from "./model/carrier.ts";
 import { isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDelivery } from "./store/deliveries.ts";
-import { readAddressed } from "./read.ts";
+import { readRequest } from "./read.ts";
 import { Refusal } from "../refusals.ts";
 
 /**
@@ -15,7 +15,7 @@ import { Refusal } from "../refusals.ts";
  */
 export async function openEditor(
   ctx: Context,
-  { delivery: id, ...pressed }: PressedMessage & { delivery: string },
+  { delivery: id, ...pressed }: SlackMessageRef & { delivery: string },
   responder: Decider,
 ): Promise<{ view: AskView } | { refused: string }> {
   const delivery = await findDelivery(ctx.db, id);
@@ -23,7 +23,7 @@ export async function openEditor(
   if (!isPostedAt(delivery, pressed)) return { refused: PRESSED_ELSEWHERE };
   if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
-    const ask = await readAddressed(ctx, delivery.askId);
+    const ask = await readRequest(ctx, delivery.askId);
     if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };
     const sinceMs = (await storeNow(ctx.db)) - ask.createdAt;
     return isAsked(ask.audience, responder, ask.form.kind, sinceMs)

@@ -1,14 +1,14 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
-import { VIAS, type AddressedAsk, type Decision, type Decider } from "./model/request.ts";
+import { VIAS, type Request, type Decision, type Decider } from "./model/request.ts";
 import { identityAt } from "../access/model/identity.ts";
 import { Refusal } from "../refusals.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDeliveryByHash, type Delivery } from "./store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { decideAsk, responderOf, type Decided } from "./decide.ts";
-import { pressedBy } from "./pressed-by.ts";
-import { readAddressed } from "./read.ts";
+import { decisionOriginOf } from "./decision-origin.ts";
+import { readRequest } from "./read.ts";
 import { isAddressLost } from "./address-of-delivery.ts";
 import { isReadByAsker } from "./model/carrier.ts";
 import { isLocked, tryCode } from "./try-code.ts";
@@ -18,9 +18,9 @@ const SHOWN_AFTERWARDS_MS = 7 * 86_400_000;
 
 const LOCKED = "Too many wrong codes: this link decides nothing any more.";
 
-/** What a one-time link leads to. */
+/** The request behind a one-time link. */
 export interface LinkReading {
-  ask: AddressedAsk;
+  ask: Request;
   delivery: Delivery;
   /** Wrong codes have locked it; it shows, and decides nothing. */
   locked: boolean;
@@ -36,7 +36,7 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
   if (!delivery || delivery.exposedAt !== null || isReadByAsker(delivery.target)) throw new Refusal("link_dead");
   if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
-  const ask = await readAddressed(ctx, delivery.askId);
+  const ask = await readRequest(ctx, delivery.askId);
   if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
   }
@@ -44,8 +44,8 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
 }
 
 /**
- * Decides as whoever the link's message was sent to. Every answer needs the message's code too, unless the addressee is
- * signed in: a link alone may have been followed by a machine, or be read by one.
+ * Decides as the recipient of the link's message. Every answer needs the message's code too, unless the recipient is
+ * signed in: a machine may have read the link, or followed it.
  *
  * @throws {Refusal} `link_dead`, `code_missing`, and whatever `decideAsk` throws
  */
@@ -62,11 +62,11 @@ export async function decideByLink(
     if (tried === "locked") throw new Refusal("code_missing", {}, LOCKED);
     if (tried === "wrong") throw new Refusal("code_missing");
   }
-  const pressed = pressedBy(ctx, delivery, identityAt(delivery.target));
-  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, pressed });
+  const origin = decisionOriginOf(ctx, delivery, identityAt(delivery.target));
+  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, pressed: origin });
 }
 
-/** Returns whoever a message was sent to, as somebody who answers; `via` is the channel that carried the link. */
+/** Returns the recipient of a message as a decider; `via` is the channel that carried the link. */
 async function recipientOf(ctx: Context, { target, person, channel }: Delivery): Promise<Decider> {
   const via = VIAS.find((one) => one === channel) ?? "web";
   if (person !== null) return responderOf(ctx.db, person, via);

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
-import { insertHeardIfNew } from "./store/deliveries.ts";
-import { findPhone, noteHeardFrom, setOptedOut } from "./store/phones.ts";
+import { insertInboundIfNew } from "./store/deliveries.ts";
+import { findPhone, notePhoneContact, setOptedOut } from "./store/phones.ts";
 import { transact } from "../core/store/transact.ts";
 import { chargeOnce } from "../core/limits.ts";
 
@@ -23,7 +23,7 @@ export function phoneMemory(ctx: Context) {
     },
     /** The person has written just now. */
     async heardFrom(kind: PhoneKind, number: string): Promise<void> {
-      await transact(ctx, (tx) => noteHeardFrom(tx, kind, number));
+      await transact(ctx, (tx) => notePhoneContact(tx, kind, number));
     },
     async hasWritten(kind: PhoneKind, number: string, withinMs: number): Promise<boolean> {
       const phone = await findPhone(ctx.db, kind, number);
@@ -42,7 +42,7 @@ export function phoneMemory(ctx: Context) {
     },
     /** Returns whether Twilio's id of a message is seen for the first time, ever. */
     async isNew(messageSid: string): Promise<boolean> {
-      return transact(ctx, (tx) => insertHeardIfNew(tx, "twilio", messageSid));
+      return transact(ctx, (tx) => insertInboundIfNew(tx, "twilio", messageSid));
     },
   };
 }

@@ -2,22 +2,22 @@ import { findHuman } from "../access/store/humans.ts";
 import type { Context } from "../context.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { printable } from "../lib/printable.ts";
-import type { AddressedAsk, CountedDecision, DecidedBy } from "./model/request.ts";
+import type { Request, CountedDecision, DecidedBy } from "./model/request.ts";
 import { listDecisions } from "./store/requests.ts";
 
-/** What somebody, or a rule, decided, and their name as people may be shown it. */
+/** A decision of a person or a rule, with the name as people may see it. */
 export type NamedDecision = Pick<CountedDecision, "by" | "at" | "approved" | "comment" | "digest"> & { name: string };
 
 /** Returns who decided a request, in their order. */
-export async function readDecided({ db }: Pick<Context, "db">, ask: AddressedAsk): Promise<readonly NamedDecision[]> {
+export async function readDecided({ db }: Pick<Context, "db">, ask: Request): Promise<readonly NamedDecision[]> {
   const decided = await decidedIn(db, ask);
   return Promise.all(decided.map(async (one) => ({ ...one, name: await nameOf(db, one.by) })));
 }
 
-/** Of what a rule or a standing permission decided, nobody has pressed anything. */
+/** Returns the decisions on a request. A decision by a rule or a permanent grant is read from its trace. */
 async function decidedIn(
   db: Queryable,
-  { id, outcome, settledAt }: AddressedAsk,
+  { id, outcome, settledAt }: Request,
 ): Promise<readonly Omit<NamedDecision, "name">[]> {
   if (!outcome?.trace) return (await listDecisions(db, id)).map(({ decision }) => decision);
   if (!outcome.by || settledAt === null) return [];

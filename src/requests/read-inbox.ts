@@ -1,15 +1,15 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "./model/request.ts";
+import type { Request } from "./model/request.ts";
 import { inboxCounts, type InboxCounts, type InboxFilter } from "./model/inbox.ts";
-import { countInbox, listInbox, type InboxPlace } from "./store/inbox.ts";
+import { countInbox, listInbox, type InboxPosition } from "./store/inbox.ts";
 import { readersFor } from "./read.ts";
 
-export type { InboxPlace } from "./store/inbox.ts";
+export type { InboxPosition } from "./store/inbox.ts";
 
 export interface InboxPage {
-  asks: AddressedAsk[];
+  asks: Request[];
   /** Where the next page goes on; null after the last. */
-  next: InboxPlace | null;
+  next: InboxPosition | null;
   /** With the first page of what waits: how many there are in all of what is wanted. */
   counts: InboxCounts | null;
 }
@@ -19,7 +19,7 @@ export async function readInbox(
   ctx: Pick<Context, "db">,
   person: string,
   filter: InboxFilter,
-  page: { after?: InboxPlace; limit: number },
+  page: { after?: InboxPosition; limit: number },
 ): Promise<InboxPage> {
   const readers = await readersFor(ctx.db, person);
   const { agent, ...wanted } = filter;
@@ -27,7 +27,7 @@ export async function readInbox(
   const counted = isCounted ? await countInbox(ctx.db, readers) : null;
   const named = counted?.groups.filter((group) => group.agent === agent) ?? [];
   const askers = agent === undefined ? {} : { askers: [...new Set(named.map(({ asker }) => asker))] };
-  // One more than wanted tells whether there is another page.
+  // One more than requested shows whether there is another page.
   const found = await listInbox(ctx.db, readers, { ...wanted, ...askers }, { ...page, limit: page.limit + 1 });
   const asks = found.slice(0, page.limit).map(({ ask }) => ask);
   const last = found.length > page.limit ? asks.at(-1) : undefined;
@@ -39,6 +39,6 @@ export async function readInbox(
 }
 
 /** Returns the place behind which the list goes on after this ask. */
-export function placeIn({ state, expiresAt, settledAt, createdAt, id }: AddressedAsk): InboxPlace {
+export function placeIn({ state, expiresAt, settledAt, createdAt, id }: Request): InboxPosition {
   return { at: state === "open" ? expiresAt : (settledAt ?? 0), createdAt, id };
 }

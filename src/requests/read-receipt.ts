@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { makeSigningKey, publicPart, type Receipt, type ReceiptKey, signReceipt } from "../lib/receipt.ts";
-import type { AddressedAsk, CountedDecision } from "./model/request.ts";
+import type { Request, CountedDecision } from "./model/request.ts";
 import { Refusal } from "../refusals.ts";
 import { listDecisions } from "./store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../core/store/sealed-secrets.ts";
@@ -15,8 +15,8 @@ type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
 async function signingKeys(
   ctx: Pick<Context, "db" | "wake" | "keyring">,
 ): Promise<readonly [SigningKey, ...SigningKey[]]> {
-  const standing = await findSecret(ctx.db, ctx.keyring, SIGNING_SECRET);
-  if (standing !== null) return JSON.parse(standing) as [SigningKey, ...SigningKey[]];
+  const existing = await findSecret(ctx.db, ctx.keyring, SIGNING_SECRET);
+  if (existing !== null) return JSON.parse(existing) as [SigningKey, ...SigningKey[]];
   const fresh = JSON.stringify([await makeSigningKey()]);
   const stored = await transact(ctx, async (tx) => {
     await insertSecretIfNew(tx, ctx.keyring, SIGNING_SECRET, fresh);
@@ -36,7 +36,7 @@ export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyrin
  *
  * @throws {Refusal} `request_not_found` while the ask is open
  */
-export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: string): Promise<string> {
+export async function readReceipt(ctx: Context, ask: Request, issuer: string): Promise<string> {
   const { outcome, settledAt } = ask;
   if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
   const decisions = await listDecisions(ctx.db, ask.id);
@@ -61,26 +61,26 @@ export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: strin
 
 type Decided = Receipt["decided"][number];
 
-function decided({ by, at, digest, pressed }: CountedDecision): Decided {
-  // Of somebody who is not enrolled a receipt says the kind of address, and the address as only this server can tell it.
+function decided({ by, at, digest, pressed: origin }: CountedDecision): Decided {
+  // For a person who is not enrolled, a receipt holds the kind of address, and a code that only this server can make.
   const id = by.kind === "address" ? by.id.replace(/:.*$/s, "") : by.id;
   return {
     ...by,
     id,
-    ...(pressed && { delivery: pressed.delivery }),
-    ...(pressed?.addressMac !== undefined && { address_mac: pressed.addressMac }),
+    ...(origin && { delivery: origin.delivery }),
+    ...(origin?.addressMac !== undefined && { address_mac: origin.addressMac }),
     at,
     shown: digest ?? null,
   };
 }
 
 /** Who allowed exactly this earlier was shown it then; a rule was shown nothing. */
-function decidedByPolicy({ outcome, settledAt, digest }: AddressedAsk): Decided[] {
+function decidedByPolicy({ outcome, settledAt, digest }: Request): Decided[] {
   if (!outcome?.by || settledAt === null) return [];
   return [{ ...outcome.by, at: settledAt, shown: outcome.by.kind === "person" ? digest : null }];
 }
 
-function outcomeWord({ outcome, form }: AddressedAsk): Receipt["outcome"] {
+function outcomeWord({ outcome, form }: Request): Receipt["outcome"] {
   if (outcome?.status === "expired" || outcome?.status === "cancelled") return outcome.status;
   if (form.kind !== "approval") return "answered";
   return outcome?.approved ? "approved" : "rejected";

@@ -1,32 +1,32 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "./model/request.ts";
+import type { Request } from "./model/request.ts";
 import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "./model/audience.ts";
 import type { Counted } from "./model/settle.ts";
 import { Refusal } from "../refusals.ts";
 import * as store from "./store/requests.ts";
-import type { AddressedAt } from "./store/requests.ts";
+import type { RequestAt } from "./store/requests.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { listDeliveries, type Delivery } from "./store/deliveries.ts";
 import { findHumans, listIdentities, type Human } from "../access/store/humans.ts";
 import { findHuman } from "../access/store/humans.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
-import { expireAddressed } from "./end.ts";
+import { expireRequest } from "./end.ts";
 
 /** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
-async function asOfNow(ctx: Context, { ask, now }: AddressedAt): Promise<AddressedAsk> {
+async function asOfNow(ctx: Context, { ask, now }: RequestAt): Promise<Request> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
-  return (await expireAddressed(ctx, ask.id)) ?? ask;
+  return (await expireRequest(ctx, ask.id)) ?? ask;
 }
 
 /** Returns what the asker calls `ref`. @throws {Refusal} `request_not_found` */
-export async function readByRef(ctx: Context, asker: string, ref: string): Promise<AddressedAsk> {
+export async function readByRef(ctx: Context, asker: string, ref: string): Promise<Request> {
   const found = await store.findByRef(ctx.db, asker, ref);
   if (!found) throw new Refusal("request_not_found");
   return asOfNow(ctx, found);
 }
 
 /** Returns the one ask that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
-export async function readAnyByRef(ctx: Context, ref: string): Promise<AddressedAsk> {
+export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> {
   const found = await store.findAllByRef(ctx.db, ref);
   const [only, ...others] = found;
   if (!only) throw new Refusal("request_not_found");
@@ -35,22 +35,22 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Addressed
 }
 
 /** Returns an ask by its own id. @throws {Refusal} `request_not_found` */
-export async function readAddressed(ctx: Context, askId: string): Promise<AddressedAsk> {
-  const found = await store.findAddressed(ctx.db, askId);
+export async function readRequest(ctx: Context, askId: string): Promise<Request> {
+  const found = await store.findRequest(ctx.db, askId);
   if (!found) throw new Refusal("request_not_found");
   return asOfNow(ctx, found);
 }
 
 /** Returns the ask as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
-export async function waitForAddressed(
+export async function waitForRequest(
   ctx: Context,
   askId: string,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
-): Promise<AddressedAsk> {
+): Promise<Request> {
   const until = ctx.clock.monotonic() + waitMs;
   using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, signal]);
   for (;;) {
-    const ask = await readAddressed(ctx, askId);
+    const ask = await readRequest(ctx, askId);
     const leftMs = until - ctx.clock.monotonic();
     if (ask.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return ask;
     // Another node's word may be lost: the row is looked at every second.
@@ -59,30 +59,30 @@ export async function waitForAddressed(
 }
 const LOOK_AGAIN_MS = 1000;
 
-/** What has been sent about an ask, what was counted, and everybody named in it. */
-export interface AddressedDetails {
+/** The messages sent about a request, the decisions counted, and everybody named in them. */
+export interface RequestDetails {
   deliveries: readonly Delivery[];
   decisions: readonly Counted[];
   /** By id of the person. */
   humans: ReadonlyMap<string, Human>;
 }
 
-export async function readDetails(ctx: Pick<Context, "db">, ask: AddressedAsk): Promise<AddressedDetails> {
+export async function readDetails(ctx: Pick<Context, "db">, ask: Request): Promise<RequestDetails> {
   const deliveries = await listDeliveries(ctx.db, ask.id);
   const decisions = await store.listDecisions(ctx.db, ask.id);
   return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(ask, deliveries, decisions)) };
 }
 
-function peopleIn(ask: AddressedAsk, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
+function peopleIn(ask: Request, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
   const asked = leavesOf(ask.audience).flatMap(({ target }) => {
     if (target.via === "person") return [target.person];
     return target.via === "webhook" ? target.people : [];
   });
   const deciders = [ask.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
   const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
-  const told = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
+  const notice = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
   const refused = ask.refused ? [ask.refused.responder] : [];
-  return [...new Set([...asked, ...decided, ...told, ...refused])];
+  return [...new Set([...asked, ...decided, ...notice, ...refused])];
 }
 
 /** Returns one page of open asks, oldest first. */
@@ -90,7 +90,7 @@ export async function listPending(
   ctx: Context,
   of: { asker?: string; person?: string; conversation?: number; kinds?: store.Kinds },
   page: { limit: number; offset: number },
-): Promise<{ items: AddressedAsk[]; total: number }> {
+): Promise<{ items: Request[]; total: number }> {
   const { person, ...rest } = of;
   const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
   const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
@@ -98,9 +98,9 @@ export async function listPending(
 }
 
 /** Returns an ask that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
-export async function readInInbox(ctx: Context, person: string, askId: string): Promise<AddressedAsk> {
+export async function readInInbox(ctx: Context, person: string, askId: string): Promise<Request> {
   if (!(await store.isReader(ctx.db, askId, await readersFor(ctx.db, person)))) throw new Refusal("request_not_found");
-  return readAddressed(ctx, askId);
+  return readRequest(ctx, askId);
 }
 
 /** Returns the names under which asks are addressed to a person. */

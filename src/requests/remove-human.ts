@@ -1,19 +1,19 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Audience } from "./model/request.ts";
+import type { Request, Audience } from "./model/request.ts";
 import { isJoint, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
-import { insertReaders, listPending, lockAddressed, updateAddressed } from "./store/requests.ts";
+import { insertReaders, listPending, lockRequest, updateRequest } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { findHuman, findHumanByNumber, lockHumans, retireHuman } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./address-ask.ts";
+import { aboutAsk } from "./create-request.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /**
- * The human can no longer be asked, sign in or answer; what only they were asked goes to everybody who sees all there
- * is. What they decided keeps their name.
+ * Removes a human, who can then no longer be asked, sign in or answer. Requests that only they were asked go to
+ * everybody who sees all requests. Their decisions keep their name.
  *
  * @throws {Refusal} `human_not_found`, `invalid_input` for the person who runs the server
  */
@@ -42,19 +42,19 @@ const ALL = { limit: 1_000_000, offset: 0 };
 async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
   const { items } = await listPending(tx, { readers: [person] }, ALL);
   for (const { ask } of items) {
-    const held = await lockAddressed(tx, ask.id);
+    const held = await lockRequest(tx, ask.id);
     if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
   }
 }
 
-async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
+async function reroute(tx: Tx, ask: Request, person: string, by: Actor): Promise<void> {
   await rerouteFrom(tx, ask, { person, addresses: new Set() }, by);
 }
 
 /** An open request, which this transaction holds, asks neither the person nor anybody at these addresses any more. */
 export async function rerouteFrom(
   tx: Tx,
-  ask: AddressedAsk,
+  ask: Request,
   { person, addresses }: { person: string; addresses: ReadonlySet<string> },
   by: Actor,
 ): Promise<void> {
@@ -62,15 +62,15 @@ export async function rerouteFrom(
   const audience = withoutPerson(ask.audience, { person, addresses, left });
   await insertReaders(tx, ask.id, readersOf(audience));
   await tellDevices(tx, ask.id, audience);
-  await updateAddressed(tx, { ...ask, audience });
+  await updateRequest(tx, { ...ask, audience });
   await appendAudit(tx, { actor: by, ...aboutAsk(ask, "rerouted") });
 }
 
 interface Gone {
   person: string;
-  /** Where nobody is asked any more, whoever it was that the agent named so. */
+  /** Addresses at which nobody is asked any more, even if the agent named the address itself. */
   addresses: ReadonlySet<string>;
-  /** Groups whoever is first of whom decides, with somebody left: these stay asked alone. */
+  /** Groups in which any member may decide and that have members left: only these members stay asked. */
   left: ReadonlySet<string>;
 }
 

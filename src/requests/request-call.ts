@@ -1,44 +1,49 @@
 import type { BoundCall } from "./model/bound-call.ts";
 import { policyInputOfCall } from "./model/policy-call.ts";
 import type { Context } from "../context.ts";
-import type { AddressedAsk, AddressedForm, DecidedBy, Outcome } from "./model/request.ts";
+import type { Request, RequestForm, DecidedBy, Outcome } from "./model/request.ts";
 import { isJoint } from "./model/audience.ts";
-import { evaluate, type Policy, type PolicyInput, type PolicyVerdict } from "../policy/model/policy.ts";
+import { evaluate, type Policy, type PolicyInput, type PolicyDecision } from "../policy/model/policy.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
-import { noteCreated, storeAskIn, tellAskedIn, type AddressedWish, type Asking } from "./address-ask.ts";
+import {
+  noteCreated,
+  storeRequestIn,
+  notifyRecipientsIn,
+  type RequestInput,
+  type RequestContext,
+} from "./create-request.ts";
 import { withArguments } from "./decide.ts";
-import { finishAddressed, type Ending } from "./end.ts";
+import { finishRequest, type Ending } from "./end.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteSpared, readGrants } from "../policy/grants.ts";
 import { judge } from "../policy/judge.ts";
 
 /** A function call that wants to run. */
-export type CallWish = Omit<AddressedWish, "form" | "digest"> &
+export type CallInput = Omit<RequestInput, "form" | "digest"> &
   Omit<ApprovalForm, "kind" | "fn" | "kwargs"> & {
     bound: BoundCall;
-    /** What policy allows, people decide all the same. */
+    /** People decide even if policy allows the call. */
     forPeople?: boolean;
   };
 
-type ApprovalForm = AddressedForm & { kind: "approval" };
+type ApprovalForm = RequestForm & { kind: "approval" };
 
 /** A call as it is stored if people decide. */
-type CallToStore = AddressedWish & { form: ApprovalForm; digest: string };
+type CallToStore = RequestInput & { form: ApprovalForm; digest: string };
 
 /**
- * Asks whether a function call may run: a rule that names the function decides it, or what a person allowed for good for
- * this agent and exactly these arguments; and what neither speaks of people decide, as if there were no policy. What is
- * decided so is over when it is stored: nobody is told, and the agent hears of it as of any decision
- * (spec/a2h 8).
+ * Asks whether a function call may run. It is decided by a rule that names the function, or by a permanent grant for
+ * this agent and exactly these arguments; else by people. A request decided by a rule or a grant is over when it is
+ * stored: no person is notified, and the agent receives the decision like any other (spec/a2h 8).
  *
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function requestCall(
-  ctx: Asking & Ending & Pick<Context, "secrets">,
+  ctx: RequestContext & Ending & Pick<Context, "secrets">,
   policy: Policy,
-  given: CallWish,
-): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  given: CallInput,
+): Promise<{ ask: Request; replayed: boolean }> {
   const guarded = await argumentsWithSecrets(ctx, given.bound);
   const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
   const call: CallToStore = {
@@ -54,23 +59,23 @@ export async function requestCall(
     },
     digest: bound.digest,
   };
-  const owner = ctx.owners.ofRequest(call);
-  const asked = (await owner.present?.(ctx.db, call)) ?? call;
+  const requester = ctx.requesters.ofRequest(call);
+  const asked = (await requester.present?.(ctx.db, call)) ?? call;
   return transact(ctx, async (tx) => {
     const judged = await judgeCall(tx, { policy, call: asked, forPeople });
-    const wish = mayBeGranted(judged) ? { ...asked, wire: { ...asked.wire, standing: true } } : asked;
-    const stored = await storeAskIn(ctx, tx, wish);
+    const input = mayBeGranted(judged) ? { ...asked, wire: { ...asked.wire, standing: true } } : asked;
+    const stored = await storeRequestIn(ctx, tx, input);
     if (stored.replayed) return stored;
     const ruled = await countRuled(tx, judged);
-    await owner.stored?.(tx, stored.ask);
+    await requester.stored?.(tx, stored.ask);
     if (!ruled) {
-      await tellAskedIn(ctx, tx, wish, stored.ask);
+      await notifyRecipientsIn(ctx, tx, input, stored.ask);
       return stored;
     }
     await noteCreated(tx, stored.ask);
     const { outcome, by } = ruled;
     const { policy_version, grant } = outcome.trace;
-    const ask = await finishAddressed(ctx, tx, stored.ask, {
+    const ask = await finishRequest(ctx, tx, stored.ask, {
       outcome,
       at: stored.ask.createdAt,
       by,
@@ -87,7 +92,7 @@ interface JudgedCall {
   call: CallToStore;
   input: PolicyInput;
   grants: Awaited<ReturnType<typeof readGrants>>;
-  verdict: PolicyVerdict;
+  policyDecision: PolicyDecision;
   /** People decide also where policy allows it. */
   forPeople: boolean;
 }
@@ -98,17 +103,17 @@ async function judgeCall(
 ): Promise<JudgedCall> {
   const input = policyInputOfCall(call);
   const grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
-  return { policy, call, input, grants, forPeople, verdict: await judge(tx, { policy, grants }, input) };
+  return { policy, call, input, grants, forPeople, policyDecision: await judge(tx, { policy, grants }, input) };
 }
 
 /**
  * Returns whether an admin may allow the call permanently when it is approved. A call that needs several approvers can
  * never be, nor can one whose arguments may still change.
  */
-function mayBeGranted({ policy, call, input, verdict, forPeople }: JudgedCall): boolean {
+function mayBeGranted({ policy, call, input, policyDecision, forPeople }: JudgedCall): boolean {
   if (isJoint(call.audience) || call.form.editable) return false;
-  if (verdict.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).standing;
-  return verdict.standing;
+  if (policyDecision.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).standing;
+  return policyDecision.standing;
 }
 
 interface Ruled {
@@ -119,21 +124,21 @@ interface Ruled {
 /** Returns what policy makes of a call, counted; null where it is for people. */
 async function countRuled(tx: Tx, judged: JudgedCall): Promise<Ruled | null> {
   const { policy, call, input, forPeople } = judged;
-  let { grants, verdict } = judged;
+  let { grants, policyDecision } = judged;
   for (;;) {
-    const { decision, trace, countedAs } = verdict;
+    const { decision, trace, countedAs } = policyDecision;
     if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && forPeople)) return null;
     const grant = grants.find(({ id }) => id === trace.grant);
-    if (await noteSpared(tx, verdict)) return ruledBy(call, verdict, grant?.madeBy);
+    if (await noteSpared(tx, policyDecision)) return ruledBy(call, policyDecision, grant?.madeBy);
     // It was revoked, or ended, since it was read.
     grants = grants.filter((one) => one !== grant);
-    verdict = await judge(tx, { policy, grants }, input);
+    policyDecision = await judge(tx, { policy, grants }, input);
   }
 }
 
 /** Returns the outcome of a call that a rule or a grant decided. */
-function ruledBy({ form, digest }: CallToStore, verdict: PolicyVerdict, madeBy = ""): Ruled {
-  const { decision, trace, because, countedAs } = verdict;
+function ruledBy({ form, digest }: CallToStore, policyDecision: PolicyDecision, madeBy = ""): Ruled {
+  const { decision, trace, because, countedAs } = policyDecision;
   const by: DecidedBy =
     countedAs && "rule" in countedAs
       ? { kind: "policy", id: countedAs.rule, via: "policy" }

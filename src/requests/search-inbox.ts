@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
-import { nextTurn } from "../lib/turn.ts";
+import { yieldToEventLoop } from "../lib/event-loop.ts";
 import { namePeople } from "../access/name-people.ts";
 import type { InboxKind } from "./model/inbox.ts";
-import type { AddressedAsk } from "./model/request.ts";
+import type { Request } from "./model/request.ts";
 import { isSought, soughtWords } from "./model/sought.ts";
-import { placeIn, type InboxPage, type InboxPlace } from "./read-inbox.ts";
+import { placeIn, type InboxPage, type InboxPosition } from "./read-inbox.ts";
 import { readersFor } from "./read.ts";
 import { listInbox } from "./store/inbox.ts";
 
@@ -21,11 +21,11 @@ export async function searchInbox(
   ctx: Pick<Context, "db">,
   person: string,
   { query, kind }: { query: string; kind?: InboxKind },
-  page: { after?: InboxPlace; limit: number },
+  page: { after?: InboxPosition; limit: number },
 ): Promise<InboxPage> {
   const readers = await readersFor(ctx.db, person);
   const words = soughtWords(query);
-  const asks: AddressedAsk[] = [];
+  const asks: Request[] = [];
   let after = page.after;
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += AT_ONCE) {
     const place = { limit: AT_ONCE, ...(after && { after }) };
@@ -39,7 +39,7 @@ export async function searchInbox(
       if (asks.length === page.limit) return { asks, next: after, counts: null };
     }
     if (batch.length < AT_ONCE) return { asks, next: null, counts: null };
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return { asks, next: after ?? null, counts: null };
 }

@@ -1,6 +1,6 @@
 import { listAdmins } from "../access/store/people.ts";
 import type { Tx } from "../core/store/db.ts";
-import { addressAskIn, type Asking } from "./address-ask.ts";
+import { createRequestIn, type RequestContext } from "./create-request.ts";
 
 /** The door and the asker of what the server itself asks people: no agent can have this name. */
 export const SERVER_DOOR = "server";
@@ -9,16 +9,16 @@ export const SERVER_ASKER = "server:parley";
 const WEEK_S = 7 * 86_400;
 
 /**
- * Every admin finds a notice in the inbox, and on their devices, until one of them has seen it; after a week it goes.
- * One `ref` is told once.
+ * Sends a notice to the inbox and the devices of every admin, until one of them has seen it; after a week it ends.
+ * Each `ref` is sent once.
  */
 export async function tellAdminsIn(
-  ctx: Pick<Asking, "newId" | "keyring" | "addressed">,
+  ctx: Pick<RequestContext, "newId" | "keyring" | "addressed">,
   tx: Tx,
   { ref, title, words }: { ref: string; title: string; words: string },
 ): Promise<void> {
   const admins = await listAdmins(tx);
-  await addressAskIn(ctx, tx, {
+  await createRequestIn(ctx, tx, {
     door: SERVER_DOOR,
     asker: SERVER_ASKER,
     ref: `notice:${ref}`,

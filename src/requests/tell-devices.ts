@@ -1,11 +1,12 @@
-import { findPeopleOfReaders, insertAddressedNotices } from "../requests/store/device-notices.ts";
+import { findPeopleOfReaders, insertRequestNotices } from "../requests/store/device-notices.ts";
 import type { Audience } from "../requests/model/request.ts";
 import { ALL_READERS, leavesOf, readersOf } from "../requests/model/audience.ts";
 import type { Tx } from "../core/store/db.ts";
 
 /**
- * The devices of those who are asked will be told of it, each device once, from when on they are asked: rows of the
- * caller's transaction, sent while the ask is open (spec/channels 5.2). Whoever is not enrolled has no device here.
+ * Plans a notification for each device of the people asked, once a device, from the time at which they are asked. These
+ * are rows of the caller's transaction, sent while the request is open (spec/channels 5.2). Only enrolled people have
+ * devices here.
  */
 export async function tellDevices(tx: Tx, askId: string, audience: Audience): Promise<void> {
   const leaves = leavesOf(audience);
@@ -13,6 +14,6 @@ export async function tellDevices(tx: Tx, askId: string, audience: Audience): Pr
     const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
     const readers = then.flatMap(({ target }) => readersOf({ is: "leaf", target }));
     const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
-    await insertAddressedNotices(tx, askId, people, afterMs);
+    await insertRequestNotices(tx, askId, people, afterMs);
   }
 }

@@ -1,15 +1,15 @@
-import type { AddressedAsk, Audience, Target, Via } from "./model/request.ts";
+import type { Request, Audience, Target, Via } from "./model/request.ts";
 import type { TestedChannel } from "./model/tested-channel.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
-import { findAddressed } from "./store/requests.ts";
+import { findRequest } from "./store/requests.ts";
 import { findPushState } from "./store/channel-figures.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { listDeliveries } from "./store/deliveries.ts";
 import { findHuman, type HumanChannel } from "../access/store/humans.ts";
 import { findOperator } from "../access/store/people.ts";
 import { transact } from "../core/store/transact.ts";
-import { addressAskIn, type AddressedWish, type Asking } from "./address-ask.ts";
+import { createRequestIn, type RequestInput, type RequestContext } from "./create-request.ts";
 import { SERVER_ASKER, SERVER_DOOR } from "./tell-admins.ts";
 
 /** Long enough to look at a phone, and shorter than it takes until another channel is tried. */
@@ -24,20 +24,20 @@ export interface ChannelTest {
   state: "sending" | "retrying" | "sent" | "failed" | "answered" | "over";
   /** How often it was tried to send it. */
   attempts: number;
-  /** What went wrong, in a word of the provider's or of ours. */
+  /** The error, in a word of the provider's or of ours. */
   error: string | null;
   /** By which way the answer came. */
   via: Via | null;
 }
 
 /**
- * A message is on its way to the person on one channel, like any other, with a button to press: what carries real
- * requests is what is tried, there and back. A failure tries no other channel. Nobody named is whoever runs the server.
+ * Sends a test message to a person on one channel, with a button. It goes the same way as real requests, there and
+ * back. A failure tries no other channel. Without a person it goes to the one who runs the server.
  *
  * @throws {Refusal} `person_not_found`; `invalid_input` for somebody who cannot be reached that way
  */
 export async function startChannelTest(
-  ctx: Omit<Asking, "owners" | "secrets">,
+  ctx: Omit<RequestContext, "requesters" | "secrets">,
   { channel, person: named }: { channel: TestedChannel; person: string | undefined },
 ): Promise<ChannelTest> {
   const person = named ?? (await findOperator(ctx.db))?.id;
@@ -49,7 +49,7 @@ export async function startChannelTest(
     throw new Refusal("invalid_input", { field: "channel", constraint: "required" }, says);
   }
   const ref = ctx.newId("test");
-  const wish: AddressedWish = {
+  const input: RequestInput = {
     door: SERVER_DOOR,
     asker: SERVER_ASKER,
     ref: `test:${ref}`,
@@ -64,7 +64,7 @@ export async function startChannelTest(
     wire: { channel, person },
     inboxOnly: channel === "push",
   };
-  const { ask } = await transact(ctx, (tx) => addressAskIn(ctx, tx, wish));
+  const { ask } = await transact(ctx, (tx) => createRequestIn(ctx, tx, input));
   return stateOf(ctx.db, ask);
 }
 
@@ -76,12 +76,12 @@ function audienceOf(person: string, one: HumanChannel | undefined): Audience {
 
 /** Returns how far a test has come. @throws {Refusal} `request_not_found` */
 export async function readChannelTest(ctx: Pick<Context, "db">, id: string): Promise<ChannelTest> {
-  const found = await findAddressed(ctx.db, id);
+  const found = await findRequest(ctx.db, id);
   if (found?.ask.asker !== SERVER_ASKER || !found.ask.ref.startsWith("test:")) throw new Refusal("request_not_found");
   return stateOf(ctx.db, found.ask);
 }
 
-async function stateOf(on: Queryable, ask: AddressedAsk): Promise<ChannelTest> {
+async function stateOf(on: Queryable, ask: Request): Promise<ChannelTest> {
   const { channel, person } = ask.wire as { channel: TestedChannel; person: string };
   const message = channel === "push" ? await pushed(on, ask.id) : await written(on, ask.id);
   const test = { id: ask.id, channel, person, ...message, via: ask.outcome?.by?.via ?? null };

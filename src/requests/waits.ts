@@ -1,48 +1,43 @@
 import type { Context } from "../context.ts";
-import { NO_DEADLINE, type AddressedAsk } from "./model/request.ts";
+import { NO_DEADLINE, type Request } from "./model/request.ts";
 import { Refusal } from "../refusals.ts";
-import { lockAddressed } from "./store/requests.ts";
-import {
-  cancelAddressedWaitIfOpen,
-  findAddressedWaits,
-  insertAddressedWait,
-  type AddressedWait,
-} from "./store/waits.ts";
+import { lockRequest } from "./store/requests.ts";
+import { cancelRequestWaitIfOpen, findRequestWaits, insertRequestWait, type RequestWait } from "./store/waits.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
-import { cancelAddressed } from "./end.ts";
-import { readAddressed } from "./read.ts";
+import { cancelRequest } from "./end.ts";
+import { readRequest } from "./read.ts";
 
 /** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
 const LOOK_AGAIN_MS = 10_000;
 
 /** A wait for named people and where it stands. */
-export interface AddressedWaitReading {
-  wait: AddressedWait;
-  ask: AddressedAsk;
+export interface RequestWaitReading {
+  wait: RequestWait;
+  ask: Request;
   status: "working" | "completed" | "cancelled";
   /** When it last changed. */
   at: number;
 }
 
 /** The wait stands in the store and can be read for the ask's whole lifetime and its retention after that. */
-export async function keepAddressedWait(ctx: Context, ask: AddressedAsk, ownsAsk: boolean): Promise<AddressedWait> {
+export async function keepRequestWait(ctx: Context, ask: Request, ownsAsk: boolean): Promise<RequestWait> {
   const lifetimeMs = ask.expiresAt >= NO_DEADLINE ? 0 : ask.expiresAt - ask.createdAt;
   const wait = { id: ctx.newId("t"), asker: ask.asker, askId: ask.id, ownsAsk };
-  return transact(ctx, (tx) => insertAddressedWait(tx, { ...wait, keptMs: lifetimeMs + ctx.addressed.keptMs }));
+  return transact(ctx, (tx) => insertRequestWait(tx, { ...wait, keptMs: lifetimeMs + ctx.addressed.keptMs }));
 }
 
 /** Returns those of the waits that exist and are the asker's own, as they are now, in the order of `waitIds`. */
-export async function readAddressedWaits(
+export async function readRequestWaits(
   ctx: Context,
   waitIds: readonly string[],
   asker: string,
-): Promise<AddressedWaitReading[]> {
-  const found = new Map((await findAddressedWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
+): Promise<RequestWaitReading[]> {
+  const found = new Map((await findRequestWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
   const readings = waitIds.map(async (id) => {
     const wait = found.get(id);
-    // What retention deleted meanwhile is left out.
-    const ask = wait && (await readAddressed(ctx, wait.askId).catch(notFound));
+    // A request that retention deleted meanwhile is left out.
+    const ask = wait && (await readRequest(ctx, wait.askId).catch(notFound));
     return wait && ask ? [stateOf(wait, ask)] : [];
   });
   return (await Promise.all(readings)).flat();
@@ -53,7 +48,7 @@ function notFound(error: unknown): undefined {
   throw error;
 }
 
-function stateOf(wait: AddressedWait, ask: AddressedAsk): AddressedWaitReading {
+function stateOf(wait: RequestWait, ask: Request): RequestWaitReading {
   if (wait.cancelledAt !== null) return { wait, ask, status: "cancelled", at: wait.cancelledAt };
   if (ask.state === "open") return { wait, ask, status: "working", at: wait.createdAt };
   return { wait, ask, status: "completed", at: ask.settledAt ?? ask.expiresAt };
@@ -62,17 +57,17 @@ function stateOf(wait: AddressedWait, ask: AddressedAsk): AddressedWaitReading {
 /**
  * Yields the asker's own waits as they are now and then the end of each, and ends when all are over or it is aborted.
  */
-export async function* followAddressedWaits(
+export async function* followRequestWaits(
   ctx: Context,
   waitIds: readonly string[],
   asker: string,
   signal: AbortSignal,
-): AsyncGenerator<AddressedWaitReading> {
-  const askIds = (await findAddressedWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
+): AsyncGenerator<RequestWaitReading> {
+  const askIds = (await findRequestWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
   using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
-  const told = new Map<string, AddressedWaitReading["status"]>();
+  const told = new Map<string, RequestWaitReading["status"]>();
   for (;;) {
-    const readings = await readAddressedWaits(ctx, waitIds, asker);
+    const readings = await readRequestWaits(ctx, waitIds, asker);
     for (const reading of readings) {
       if (told.get(reading.wait.id) === reading.status) continue;
       told.set(reading.wait.id, reading.status);
@@ -91,23 +86,23 @@ export async function* followAddressedWaits(
  *
  * @returns whether there is such a wait
  */
-export async function cancelAddressedWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
-  const [reading] = await readAddressedWaits(ctx, [waitId], asker);
+export async function cancelRequestWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
+  const [reading] = await readRequestWaits(ctx, [waitId], asker);
   if (!reading) return false;
   const { wait, ask, status } = reading;
   if (status !== "working") return true;
   if (wait.ownsAsk && !(await withdraw(ctx, ask))) return true;
   await transact(ctx, async (tx) => {
-    const held = await lockAddressed(tx, ask.id);
+    const held = await lockRequest(tx, ask.id);
     if (!held || (!wait.ownsAsk && held.ask.state !== "open")) return;
-    if (await cancelAddressedWaitIfOpen(tx, waitId)) tx.wake(askTopic(ask.id));
+    if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(askTopic(ask.id));
   });
   return true;
 }
 
-async function withdraw(ctx: Context, { id, asker }: AddressedAsk): Promise<boolean> {
+async function withdraw(ctx: Context, { id, asker }: Request): Promise<boolean> {
   try {
-    await cancelAddressed(ctx, id, { kind: "agent", id: asker });
+    await cancelRequest(ctx, id, { kind: "agent", id: asker });
     return true;
   } catch (error) {
     if (error instanceof Refusal && ["already_decided", "request_expired"].includes(error.code)) return false;

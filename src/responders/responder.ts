@@ -1,17 +1,17 @@
-import type { AnswerStatus, Attestation, ChoiceOption, ErrorCode, Job, RelayAsk } from "../asks/model/ask.ts";
+import type { AnswerStatus, Attestation, ChoiceOption, ErrorCode, Job, Ask } from "../asks/model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
 
-/** What a responder is given: the ask, its job, and what was settled before it was offered. */
+/** The offer to a responder: an ask, its job, and the facts settled before. */
 export interface AskOffer {
-  ask: RelayAsk;
+  ask: Ask;
   job: Job;
-  /** Of a CHOICE with listed options; else empty. */
+  /** The options of a CHOICE that lists them; else empty. */
   options: readonly ChoiceOption[];
-  /** What policy said of this ask. */
+  /** The decision of policy on this ask. */
   trace: PolicyTrace;
   /** Milliseconds left until the ask's own deadline. */
   leftMs: number;
-  /** What was asked and answered before, in a chain of follow-ups; oldest first. */
+  /** Earlier questions and answers in a chain of follow-ups; oldest first. */
   rounds: readonly { prompt: string; askBack?: string; text?: string; json?: unknown }[];
 }
 
@@ -27,7 +27,7 @@ export interface ResponderAnswer {
   error?: { code: ErrorCode; text: string };
   attestation?: Attestation;
   truncated?: boolean;
-  /** What the record of the stage says. */
+  /** The reason in the record of the stage. */
   because: string;
 }
 
@@ -37,9 +37,9 @@ export interface ResponderPass {
   because: string;
   /** A question to the executor, shown to people beside the ask. */
   askBack?: string;
-  /** Of a decision that people make: what a machine thinks of it. It decides nothing. */
+  /** A machine's opinion on a decision that people make. It decides nothing. */
   opinion?: string;
-  /** A failure that people should know of, and that ends the ask where there are none. */
+  /** A failure that people should know of, and that ends the ask if it has no people to ask. */
   error?: { code: ErrorCode; text: string };
 }
 

@@ -95,7 +95,7 @@ function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
   return app;
 }
 
-/** What goes wrong is answered in the shape of its door, and an address that a browser cannot find by a page. */
+/** Answers errors in the form of their door, and a browser's unknown address by a page. */
 function answerErrors(app: FastifyInstance, ctx: Context, showMissing: ReturnType<typeof missingPage>): void {
   app.setErrorHandler((error, request, reply) => {
     const { other } = request.facts;

@@ -4,14 +4,14 @@ import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { openGuardedFetch, type GuardedFetch } from "../lib/guarded-fetch.ts";
 import { openDeliver, type Deliver } from "../requests/loops/deliver.ts";
-import type { AddressedRules } from "../requests/model/rules.ts";
+import type { RequestRules } from "../requests/model/rules.ts";
 import type { ChannelCatalogue, OutsideChannel } from "../requests/model/channel-catalogue.ts";
 import { findSecret } from "../core/store/sealed-secrets.ts";
-import { knownBy } from "../conversations/hear.ts";
+import { knownBy } from "../conversations/handle-inbound.ts";
 import { openEditor } from "../requests/open-editor.ts";
 import { phoneMemory } from "../requests/phone-memory.ts";
 
-/** Told of a message that will never arrive. */
+/** Receives a message that will never arrive. */
 type OnFailed = Deliver["bounced"];
 
 /** The ways to reach people, and what sends by them. */
@@ -75,7 +75,7 @@ async function openChannels(
 /** Returns the targets, each with the people of its groups in their place. Groups are read after channels are opened. */
 function withGroups(
   targets: NonNullable<Config["webhookTargets"]>,
-  { groups }: Pick<AddressedRules, "groups">,
+  { groups }: Pick<RequestRules, "groups">,
 ): Record<string, WebhookDestination> {
   const one = ({ url, secret, humans }: (typeof targets)[string]): WebhookDestination => ({
     url,

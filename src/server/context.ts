@@ -7,12 +7,12 @@ import { idMaker } from "../lib/id.ts";
 import { openSecretScan } from "../lib/secret-scan.ts";
 import type { Metrics } from "../protocols/ops/metrics.ts";
 import type { Outside } from "./outside.ts";
-import { openOwners } from "./owners.ts";
+import { openRequesters } from "./requesters.ts";
 import type { Store } from "../core/store/open-store.ts";
 import { openReaders } from "../core/store/readers.ts";
 import { timedDb } from "../core/store/timed-db.ts";
 
-/** What a context is made of; the rest of it follows from the settings. */
+/** The sources of a context; its other members follow from the settings. */
 export interface ContextSources extends Pick<Context, "offer" | "tell" | "stopping"> {
   outside: Outside;
   store: Store;
@@ -34,7 +34,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
   };
   return {
     ...owned,
-    owners: openOwners(owned),
+    requesters: openRequesters(owned),
     db: timedDb(store.db, clock, metrics.observeTransaction),
     wake: store.wake,
     keyring: store.keyring,

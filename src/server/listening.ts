@@ -23,17 +23,20 @@ export const HTTP_LIMITS = {
   requireHostHeader: false,
 } as const;
 const SOCKETS_PER_ADDRESS = 1000;
-/** What is still under way after this is cut off, so that a stop ends in time. */
+/** Requests that are still under way after this time are cut off, so that a stop ends in time. */
 const CLOSE_WITHIN_MS = 8000;
 /**
- * So long clients are told to keep a connection without a request: longer than the three seconds after which a
- * `humanlayer` client asks again, and shorter than a stop waits, since what they send at the moment in which a connection
- * is closed is lost.
+ * How long clients are asked to keep a connection without a request, in ms. It is longer than the three seconds after
+ * which a `humanlayer` client asks again. It is shorter than a stop waits, since a request that is sent at the moment
+ * in which a connection is closed is lost.
  */
 const KEEP_FOR_MS = 5000;
 /** A stop waits for so long until clients have let go of their connections, or have asked once more. */
 const KEPT_WITHIN_MS = 6000;
-/** Whoever connects sends a request at once, but for browsers that connect in advance. */
+/**
+ * New connections without a request are closed after this time. Clients send one at once, but for browsers that connect
+ * in advance.
+ */
 const UNUSED_WITHIN_MS = 2000;
 
 /** The sockets at which a server listens, and the connections on them. */
@@ -44,9 +47,9 @@ export interface Listening {
   /** The sockets, for a process that is to listen at them too. */
   descriptors(): number[];
   /**
-   * Every reply from now on ends its connection. Where somebody else holds the sockets open and `handsOver` is true, no
-   * further connection is taken and no request is lost by it: whoever holds a connection gets one more request answered
-   * on it, and whoever comes meanwhile waits to be taken.
+   * Ends the connection of every reply from now on. Where another process holds the sockets open and `handsOver` is
+   * true, no further connection is taken and no request is lost by it: a client that holds a connection gets one more
+   * request answered on it, and a client that comes meanwhile waits to be taken.
    */
   leave(how: { handsOver: boolean }): Promise<void>;
   /** No connection is left; what does not end by itself is cut off. */

@@ -1,6 +1,6 @@
 import { startLoop, type Loop } from "../lib/loop.ts";
-import { expireDueAsks } from "../questions/loops/expire.ts";
-import { expireDueAddressed } from "../requests/loops/expire.ts";
+import { expireDueQuestions } from "../questions/loops/expire.ts";
+import { expireDueRequests } from "../requests/loops/expire.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
 import { fallBack } from "../questions/loops/fall-back.ts";
 import { giveUpLapsed } from "../gate/loops/give-up.ts";
@@ -60,8 +60,8 @@ export function startLoops(
   return [
     ...listening,
     loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal)),
-    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
-    loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
+    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
+    loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
     loop("deliver", DELIVER_EVERY_MS, deliver.step),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),

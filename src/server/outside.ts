@@ -6,13 +6,13 @@ import type { InheritedSocket } from "../lib/inherited-sockets.ts";
 import { systemRandom, type Random } from "../lib/random.ts";
 import { openStore, type Store } from "../core/store/open-store.ts";
 
-/** What the server takes from the machine; tests put their own in its place. */
+/** The services of the machine that the server uses; tests put their own in their place. */
 export interface Outside {
   clock: Clock;
   random: Random;
   fetch: typeof globalThis.fetch;
   log: Logger;
-  /** What is on disk cannot be relied on any more; the process must end. */
+  /** Called when the data on disk cannot be relied on any more; the process must end. */
   onFatal: (error: Error) => void;
   /** Opens the store in another way, such as in memory. */
   openStore: () => Promise<Store>;
@@ -21,7 +21,7 @@ export interface Outside {
   acceptLoss: boolean;
   /** The machine's clock is right, whatever the store remembers. */
   acceptClock: boolean;
-  /** Sockets to listen at, that whoever passed them goes on holding open. */
+  /** Sockets to listen at, which the process that passed them goes on holding open. */
   sockets: readonly InheritedSocket[];
 }
 

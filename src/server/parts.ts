@@ -4,9 +4,9 @@ import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import type { Tracer } from "../lib/tracing.ts";
 import { openProbe, type StoreProbe } from "../core/loops/probe-store.ts";
-import { openTrail, type Trail } from "../asks/loops/trail.ts";
+import { openAskTelemetry, type AskTelemetry } from "../asks/loops/ask-telemetry.ts";
 import type { DoorContext } from "../protocols/http/door.ts";
-import { openParked } from "../protocols/http/parked.ts";
+import { openConcurrencyLimiter } from "../protocols/http/concurrency-limiter.ts";
 import { openMetrics, type Metrics } from "../protocols/ops/metrics.ts";
 import { openRelayCounters, type RelayCounters } from "../protocols/ops/relay-metrics.ts";
 import type { Announced } from "../policy/loops/announce.ts";
@@ -22,7 +22,7 @@ import type { ServerWorkshop } from "./workshop.ts";
 import type { Store } from "../core/store/open-store.ts";
 import { openReadLimits } from "../core/read-limits.ts";
 
-/** What a server consists of before it answers a request. */
+/** The parts of a server before it answers a request. */
 export interface Parts {
   config: Config;
   /** As `config`, but for the public URL and for whether others reach the server: both are known once it listens. */
@@ -35,18 +35,18 @@ export interface Parts {
   ctx: Context;
   /** The people of each group; empty until they are read from the store. */
   groups: Map<string, readonly string[]>;
-  trail: Trail;
+  telemetry: AskTelemetry;
   probe: StoreProbe;
   delivery: OpenedDelivery;
   policy: PolicyFile;
   announced: Announced;
-  /** What gives coding agents work; null where the settings name no repository. */
+  /** The workshop that gives coding agents work; null where the settings name no repository. */
   workshop: ServerWorkshop | null;
   door: DoorContext;
   later: OpenedLater;
   /** Aborted when the server stops: waiters answer with what they have, streams end. */
   stopping: AbortController;
-  /** Aborted when the server stops and nothing follows it: whoever comes then is told to try again. */
+  /** Aborted when the server stops and nothing follows it: a caller that comes then is asked to try again. */
   refusing: AbortController;
 }
 
@@ -76,10 +76,10 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     metrics,
     groups,
     offer: (askId) => later.relay?.respond.offer(askId),
-    tell: (fact) => isRelayFact(fact) && trail.note(fact),
+    tell: (fact) => isRelayFact(fact) && telemetry.note(fact),
     stopping: stopping.signal,
   });
-  const trail = openTrail(ctx, tracer);
+  const telemetry = openAskTelemetry(ctx, tracer);
   const probe = openProbe(ctx, () => store.probe());
   const settings = { ...config };
   const delivery = await openDelivery(ctx, settings, outside.channels);
@@ -92,7 +92,7 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     otherPolicies: () => announced.others(),
     config: settings,
     readLimits: openReadLimits(ctx),
-    parked: openParked(ctx.clock),
+    limiter: openConcurrencyLimiter(ctx.clock),
     channels: catalogueOf(delivery.channels),
     work: workshop?.work ?? null,
     storeState: () => probe.state(),
@@ -107,7 +107,7 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     counters,
     ctx,
     groups,
-    trail,
+    telemetry,
     probe,
     delivery,
     policy,

@@ -5,7 +5,7 @@ import { printable } from "../lib/printable.ts";
 import type { KnownChannels } from "../protocols/a2h/addressees.ts";
 import { peopleIn } from "../protocols/a2h/known-channels.ts";
 import { findHuman } from "../access/store/humans.ts";
-import { findCalled, type Looking, readGroups, whyNot, type ReadGroups } from "../access/find-called.ts";
+import { resolveRecipient, type Looking, readGroups, whyNot, type ReadGroups } from "../access/resolve-recipient.ts";
 
 /**
  * Returns the ids of the people of each group, and who of them has left.
@@ -35,17 +35,19 @@ export async function ruleNotes(ctx: Looking, policy: Policy): Promise<string[]>
   const notes: string[] = [];
   for (const { to, id, index } of policy.rules) {
     if (to === null) continue;
-    const called = await findCalled(ctx, to);
-    if (called.is === "human" || called.is === "group") continue;
+    const recipient = await resolveRecipient(ctx, to);
+    if (recipient.is === "human" || recipient.is === "group") continue;
     const rule = id ?? `number ${index + 1}`;
-    notes.push(`The policy's rule ${rule} asks ${printable(to)}, ${whyNot(called)}; everybody who sees all is asked.`);
+    notes.push(
+      `The policy's rule ${rule} asks ${printable(to)}, ${whyNot(recipient)}; everybody who sees all is asked.`,
+    );
   }
   return notes;
 }
 
 /**
- * Everybody whom targets and channels of the settings name is enrolled here. One that named nobody would pass requests on
- * to nobody, which would be seen only when a request stays unanswered.
+ * Checks that all people whom targets and channels of the settings name are enrolled here. A target without such a
+ * person would pass requests on to nobody, which would be seen only when a request stays unanswered.
  *
  * @throws {Error} one sentence for each mistake
  */

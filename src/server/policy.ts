@@ -27,13 +27,13 @@ export function announcePolicy(ctx: Context, config: Config, file: PolicyFile): 
   return openAnnounced(ctx, { name: `${hostname()}, ${config.relay.policyFile}`, policy: () => file.current() });
 }
 
-/** What is in force while the file is not, as the rest of a sentence. */
+/** Returns, as the rest of a sentence, which policy is in force while the file is not. */
 function inForce(file: PolicyFile): string {
   if (file.isUnread()) return "people decide everything";
   return `policy ${file.current().policy.policyVersion} stays in force`;
 }
 
-/** Returns what the operator is told at start of a policy file that is not in force, in one sentence; else nothing. */
+/** Returns one sentence for the operator at start about a policy file that is not in force; else nothing. */
 export function policyNotes({ relay: { policyFile } }: Config, file: PolicyFile): string[] {
   const [first = "", ...more] = (file.state() === "stale" ? file.problem() : null)?.split("\n") ?? [];
   if (first === "") return [];
@@ -43,11 +43,11 @@ export function policyNotes({ relay: { policyFile } }: Config, file: PolicyFile)
 }
 
 /**
- * Watches the policy file, and reads it again when somebody says so on any server, until stopped. Admins hear in the
- * inbox of a mistake in it, once a day.
+ * Watches the policy file until stopped, and reads it again when somebody asks for it on any server. Admins are
+ * notified of a mistake in it in the inbox, once a day.
  */
 export function startPolicy(ctx: Context, file: PolicyFile, announced: Announced): Loop[] {
-  let told: string | null = null;
+  let notice: string | null = null;
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, {
       clock: ctx.clock,
@@ -71,11 +71,11 @@ export function startPolicy(ctx: Context, file: PolicyFile, announced: Announced
       await file.step(signal);
       await announced.step();
       const problem = file.problem();
-      if (problem !== null && problem !== told) {
+      if (problem !== null && problem !== notice) {
         const words = `${problem}\n\nUntil it is mended, ${inForce(file)}.`;
         await tellAdmins("The policy file is not in force", problem, words);
       }
-      told = problem;
+      notice = problem;
       return false;
     }),
     loop("compare policies", WATCH_EVERY_MS, openCompare(ctx, { file, announced, tellAdmins })),
@@ -89,22 +89,22 @@ interface Comparing {
   tellAdmins(title: string, problem: string, words: string): Promise<void>;
 }
 
-/** Admins hear in the inbox, once a day, of servers that go by other policies than this one for a minute. */
+/** Notifies admins in the inbox, once a day, of servers that go by other policies than this one for a minute. */
 function openCompare(ctx: Context, { file, announced, tellAdmins }: Comparing): () => Promise<boolean> {
   let since: number | null = null;
-  let told = "";
+  let notice = "";
   return async () => {
     const others = await announced.others();
     since = others.length === 0 ? null : (since ?? ctx.clock.monotonic());
     if (since === null || ctx.clock.monotonic() - since < DIFFERS_FOR_MS) return false;
     // Each server sees the others: all of them say the same words.
     const versions = [file.current().policy.policyVersion, ...others].sort().join(", ");
-    if (versions === told) return false;
+    if (versions === notice) return false;
     const title = "The servers go by different policies";
     const words = `Their versions are ${versions}. Until they are the same, only what each of them allows is allowed without asking people. parley doctor names the servers; give each the same policy file.`;
     ctx.log.error({ versions }, "the servers on this store go by different policies");
     await tellAdmins(title, versions, words);
-    told = versions;
+    notice = versions;
     return false;
   };
 }

@@ -5,7 +5,7 @@ import { transact } from "../core/store/transact.ts";
 import { createKeyIn } from "../access/create-key.ts";
 import { readVapidKey } from "../notices/read-vapid-key.ts";
 
-/** How the person is called who runs this server; made at first start, an admin. */
+/** The name of the operator of this server; made at first start, an admin. */
 const OPERATOR_NAME = "operator";
 
 /**

@@ -16,7 +16,10 @@ export interface PushAccounts {
 }
 
 const NOTIFY_EVERY_MS = 1000;
-/** Whom push services can complain to where nobody is named; some take no such address (docs/how-to/push.md). */
+/**
+ * The address to which push services can complain where the settings name nobody; some services refuse such an address
+ * (docs/how-to/push.md).
+ */
 const NOBODY = "mailto:nobody@parley.invalid";
 
 /** Returns the server's key pair, and its Firebase account where one is configured. @throws {Error} one sentence */

@@ -1,7 +1,7 @@
-import { expireDueAsks } from "../questions/loops/expire.ts";
-import { expireDueAddressed } from "../requests/loops/expire.ts";
+import { expireDueQuestions } from "../questions/loops/expire.ts";
+import { expireDueRequests } from "../requests/loops/expire.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
-import { expireDueRelayAsks } from "../asks/loops/expire.ts";
+import { expireDueAsks } from "../asks/loops/expire.ts";
 import type { KnownChannels } from "../protocols/a2h/addressees.ts";
 import { readKnownChannels } from "../protocols/a2h/known-channels.ts";
 import type { Parts } from "./parts.ts";
@@ -11,11 +11,11 @@ import { prepareFirstStart } from "./prepare-first-start.ts";
 import { takeOverLearned } from "../policy/take-over.ts";
 import { noteGroups } from "../access/shared-groups.ts";
 
-/** What a start has learned from the store and the settings before the first request. */
+/** The facts that a start has learned from the store and the settings before the first request. */
 export interface Readiness {
   /** The first `agent` key, at the very first start only. */
   firstKey: string | null;
-  /** What the operator should hear of people and groups. */
+  /** Notes for the operator about people and groups. */
   notes: string[];
   /** The channels that the settings name for requests. */
   known: KnownChannels;
@@ -23,7 +23,7 @@ export interface Readiness {
 }
 
 /**
- * The store holds what a server cannot be without, and whoever the settings name is there.
+ * Stores everything that a server cannot be without, and checks that the people whom the settings name exist.
  *
  * @throws {Error} one sentence for the operator
  */
@@ -41,11 +41,11 @@ export async function makeReady(parts: Parts): Promise<Readiness> {
   return { firstKey, notes, known, push: await readPushAccounts(ctx, config) };
 }
 
-/** Nothing is open any more whose time ran out while no server was there to see it. */
+/** Settles everything whose time ran out while no server was there to see it. */
 export async function settleDue({ ctx, stopping: { signal } }: Parts): Promise<void> {
-  while (await expireDueAsks(ctx, signal));
-  while (await expireDueAddressed(ctx, signal));
+  while (await expireDueQuestions(ctx, signal));
+  while (await expireDueRequests(ctx, signal));
   const expireJobs = openExpireJobs(ctx);
   while (await expireJobs(signal));
-  while (await expireDueRelayAsks(ctx, signal));
+  while (await expireDueAsks(ctx, signal));
 }

@@ -3,9 +3,9 @@ import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { startLoop, type Loop } from "../lib/loop.ts";
 import type { RelayCounters } from "../protocols/ops/relay-metrics.ts";
-import { closeOrphans, expireDueRelayAsks } from "../asks/loops/expire.ts";
+import { closeOrphans, expireDueAsks } from "../asks/loops/expire.ts";
 import { openRespond, type MachineEvent, type MachineRole, type Respond } from "../asks/loops/respond.ts";
-import type { Trail } from "../asks/loops/trail.ts";
+import type { AskTelemetry } from "../asks/loops/ask-telemetry.ts";
 import type { RunnerEvent } from "../responders/answer-runner/deps.ts";
 import type { Runner } from "../responders/answer-runner/runner.ts";
 import type { PolicyFile } from "../responders/policy/policy-file.ts";
@@ -20,7 +20,7 @@ const EXPIRE_EVERY_MS = 250;
 const CLOSE_EVERY_MS = 1000;
 const WATCH_EVERY_MS = 2000;
 
-/** What answers executors before people do, and what watches over their asks. */
+/** The parts that answer executors before people do, and that watch over their asks. */
 export interface Relay {
   respond: Respond;
   roles: Roles;
@@ -34,7 +34,7 @@ export interface Relay {
 export async function openRelay(
   ctx: Context,
   config: Config,
-  { policy, counters, trail }: { policy: PolicyFile; counters: RelayCounters; trail: Trail },
+  { policy, counters, telemetry }: { policy: PolicyFile; counters: RelayCounters; telemetry: AskTelemetry },
 ): Promise<Relay> {
   const roles = await openRoles({
     shipped: SHIPPED_PROMPTS,
@@ -44,7 +44,7 @@ export async function openRelay(
   });
   const observe = (event: MachineEvent | RunnerEvent): void => {
     count(counters, event);
-    if (event.is === "stage" || event.is === "tokens" || event.is === "tool") trail.note(event);
+    if (event.is === "stage" || event.is === "tokens" || event.is === "tool") telemetry.note(event);
   };
   const runner = openAnswerRunner(ctx, config, { roles, policy, observe });
   const respond = openRespond(ctx, {
@@ -73,7 +73,7 @@ export async function openRelay(
     runner,
     start: () => [
       loop("respond", RESPOND_EVERY_MS, respond.step),
-      loop("expire relay", EXPIRE_EVERY_MS, (signal) => expireDueRelayAsks(ctx, signal)),
+      loop("expire relay", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
       loop("close orphans", CLOSE_EVERY_MS, (signal) => closeOrphans(ctx, signal)),
       loop("watch roles", WATCH_EVERY_MS, (signal) => roles.step(signal)),
     ],

@@ -22,7 +22,7 @@ export interface RunningServer {
   /** The descriptors of the sockets it listens at, for a process that takes its place. */
   descriptors(): number[];
   ctx: Context;
-  /** What the operator should hear. */
+  /** Notes for the operator. */
   notes: readonly string[];
   /** The first `agent` key, at the very first start only. */
   firstKey: string | null;
@@ -30,7 +30,7 @@ export interface RunningServer {
   describes: string;
   /** Why others than the programs and people of this computer may reach it; null where nothing says so. */
   othersReachIt: string | null;
-  /** What gives coding agents work; null where nothing does. */
+  /** The workshop that gives coding agents work; null where the settings name no repository. */
   work: Pick<ServerWorkshop, "notices" | "drain"> | null;
   /** Reads the files again that are watched anyway. */
   reload(): Promise<void>;
@@ -69,7 +69,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   };
 }
 
-/** What there is once requests are answered. */
+/** The parts that exist once requests are answered. */
 interface Answering {
   ready: Readiness;
   relay: Relay;
@@ -77,7 +77,7 @@ interface Answering {
   othersReachIt: string | null;
 }
 
-/** Whoever asks, asks a store in which nothing is open that has come due. */
+/** Settles overdue asks before the server listens, so that no caller finds one open. */
 async function beginToAnswer(parts: Parts): Promise<Answering> {
   const { ctx, config, outside, later } = parts;
   const ready = await makeReady(parts);
@@ -95,7 +95,7 @@ async function beginToAnswer(parts: Parts): Promise<Answering> {
 function settleReach({ config, settings }: Parts, listening: Listening): string | null {
   // Only now is it known which port was free.
   if (config.publicUrl === "http://127.0.0.1:0") settings.publicUrl = listening.url;
-  // Whatever was meant, what is listened at says who can connect.
+  // The addresses at which the server listens decide who can connect, whatever the settings intend.
   const why = whyOthersReach({ ...config, publicUrl: config.callableUrl }, listening.addresses());
   settings.loopbackOnly = why === null;
   return why;

@@ -15,13 +15,15 @@ import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 
 const AGAIN_AFTER_MS = 1000;
 
-/** What gives coding agents work on this machine. */
+/** The workshop that gives coding agents work on this machine. */
 export interface ServerWorkshop {
   work: DoorWork;
-  /** What the operator should hear; known once it has been looked into. */
+  /** Notes for the operator; resolves once the machine has been examined. */
   notices(): Promise<string[]>;
   start(): Loop;
-  /** No attempt is started any more; resolves once none is at work, or, with `kill`, once every process of them is gone. */
+  /**
+   * Stops starting attempts. Resolves once no attempt is at work, or, with `kill`, once every process of them is gone.
+   */
   drain(how: { kill: boolean }): Promise<void>;
   /** Resolves when every attempt is left; the agents go on. */
   leave(): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
 import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
 import { sha256Hex } from "../lib/keyring.ts";
@@ -11,17 +11,17 @@ import {
   decisionFrom,
   isPermission,
   promptOf,
-  type AgentWish,
+  type AgentRequest,
   type PermissionDecision,
-  type PermissionWish,
+  type PermissionRequest,
   type QuestionAnswer,
-  type QuestionWish,
+  type AgentQuestion,
 } from "./model/attempt-asks.ts";
 import { readOptions } from "../asks/model/choice-options.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { RelayAnswer } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
-import { findRelayAsk } from "../asks/store/asks.ts";
+import { findAsk } from "../asks/store/asks.ts";
 import { postAsk, type AskInput } from "../asks/post-ask.ts";
 import { waitForAnswer } from "../asks/read.ts";
 import { callOf } from "../asks/people.ts";
@@ -29,7 +29,7 @@ import { callOf } from "../asks/people.ts";
 /** Whose agent asks: one attempt, and the job of the relay that it is. */
 export interface AskingAttempt {
   jobId: string;
-  /** Without it whoever holds the job at this moment is meant. */
+  /** Absent: the present holder of the job. */
   lease?: string;
   /** Owner or holder of the job. */
   principal: string;
@@ -40,7 +40,7 @@ export interface AskingAttempt {
   /** The first line of the task's prompt. */
   title?: string;
   agent: string;
-  sandbox: Sandbox;
+  sandbox: SandboxKind;
   /** Commands that need nobody's leave, as argument lists. */
   allowCommands: readonly (readonly string[])[];
   /** So long people have. */
@@ -51,23 +51,23 @@ const ID_DIGITS = 32;
 const RESOURCE_DIGITS = 12;
 
 /**
- * Asks what an agent wants to do or know as an ask of its attempt's job, once for one `ref`: said again, after a restart
- * for instance, it is the same ask. Policy, cache and people are offered it as any other; a permission is an APPROVAL
- * that binds exactly the tool's name and its input, secrets included, which are sealed and shown on our own pages only;
- * in every other text of it they are taken out (spec/assignment 8; spec/security 4).
+ * Makes an agent's request an ask of its attempt's job, once for one `ref`: a repeated call, for instance after a
+ * restart, gives the same ask. Policy, cache and people are offered it as any other. A permission is an APPROVAL that
+ * binds exactly the tool's name and its input, secrets included. These secrets are sealed, and shown on our own pages
+ * only; every other text of the ask is without them (spec/assignment 8; spec/security 4).
  *
  * @throws {Refusal} `fenced`, `job_closed`, `job_not_found`: the attempt is over, or somebody else's; `quota_exceeded`;
- *   `ref_taken` for another wish under the same `ref`
+ *   `ref_taken` for another request under the same `ref`
  */
 export async function askForAttempt(
   ctx: Context,
   who: AskingAttempt,
   ref: string,
-  wish: AgentWish,
+  request: AgentRequest,
 ): Promise<{ askId: string }> {
   const { jobId, lease, principal, attemptId, slug, deadlineS } = who;
   const id = `aa-${sha256Hex(`${attemptId}\n${ref}`).slice(0, ID_DIGITS)}`;
-  const asked = isPermission(wish) ? await permissionAsk(ctx, who, wish) : await questionAsk(ctx, who, wish);
+  const asked = isPermission(request) ? await permissionAsk(ctx, who, request) : await questionAsk(ctx, who, request);
   await postAsk(ctx, {
     id,
     jobId,
@@ -79,7 +79,7 @@ export async function askForAttempt(
     roleId: null,
     envelope: null,
     mismatch: false,
-    bodyHash: sha256Digest(canonicalExact({ ...wish, leadsOutside: undefined })),
+    bodyHash: sha256Digest(canonicalExact({ ...request, leadsOutside: undefined })),
     ...asked,
   });
   return { askId: id };
@@ -87,12 +87,18 @@ export async function askForAttempt(
 
 type Asked = Pick<AskInput, "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
 
-async function permissionAsk(ctx: Context, who: AskingAttempt, wish: PermissionWish): Promise<Asked> {
+async function permissionAsk(ctx: Context, who: AskingAttempt, permission: PermissionRequest): Promise<Asked> {
   const { agent } = who;
-  const { tool, input, action, resource } = wish;
+  const { tool, input, action, resource } = permission;
   const kwargs = canonicalExact(input);
-  const { safe, finds } = await withoutFinds(ctx, { resource, diff: wish.diff, args: input, title: who.title });
-  const shown: PermissionWish = { tool, input, action, resource: safe.resource, ...(safe.diff && { diff: safe.diff }) };
+  const { safe, finds } = await withoutFinds(ctx, { resource, diff: permission.diff, args: input, title: who.title });
+  const shown: PermissionRequest = {
+    tool,
+    input,
+    action,
+    resource: safe.resource,
+    ...(safe.diff && { diff: safe.diff }),
+  };
   const inResource = finds.filter(({ path }) => path === "resource");
   return {
     type: "APPROVAL",
@@ -106,12 +112,15 @@ async function permissionAsk(ctx: Context, who: AskingAttempt, wish: PermissionW
       action,
       args: safe.args,
       resource: inResource.length === 0 ? resource : markedResource(resource, inResource),
-      ...actionFacts(wish, who),
+      ...actionFacts(permission, who),
     },
   };
 }
 
-/** What differs in its secrets alone stays different: what is allowed for good is one thing, not all that look alike. */
+/**
+ * Replaces the secrets in a resource, and adds a digest of the whole. Two resources that differ only in their secrets
+ * stay different, so that a permanent grant covers only one of them.
+ */
 function markedResource(resource: string, finds: readonly Find[]): string {
   const mark = sha256Hex(resource).slice(0, RESOURCE_DIGITS);
   return redact(
@@ -120,14 +129,14 @@ function markedResource(resource: string, finds: readonly Find[]): string {
   );
 }
 
-async function questionAsk(ctx: Context, who: AskingAttempt, wish: QuestionWish): Promise<Asked> {
-  const { safe, finds } = await withoutFinds(ctx, { wish, title: who.title });
+async function questionAsk(ctx: Context, who: AskingAttempt, question: AgentQuestion): Promise<Asked> {
+  const { safe, finds } = await withoutFinds(ctx, { wish: question, title: who.title });
   const { repo, taskId, agent, sandbox } = who;
   const options = readOptions(choicesOf(safe.wish));
   return {
     type: options ? "CHOICE" : "CLARIFICATION",
     prompt: promptOf(safe.wish, titled(who, safe.title)),
-    contextHash: sha256Digest(canonicalExact({ repo, taskId, wish })).slice("sha256:".length),
+    contextHash: sha256Digest(canonicalExact({ repo, taskId, wish: question })).slice("sha256:".length),
     warnings: finds.map(({ path, rule }) => ({ path, rule })),
     meta: { agent, sandbox, ...(options && { options: options.map(({ label }) => label) }) },
   };
@@ -148,12 +157,12 @@ async function withoutFinds<T>(
 const LOOK_AGAIN_MS = 60_000;
 
 /**
- * Waits until a permission that `askForAttempt` asked for is decided, notes that its attempt was told, and returns what
- * that means to the agent; null where the signal or the server's stop comes first: nothing is decided then, and the same
- * may be waited for again.
+ * Waits until a permission that `askForAttempt` asked for is decided, notes that its attempt received the decision, and
+ * returns it for the agent. Null if the signal or the server's stop comes first: nothing is decided then, and the
+ * caller may wait again.
  *
- * Nothing but a person's approval of exactly what would run, a rule or a standing grant allows anything. A rejection
- * carries the person's name and words, silence is a no, and what an ended attempt asked is `canceled`.
+ * Only a person's approval of exactly this call, a rule or a permanent grant allows it. A rejection carries the
+ * person's name and words. Silence is a rejection, and a request of an ended attempt is `canceled`.
  *
  * @throws {Refusal} `request_not_found`
  */
@@ -163,7 +172,7 @@ export async function awaitDecision(
   signal: AbortSignal,
 ): Promise<PermissionDecision | null> {
   const answer = await answerTo(ctx, askId, signal);
-  const held = answer && (await findRelayAsk(ctx.db, askId));
+  const held = answer && (await findAsk(ctx.db, askId));
   const call = held && callOf(ctx, held);
   return answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
 }
@@ -175,7 +184,7 @@ export async function awaitAnswer(ctx: Context, askId: string, signal: AbortSign
 }
 
 async function answerTo(ctx: Context, askId: string, signal: AbortSignal): Promise<RelayAnswer | null> {
-  const found = await findRelayAsk(ctx.db, askId);
+  const found = await findAsk(ctx.db, askId);
   if (!found) throw new Refusal("request_not_found");
   const reader = { principal: found.ask.principal, readsAll: false };
   while (!signal.aborted && !ctx.stopping.aborted) {

@@ -1,7 +1,7 @@
 import type { TaskAskWire } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { agentName } from "../requests/model/view.ts";
-import type { AddressedAsk, AddressedForm, Outcome } from "../requests/model/request.ts";
+import type { Request, RequestForm, Outcome } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
 import type { Attempt, Task } from "./model/task.ts";
 import type { RelayAnswer } from "../asks/model/ask.ts";
@@ -17,11 +17,11 @@ import {
 } from "./model/task-asks.ts";
 import { outcomeText, safeWordsOf } from "./model/attempt-asked.ts";
 import { titleOf } from "../core/model/title.ts";
-import { lockAddressed } from "../requests/store/requests.ts";
+import { lockRequest } from "../requests/store/requests.ts";
 import type { Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
-import { addressAskIn } from "../requests/address-ask.ts";
-import { closeAddressedIn } from "../requests/close.ts";
+import { createRequestIn } from "../requests/create-request.ts";
+import { closeRequestIn } from "../requests/close.ts";
 import { everyAskOf, type TaskAsk, type ToolAsk } from "./read-asks.ts";
 import { relayAudience } from "../asks/people.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
@@ -31,9 +31,9 @@ const CONFLICT_S = 7 * 86_400;
 type Asking = Pick<Context, "newId" | "keyring" | "addressed" | "relay" | "secrets">;
 
 /**
- * People are asked what they make of an attempt's work, until somebody says so; returns the ask's id, which belongs in
- * the task's `reviewAsk`. Whoever is usually asked gets it on their channels, everybody who sees all in the inbox
- * (spec/assignment 12).
+ * Asks people to review an attempt's work, until somebody decides. Returns the request's id, which belongs in the
+ * task's `reviewAsk`. The people asked by default get it on their channels; everybody who sees all requests gets it in
+ * the inbox (spec/assignment 12).
  */
 export async function askForReviewIn(
   ctx: Asking,
@@ -86,7 +86,7 @@ async function askIn(
     asker: string;
     title: string;
     words: string;
-    form: AddressedForm;
+    form: RequestForm;
     timeoutSeconds: number | null;
   },
 ): Promise<string> {
@@ -98,7 +98,7 @@ async function askIn(
   );
   const missing = unknown === null ? [] : [`Nobody here is called ${unknown}, so everybody who sees all is asked.`];
   const remindS = timeoutSeconds === null ? null : reminderSeconds(timeoutSeconds);
-  const { ask: made } = await addressAskIn(ctx, tx, {
+  const { ask: made } = await createRequestIn(ctx, tx, {
     door: ASSIGNMENT_DOOR,
     asker,
     ref: `${about}:${repo}/${id}:${attempt}:${seq}`,
@@ -116,14 +116,14 @@ async function askIn(
   return made.id;
 }
 
-/** What people decided of what the agent wanted, and how many of its wishes rules decided. */
+/** Returns the requests of the agent that went to people, with their outcomes, and how many requests rules decided. */
 async function askedIn(tx: Tx, attempt: Pick<Attempt, "attemptId" | "jobId" | "n">): Promise<AskedOnTheWay> {
   const asks = await everyAskOf(tx, attempt);
   const toPeople = asks.filter((one) => !isRuled(one));
   return {
-    // What joined an earlier ask was asked once.
+    // A request that joined an earlier one was asked only once.
     people: toPeople.flatMap((one) => {
-      if ("addressed" in one) return [{ title: safeWordsOf(one.addressed).title, outcome: addressedOutcome(one) }];
+      if ("addressed" in one) return [{ title: safeWordsOf(one.addressed).title, outcome: requestOutcome(one) }];
       return one.ask.joinedTo === null ? [{ title: titleOf(one.ask.prompt), outcome: outcomeOf(one.answer) }] : [];
     }),
     byPolicy: asks.length - toPeople.length,
@@ -134,7 +134,7 @@ function isRuled(one: TaskAsk): boolean {
   return "ask" in one ? one.answer?.source === "policy" : one.addressed.outcome?.by?.kind === "policy";
 }
 
-function addressedOutcome({ addressed: ask, by }: ToolAsk): string {
+function requestOutcome({ addressed: ask, by }: ToolAsk): string {
   const { outcome } = ask;
   if (!outcome) return "nobody has answered";
   if (by === null) return "nobody answered";
@@ -152,17 +152,17 @@ function outcomeOf(answer: RelayAnswer | null): string {
 }
 
 /**
- * What people were asked about a task is over, and every message about it is closed: with what somebody said at another
- * place, or as withdrawn. What is over already, or was never asked, stays as it is. It holds the ask: call it before
- * anything holds the repository.
+ * Ends the request to people about a task, and closes every message about it: with the decision that a person made
+ * elsewhere, or as withdrawn. Without an open request it changes nothing. It locks the request: call it before anything
+ * locks the repository.
  */
 export async function closeTaskAskIn(
   tx: Tx,
   askId: string | null | undefined,
   { by, outcome = { status: "cancelled" } }: { by: Actor; outcome?: Outcome },
-): Promise<AddressedAsk | undefined> {
-  const held = askId ? await lockAddressed(tx, askId) : undefined;
+): Promise<Request | undefined> {
+  const held = askId ? await lockRequest(tx, askId) : undefined;
   if (held?.ask.state !== "open") return undefined;
   const action = outcome.status === "answered" ? "answered" : "cancelled";
-  return closeAddressedIn(tx, held.ask, { outcome, at: held.now, by, action });
+  return closeRequestIn(tx, held.ask, { outcome, at: held.now, by, action });
 }

@@ -1,7 +1,7 @@
 import { ownTaskOf, type OwnTask } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
-import type { RequestWords } from "../owner.ts";
+import type { Request } from "../requests/model/request.ts";
+import type { RequestWords } from "../requester.ts";
 import { titleOfPrompt } from "./model/names.ts";
 import { askedEvent, asOwnOf, attemptIdOf } from "./model/attempt-asked.ts";
 import { sizedEvent } from "./model/event-size.ts";
@@ -13,39 +13,39 @@ import { findHuman } from "../access/store/humans.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
 /**
- * Returns what is asked of people as it is where a coding agent asks by the key of its attempt: it names the task, the
- * repository and the agent. What anybody else asks is returned as it is.
+ * Returns a request with the task, the repository and the agent named, if a coding agent makes it with the key of its
+ * attempt. A request of any other requester is returned as it is.
  */
 export async function asItsTasks<T extends RequestWords>(
   ctx: Pick<Context, "secrets">,
   on: Queryable,
-  wish: T,
+  request: T,
 ): Promise<T> {
-  const attemptId = attemptIdOf(wish.asker);
+  const attemptId = attemptIdOf(request.asker);
   const attempt = attemptId === null ? undefined : await findAttempt(on, attemptId);
   const task = attempt && (await findTask(on, attempt.repo, attempt.id));
-  if (!task) return wish;
+  if (!task) return request;
   const { repo, id, n, agent, sandbox } = attempt;
   const prompt = await withoutSecrets(ctx, task.prompt);
   const whose = { repo, taskId: id, title: titleOfPrompt(prompt), agent, sandbox: sandbox ?? "none" } as const;
   const own: OwnTask = { repo, id, attempt: n, agent, sandbox };
-  const asked = asOwnOf(wish, own, whose);
+  const asked = asOwnOf(request, own, whose);
   const { title, words } = asked;
   const safe = await withoutSecrets(ctx, { title, words });
   const isSafe = safe.title === title && safe.words === words;
-  return isSafe ? asked : asOwnOf(wish, { ...own, safe }, whose);
+  return isSafe ? asked : asOwnOf(request, { ...own, safe }, whose);
 }
 
-/** The log of its task, and the board, tell of a new ask of a coding agent; of any other ask nothing is told. */
-export async function tellTaskAskedIn(ctx: Pick<Context, "secrets">, tx: Tx, ask: AddressedAsk): Promise<void> {
+/** Adds a new request of a coding agent to the log of its task and to the board; does nothing for any other request. */
+export async function tellTaskAskedIn(ctx: Pick<Context, "secrets">, tx: Tx, ask: Request): Promise<void> {
   const own = ownTaskOf(ask);
   if (!own) return;
   const event = await withoutSecrets(ctx, sizedEvent(askedEvent(ask)));
   await appendTaskEvents(tx, own, [event]);
 }
 
-/** Returns what whoever decided an ask is called: a person's name, a rule, or how somebody unknown answered. */
-export async function nameOfDecider(on: Queryable, { outcome }: Pick<AddressedAsk, "outcome">): Promise<string | null> {
+/** Returns the name of the decider of a request: a person's name, a rule, or how somebody unknown answered. */
+export async function nameOfDecider(on: Queryable, { outcome }: Pick<Request, "outcome">): Promise<string | null> {
   const { by } = outcome ?? {};
   if (!by) return null;
   if (by.kind === "policy") return `policy (${by.id})`;

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
 import { sha256Hex } from "../lib/keyring.ts";
@@ -29,10 +29,10 @@ export interface Held {
   epoch: number;
 }
 
-/** What becomes known of an attempt while it is at work. */
+/** Facts about an attempt that become known while it is at work. */
 export interface AttemptFacts {
   startSha?: string;
-  sandbox?: Sandbox;
+  sandbox?: SandboxKind;
   pid?: number;
   starttime?: string | null;
   session?: string | null;
@@ -49,7 +49,7 @@ export class NotHeld extends Error {
   }
 }
 
-/** Holds an attempt and its task for whoever holds its job. @throws {NotHeld} */
+/** Locks an attempt and its task for the holder of its job. @throws {NotHeld} */
 export async function holdAttempt(
   tx: Tx,
   { attemptId, epoch }: Held,
@@ -79,8 +79,8 @@ export async function stepAttempt(
 }
 
 /**
- * What has happened is told, without the secrets in it, and cut where it is too large to be told; and what became known of
- * the attempt. @throws {NotHeld}
+ * Stores events of an attempt, without the secrets in them and cut to size, and the facts that became known.
+ * @throws {NotHeld}
  */
 export async function noteAttempt(
   ctx: Context,
@@ -91,7 +91,7 @@ export async function noteAttempt(
   const safe = events.length === 0 ? [] : await withoutSecrets(ctx, events.map(sizedEvent));
   await transact(ctx, async (tx) => {
     const before = facts.logSeq === undefined ? undefined : await findAttempt(tx, held.attemptId);
-    // Said again by somebody who did not hear that it had arrived.
+    // A repeated report: the sender did not receive the first reply.
     if (before && before.logSeq >= (facts.logSeq ?? 0)) return;
     // The attempt's own row is enough: nothing here concerns another task.
     const attempt = await updateAttempt(tx, held.attemptId, held.epoch, facts);
@@ -107,8 +107,8 @@ export async function noteTrouble(ctx: Context, held: Held, why: string | null):
     const { attempt, task } = await holdAttempt(tx, held);
     if (task.error === error) return;
     await updateTask(tx, task, { error });
-    const told = { type: "error", data: { text: error ?? "It goes on." } } as const;
-    await appendTaskEvents(tx, { repo: attempt.repo, id: attempt.id, attempt: attempt.n }, [told]);
+    const event = { type: "error", data: { text: error ?? "It goes on." } } as const;
+    await appendTaskEvents(tx, { repo: attempt.repo, id: attempt.id, attempt: attempt.n }, [event]);
   });
 }
 
@@ -154,7 +154,7 @@ export async function resumeAttempt(
   });
 }
 
-/** The same for a worker elsewhere, which is told its new lease. @throws {NotHeld} */
+/** The same for a worker elsewhere, which receives its new lease. @throws {NotHeld} */
 export async function resumeLeased(
   ctx: Context,
   held: Held,
@@ -166,8 +166,8 @@ export async function resumeLeased(
 }
 
 /**
- * The lease of an attempt is good again. One that was taken away meanwhile, because nobody was heard of for too long, is
- * taken back where nobody else has it. Returns the number it is held under; nothing when it is lost.
+ * Renews the lease of an attempt. A lease that expired meanwhile is taken again, unless somebody else has it. Returns
+ * the number under which the attempt is held; undefined when it is lost.
  */
 export async function keepAttempt(ctx: Context, { attemptId }: Pick<Held, "attemptId">): Promise<number | undefined> {
   return transact(ctx, async (tx) => {

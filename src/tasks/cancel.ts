@@ -10,14 +10,14 @@ import { endAttemptIn, withdrawReview } from "./end-attempt.ts";
 import { moveTaskIn } from "./move.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
-/** So long killing may take; then whoever cancels is told that it is not done yet. */
+/** How long killing may take. After this the caller receives `task_ending`. */
 const LONGEST_MS = 60_000;
 const LOOK_EVERY_MS = 1000;
 
 /**
- * The task is over, and no process of it is left; one that has ended is returned unchanged. One that had not started ends
- * at once. Of one that runs, nothing lands any more from the beginning, and this waits until whoever runs it has killed
- * everything and moved it to `canceled`; a commit that is being made is waited for, and stands.
+ * Cancels a task, and resolves when no process of it is left. A task that has ended is returned unchanged. A task that
+ * had not started ends at once. For a running task, nothing of it is stored from the beginning on, and this waits until
+ * its workshop has killed everything and moved it to `canceled`. A commit that is being made is waited for, and stays.
  *
  * @throws {Refusal} `task_not_found`; `task_ending` when processes are left after a minute: it ends all the same
  */

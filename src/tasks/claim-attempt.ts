@@ -11,25 +11,25 @@ import { holdForWriter, type Writer } from "../asks/hold-job.ts";
 import { moveTaskIn, whyBlocked } from "./move.ts";
 import { moveJobIn } from "../asks/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
-import { freshAttempt, usedIn, type Commission } from "./start-attempt.ts";
+import { freshAttempt, usedIn, type AttemptAssignment } from "./start-attempt.ts";
 
 const BY = { kind: "server", id: "assignment" } as const;
 
 /**
- * Gives the attempt of a job to the worker that holds the job's lease, with all that its work goes by; said again by the
- * same one it changes nothing. What another worker was lost with is over: the task is begun anew, three times at most
- * (spec/assignment 13); where something that it depends on is not there any more, it waits for that.
+ * Gives the attempt of a job to the worker that holds the job's lease, with all that its work needs. A repeated call of
+ * the same worker changes nothing. An attempt whose earlier worker was lost is over: the task begins anew, three times
+ * at most (spec/assignment 13). If a dependency of it no longer exists, it waits for that.
  *
  * @throws {Refusal} `job_not_found`, `fenced`, `job_closed` also when it was begun too often, or waits
  */
-export async function claimAttempt(ctx: Context, jobId: string, by: Writer): Promise<Commission> {
+export async function claimAttempt(ctx: Context, jobId: string, by: Writer): Promise<AttemptAssignment> {
   const claimed = await transact(ctx, (tx) => claimIn(ctx, tx, jobId, by));
   if (typeof claimed !== "string") return claimed;
   throw new Refusal("job_closed", { id: jobId, state: claimed });
 }
 
 /** Returns how the job has ended where it cannot be given out. */
-async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise<Commission | JobState> {
+async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise<AttemptAssignment | JobState> {
   const known = await findAttemptOfJob(tx, jobId);
   const task = known && (await lockTask(tx, known.repo, known.id));
   if (!task || task.generation !== known.generation) throw new Refusal("job_not_found");
@@ -48,7 +48,7 @@ async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise
     const moved = await moveTaskIn(ctx, tx, task, { to: "preparing", attempt: attempt.n, started: task.started + 1 });
     return { task: moved, attempt, ...used, publishedSha };
   }
-  // Whoever held it before was not heard of for too long; its session is elsewhere.
+  // The earlier holder has not reported for too long, and the session of its agent is on another machine.
   await updateAttempt(tx, known.attemptId, null, { state: "ended", outcome: "lost" });
   const interrupted = task.state === "interrupted" ? task : await moveTaskIn(ctx, tx, task, { to: "interrupted" });
   if (task.started >= MOST_STARTS) {

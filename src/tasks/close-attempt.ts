@@ -20,7 +20,7 @@ import { withoutSecrets } from "../core/without-secrets.ts";
 
 const BY = { kind: "server", id: "assignment" } as const;
 
-/** What an attempt made: one commit, which is published. */
+/** The result of an attempt: one commit, which is published. */
 export interface AttemptResult extends ReviewFacts {
   commit: string;
   changed: boolean;

@@ -6,12 +6,12 @@ import { updateAttempt } from "./store/attempts.ts";
 import type { Actor, AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { lockJob } from "../asks/store/jobs.ts";
-import { cancelAddressed } from "../requests/end.ts";
+import { cancelRequest } from "../requests/end.ts";
 import { moveJobIn } from "../asks/settle.ts";
 
 /**
- * An attempt is to end without a result: nothing that is written in its name lands any more, what it asked is closed, and
- * whoever runs it kills its processes. Until these are proven dead it is `ending`. Its task is held.
+ * Marks an attempt to end without a result. Nothing more is stored in its name, its requests are closed, and its
+ * workshop kills its processes. Until these are proven dead it is `ending`. The caller holds its task.
  *
  * One that is ending already stays as it is. Entries of the record are returned, and not written.
  */
@@ -34,7 +34,7 @@ export async function endAttemptIn(
 export async function withdrawReview(ctx: Context, askId: string | null | undefined, by: Actor): Promise<void> {
   if (!askId) return;
   try {
-    await cancelAddressed(ctx, askId, by);
+    await cancelRequest(ctx, askId, by);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }

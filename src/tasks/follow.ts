@@ -6,7 +6,7 @@ import { findTask } from "./store/tasks.ts";
 import { storeNow } from "../core/store/db.ts";
 import { boardTopic, taskTopic, watch } from "../core/store/wake.ts";
 
-/** What a follower is told; `reset` stands for events that cannot be told any more, and covers them. */
+/** An event for a follower. `reset` replaces events that are no longer stored, up to and including its number. */
 export type News<T> = { event: T } | { reset: number };
 
 const EVENTS_PER_READ = 200;
@@ -107,7 +107,7 @@ async function* follow<T extends { seq: number }>(
 
 /**
  * Yields the states and questions of all tasks of these repositories from now on, until a signal is aborted. Numbers are
- * each repository's own: whoever comes again begins with what there is.
+ * each repository's own. A follower that connects again begins with the events from then on.
  */
 export async function* followBoards(
   ctx: Context,
@@ -118,13 +118,13 @@ export async function* followBoards(
   const after = new Map<string, number>();
   for (const repo of repos) after.set(repo, await findBoardSeq(ctx.db, repo));
   while (!ctx.stopping.aborted && !signal.aborted) {
-    let told = 0;
+    let shown = 0;
     for (const [repo, seq] of after) {
       const events = await listBoardEvents(ctx.db, repo, seq, EVENTS_PER_READ);
       for (const event of events) yield { ...event, repo };
       after.set(repo, events.at(-1)?.seq ?? seq);
-      told += events.length;
+      shown += events.length;
     }
-    if (told === 0) await changes.next(LONGEST_WAIT_MS);
+    if (shown === 0) await changes.next(LONGEST_WAIT_MS);
   }
 }

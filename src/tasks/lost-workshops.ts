@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { findUnheardAttempts, updateAttempt, type StoredAttempt } from "./store/attempts.ts";
+import { findSilentAttempts, updateAttempt, type StoredAttempt } from "./store/attempts.ts";
 import { lockTask, updateTask } from "./store/tasks.ts";
 import { forgetWorkshops, noteWorkshop } from "./store/workshops.ts";
 import { transact } from "../core/store/transact.ts";
@@ -22,18 +22,18 @@ export async function noteHolder(ctx: Context, holder: string): Promise<void> {
 }
 
 /**
- * What other workshops hold that are not heard of any more holds nothing up: what was to end has ended after a minute, as
- * with a worker elsewhere, once nothing of it runs on this machine; what was at work is to end after an hour, as lost. A
- * workshop that comes back is told so, and ends its agents (spec/assignment 9, 10 and 13).
+ * Ends the attempts of other workshops that no longer report. An attempt that was to end has ended after a minute, as
+ * with a worker elsewhere, once none of its processes runs on this machine. An attempt at work is to end after an hour,
+ * as lost. A workshop that comes back is notified, and ends its agents (spec/assignment 9, 10 and 13).
  *
- * `kill` ends what runs of an attempt on this machine, and returns what would not end.
+ * `kill` ends the processes of an attempt on this machine, and returns those that would not end.
  */
-export async function endUnheardWork(
+export async function endSilentWork(
   ctx: Context,
   holder: string,
   kill: (attemptId: string) => Promise<readonly number[]>,
 ): Promise<void> {
-  const unheard = (isEnding: boolean, forMs: number) => findUnheardAttempts(ctx.db, { holder, isEnding, forMs });
+  const unheard = (isEnding: boolean, forMs: number) => findSilentAttempts(ctx.db, { holder, isEnding, forMs });
   for (const attempt of await unheard(false, LOST_MS)) await loseAttempt(ctx, attempt);
   for (const { attemptId } of await unheard(true, WORKER_LEASE_MS)) {
     await endAttempt(ctx, attemptId, { wip: null, survivors: await kill(attemptId) });

@@ -22,7 +22,7 @@ import { TASKS_TOPIC } from "../core/store/wake.ts";
 
 type Rules = Pick<Context, "assignment">;
 
-/** What changes with a move, and what is told of it besides; the server made it, where nobody else is named. */
+/** Changes and further events of a move. The server made the move unless `by` names another actor. */
 export type TaskChange = TaskPatch & { by?: Actor; events?: readonly NewTaskEvent[] };
 
 /** Where a task goes. */
@@ -45,7 +45,8 @@ export class WrongMove extends Error {
  *
  * A task that comes into line and lacks a dependency by now is blocked at once, and returned as that.
  *
- * The task was held by `lockTask`. Call it last: it writes the record, and whoever holds its end locks nothing more.
+ * The caller holds the task by `lockTask`. Call this last: it writes the audit record, after which nothing may be
+ * locked.
  *
  * @throws {WrongMove} when the task may not move so: our bug, or a worker's elsewhere
  */
@@ -72,7 +73,7 @@ async function moveOne(
   return moved;
 }
 
-/** What of a task does not outlive its state. */
+/** Returns the fields of a task that are cleared when it leaves its state. */
 function clearedBy(held: Task, to: TaskState): TaskPatch {
   const isCompleted = statusOfTask(to) === "completed";
   const isDecided = held.state === "review" || held.state === "conflict";
@@ -85,14 +86,14 @@ function clearedBy(held: Task, to: TaskState): TaskPatch {
   };
 }
 
-/** Tells a task's new state, and wakes whoever starts tasks. */
+/** Stores the event of a task's new state, and wakes the loop that starts tasks. */
 async function tell(
   tx: Tx,
   task: Task,
   { from, by, events = [] }: { from: TaskState | null; by: Actor; events?: readonly NewTaskEvent[] },
 ): Promise<void> {
   const { state, commit, error, blockedReason, conflict, stale } = task;
-  const told: NewTaskEvent = {
+  const event: NewTaskEvent = {
     type: "state",
     data: {
       state,
@@ -106,15 +107,15 @@ async function tell(
       ...(by.kind !== "server" && { by: by.id }),
     },
   };
-  await appendTaskEvents(tx, task, [told, ...events]);
+  await appendTaskEvents(tx, task, [event, ...events]);
   if (state === "queued" || isTaskOver(state)) tx.wake(TASKS_TOPIC);
 }
 
 /** A held task stays where it is, and says something else of itself. */
 export async function retellTaskIn(tx: Tx, held: Task, patch: TaskPatch, by: Actor = SERVER): Promise<Task> {
-  const told = await updateTask(tx, held, patch);
-  await tell(tx, told, { from: null, by });
-  return told;
+  const task = await updateTask(tx, held, patch);
+  await tell(tx, task, { from: null, by });
+  return task;
 }
 
 function noteOf(task: Task, from: TaskState | null, by: Actor): AuditNote {
@@ -124,9 +125,9 @@ function noteOf(task: Task, from: TaskState | null, by: Actor): AuditNote {
 }
 
 /**
- * A task was put in line, or in its place: it is blocked at once where its dependencies are not there, and what depends
- * on it is brought into line with that. Its state so far is `queued`, which nobody was told. Call it last:
- * it writes the record, with what else there is to note.
+ * Settles a task that was just submitted or replaced. It is blocked at once if a dependency is missing, and the tasks
+ * that depend on it are updated. Its state so far is `queued`, for which no event is stored yet. Call it last:
+ * it writes the audit record, with the other notes.
  */
 export async function placeTaskIn(
   ctx: Rules,
@@ -243,10 +244,10 @@ export interface Slots {
 
 /**
  * Returns the task that is to start next: the one that came first of those in line in repositories with a free slot.
- * One of which an attempt may still be alive is never returned. Nothing, while there is none.
+ * A task with an attempt that may still be alive is never returned. Undefined if no task can start.
  *
- * All the repositories are held from then on, so that no two servers fill one slot. Whoever starts it looks at its
- * dependencies once more, in this transaction.
+ * All the repositories stay locked until the transaction ends, so that no two servers fill one slot. The caller checks
+ * the dependencies of the task once more, in this transaction.
  */
 export async function pickNextTask(tx: Tx, { repos, parallel, agents }: Slots): Promise<Task | undefined> {
   const inOrder = [...repos].sort((one, other) => (one.name < other.name ? -1 : 1));

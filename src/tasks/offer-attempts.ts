@@ -40,7 +40,7 @@ export async function withdrawOffers(ctx: Context): Promise<void> {
   for (const attempt of await findLiveAttempts(ctx.db, OFFERED)) await withdrawIfGone(ctx, attempt);
 }
 
-/** What was to end, or whose job is over, and whose worker said nothing of it for as long as a lease lasts, has ended. */
+/** Ends each attempt that was to end, or whose job is over, once its worker has not reported for one lease. */
 export async function endLostWork(ctx: Context): Promise<void> {
   for (const { attemptId } of await findLongOver(ctx.db, "executor:%", WORKER_LEASE_MS)) {
     await endAttempt(ctx, attemptId, { wip: null, survivors: [] });

@@ -9,7 +9,7 @@ const BUNDLE_FILE = "work.bundle";
 const PATCH_FILE = "work.patch";
 
 /**
- * Opens what a worker left of a task's newest finished work; whoever reads it closes it.
+ * Opens a file that a worker uploaded with a task's newest finished work, by default its bundle; the caller closes it.
  *
  * @throws {Refusal} `artifact_not_found`
  */

@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
+import type { Request } from "../requests/model/request.ts";
 import { askerOf } from "./model/attempt-asked.ts";
-import { everyRow, type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
-import type { RelayAnswer, RelayAsk } from "../asks/model/ask.ts";
+import { everyRow, type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
+import type { RelayAnswer, Ask } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { listAttempts, type StoredAttempt } from "./store/attempts.ts";
 import { findTask } from "./store/tasks.ts";
@@ -12,24 +12,24 @@ import { findAnswers } from "../asks/store/answers.ts";
 import { listAsksOfJob } from "../asks/store/asks.ts";
 import { nameOfDecider } from "./attempt-asked.ts";
 
-/** What an agent asked: by a step of its work, or people by its own tools. */
+/** A request of an agent: made by a step of its work, or by its own tools for people. */
 export type TaskAsk = StepAsk | ToolAsk;
 
 interface StepAsk {
   attempt: number;
-  ask: RelayAsk;
+  ask: Ask;
   answer: RelayAnswer | null;
 }
 
 export interface ToolAsk {
   attempt: number;
-  addressed: AddressedAsk;
-  /** What whoever decided it is called. */
+  addressed: Request;
+  /** The name of the person or program that decided it. */
   by: string | null;
 }
 
 /** Where a page of what a task's agents asked ended. */
-export interface TaskAskPlace extends ListPlace {
+export interface TaskAskPlace extends ListPosition {
   attempt: number;
 }
 
@@ -61,7 +61,7 @@ export async function asksOf(
   const asks: TaskAsk[] = [];
   for (const attempt of attempts.filter(({ n }) => n >= (after?.attempt ?? 0))) {
     const from = after?.attempt === attempt.n ? { after } : {};
-    // One more than is wanted tells whether there is another page.
+    // One more than requested shows whether there is another page.
     const { items } = await pageOfAttempt(on, attempt, { ...from, limit: limit + 1 - asks.length });
     asks.push(...items);
     if (asks.length > limit) break;
@@ -81,7 +81,7 @@ export async function everyAskOf(on: Queryable, attempt: Asking): Promise<TaskAs
 async function pageOfAttempt(
   on: Queryable,
   { attemptId, jobId, n }: Asking,
-  { limit, ...from }: { after?: ListPlace; limit: number },
+  { limit, ...from }: { after?: ListPosition; limit: number },
 ): Promise<ListPage<TaskAsk>> {
   const most = { ...from, limit: limit + 1 };
   const steps = (await listAsksOfJob(on, jobId, most)).map(({ ask }): TaskAsk => ({ attempt: n, ask, answer: null }));
@@ -101,7 +101,7 @@ async function withEnd(on: Queryable, one: TaskAsk, answers: ReadonlyMap<string,
   return { ...one, by: await nameOfDecider(on, one.addressed) };
 }
 
-function placeOf(one: TaskAsk): ListPlace {
+function placeOf(one: TaskAsk): ListPosition {
   const { createdAt: at, id } = "ask" in one ? one.ask : one.addressed;
   return { at, id };
 }

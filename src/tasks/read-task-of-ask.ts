@@ -1,11 +1,11 @@
 import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
+import type { Request } from "../requests/model/request.ts";
 
-/** Returns which task people are asked about; null where it is none. */
+/** Returns the task that a request is about; null if it is about no task. */
 export async function readTaskOfAsk(
-  { db, owners }: Pick<Context, "db" | "owners">,
-  ask: AddressedAsk,
+  { db, requesters }: Pick<Context, "db" | "requesters">,
+  ask: Request,
 ): Promise<TaskOfAsk | null> {
-  return owners.ofRequest(ask).taskOf(db, ask);
+  return requesters.ofRequest(ask).taskOf(db, ask);
 }

@@ -29,7 +29,7 @@ export interface TaskReading {
   /** Those it waits for; none once it has started. */
   blockedBy: readonly string[];
   newest: StoredAttempt | null;
-  /** What its attempt waits for. */
+  /** The question that its attempt waits for. */
   question: TaskQuestion | null;
 }
 

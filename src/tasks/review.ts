@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Outcome } from "../requests/model/request.ts";
-import type { LineComment, Task, ReviewVerdict } from "./model/task.ts";
+import type { Request, Outcome } from "../requests/model/request.ts";
+import type { LineComment, Task, ReviewDecision } from "./model/task.ts";
 import type { Counted } from "../requests/model/settle.ts";
 import { Refusal } from "../refusals.ts";
 import { cleanWords, exposeIn } from "../requests/clean-words.ts";
@@ -13,10 +13,10 @@ import { transact } from "../core/store/transact.ts";
 import { moveTaskIn } from "./move.ts";
 import { closeTaskAskIn } from "./ask-people.ts";
 
-/** What a person says of the work of a task's newest attempt. */
-export interface ReviewWish extends Pick<Task, "repo" | "id"> {
+/** A person's review of the work of a task's newest attempt. */
+export interface ReviewInput extends Pick<Task, "repo" | "id"> {
   attempt: number;
-  verdict: ReviewVerdict;
+  verdict: ReviewDecision;
   comment: string | null;
   comments: readonly LineComment[];
   /** Always a person: programs do not review. */
@@ -25,33 +25,33 @@ export interface ReviewWish extends Pick<Task, "repo" | "id"> {
   name: string;
 }
 
-/** What stands with a task whose next attempt goes on with what a person wants changed. */
-export type Feedback = Pick<ReviewWish, "attempt" | "comment" | "comments">;
+/** The changes that a person requested, stored with the task for its next attempt. */
+export type Feedback = Pick<ReviewInput, "attempt" | "comment" | "comments">;
 
 /**
- * The work is approved, rejected, or in line again for changes, and what people were asked about it is closed. What that
- * means in git stands with the task, for whoever runs its attempts (spec/assignment 12).
+ * Approves or rejects the work, or queues the task again for changes, and closes the request to people about it. The
+ * steps to do in git are stored with the task, for the workshop that runs its attempts (spec/assignment 12).
  *
  * @throws {Refusal} `task_not_found`; `review_conflict` with the state, when this attempt's work is not up for review
  */
-export async function reviewTask(ctx: Context, given: ReviewWish): Promise<Task> {
+export async function reviewTask(ctx: Context, given: ReviewInput): Promise<Task> {
   const { comment, comments } = given;
   const words = await cleanWords(ctx, { comment, comments }, { person: given.person, identities: [], askId: null });
-  const wish = { ...given, ...words.said };
+  const input = { ...given, ...words.words };
   return transact(ctx, async (tx) => {
     await exposeIn(ctx, tx, words);
-    // Held before the repository, as whoever decides in the inbox holds them.
-    const asked = await findTask(tx, wish.repo, wish.id);
-    const by = actorOf(wish);
-    const isUp = asked?.state === "review" && asked.attempt === wish.attempt;
-    const over = isUp ? await closeTaskAskIn(tx, asked.reviewAsk, { by, outcome: outcomeOf(wish) }) : undefined;
-    if (over) await upsertDecision(tx, over.id, 1, countedOf(wish, over));
-    return reviewTaskIn(ctx, tx, wish);
+    // Locked before the repository, in the same order as a decision in the inbox locks them.
+    const asked = await findTask(tx, input.repo, input.id);
+    const by = actorOf(input);
+    const isUp = asked?.state === "review" && asked.attempt === input.attempt;
+    const over = isUp ? await closeTaskAskIn(tx, asked.reviewAsk, { by, outcome: outcomeOf(input) }) : undefined;
+    if (over) await upsertDecision(tx, over.id, 1, countedOf(input, over));
+    return reviewTaskIn(ctx, tx, input);
   });
 }
 
 /** It counts as if it had been decided there. */
-function countedOf({ person, comment }: ReviewWish, { settledAt }: AddressedAsk): Counted {
+function countedOf({ person, comment }: ReviewInput, { settledAt }: Request): Counted {
   const via = "api" as const;
   return {
     responder: { via, person, identities: [], seesAll: false },
@@ -64,15 +64,15 @@ function countedOf({ person, comment }: ReviewWish, { settledAt }: AddressedAsk)
   };
 }
 
-/** What is seen of it where people were asked. */
-function outcomeOf({ verdict, comment, person }: ReviewWish): Outcome {
+/** Returns the review as the outcome of the request to people. */
+function outcomeOf({ verdict, comment, person }: ReviewInput): Outcome {
   const by = { kind: "person", id: person, via: "api" } as const;
   return { status: "answered", option: verdict, ...(comment !== null && { text: comment }), by };
 }
 
 /** The same as part of a transaction under way, for the one that ends what people were asked. Call it last. */
-export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, wish: ReviewWish): Promise<Task> {
-  const { repo, id, attempt, verdict, comment, comments, person, name } = wish;
+export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, input: ReviewInput): Promise<Task> {
+  const { repo, id, attempt, verdict, comment, comments, person, name } = input;
   const held = await lockTask(tx, repo, id);
   if (!held) throw new Refusal("task_not_found", { id });
   const { state, commit } = held;
@@ -81,7 +81,7 @@ export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, wis
   }
   await insertReview(tx, repo, id, { attempt, verdict, comment, comments, principal: person });
   // point: review-between-review-and-task
-  const by = actorOf(wish);
+  const by = actorOf(input);
   switch (verdict) {
     case "approve":
       return moveTaskIn(ctx, tx, held, { to: "approved", by, after: { is: "approve", attempt, commit } });
@@ -99,6 +99,6 @@ export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, wis
   }
 }
 
-function actorOf({ person }: ReviewWish): Actor {
+function actorOf({ person }: ReviewInput): Actor {
   return { kind: "human", id: person };
 }

@@ -50,13 +50,14 @@ async function didWork(on: Context["db"], { repo, id, n }: SettledWork, holder: 
 export async function noteSettled(
   ctx: Pick<Context, "db" | "wake">,
   { repo, id, n, commit }: Pick<SettledWork, "repo" | "id" | "n" | "commit">,
-  told: { message: string; command?: string | undefined },
+  conflict: { message: string; command?: string | undefined },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
     const task = await lockTask(tx, repo, id);
     const after = task && (await findTaskMemory(tx, repo, id))?.after;
     if (!task || after?.commit !== commit) return;
     await updateTask(tx, task, { after: null });
-    if (told.message !== "") await appendTaskEvents(tx, { repo, id, attempt: n }, [{ type: "git", data: { ...told } }]);
+    if (conflict.message !== "")
+      await appendTaskEvents(tx, { repo, id, attempt: n }, [{ type: "git", data: { ...conflict } }]);
   });
 }

@@ -23,13 +23,13 @@ interface Changes {
   commit: string;
 }
 
-/** An attempt, with everything its work goes by. */
-export interface Commission {
+/** An attempt, with everything that its work needs. */
+export interface AttemptAssignment {
   task: Task;
   attempt: StoredAttempt;
   /** Tasks it is built on, with the commits it uses, in the order they were submitted. */
   dependencies: readonly { id: string; commit: string }[];
-  /** What a person wants changed of an earlier attempt's work. */
+  /** The changes that a person requested in an earlier attempt's work. */
   changes: Changes | null;
   publishedSha: string | null;
 }
@@ -41,15 +41,15 @@ const JOB_MS = 400 * 86_400_000;
 const MOST_CLAIMS = 1000;
 
 /**
- * Begins the next attempt, for a holder that has room for it: the task that is first in line is being prepared, and its
- * attempt is a job of the relay that this holder has. Returns nothing while there is no such task.
+ * Begins the next attempt, for a holder with a free slot. The first task in line is then being prepared, and its
+ * attempt is a job of the relay that this holder has claimed. Returns null if no task can start.
  *
  * Dependencies are looked at once more in the same transaction (spec/invariants J8).
  */
 export async function startAttempt(
   ctx: Context,
   { holder, slots }: { holder: string; slots: Slots },
-): Promise<Commission | null> {
+): Promise<AttemptAssignment | null> {
   for (;;) {
     const started = await transact(ctx, (tx) => startIn(ctx, tx, { holder, slots }));
     if (started !== "blocked") return started;
@@ -60,7 +60,7 @@ async function startIn(
   ctx: Context,
   tx: Tx,
   { holder, slots }: { holder: string; slots: Slots },
-): Promise<Commission | "blocked" | null> {
+): Promise<AttemptAssignment | "blocked" | null> {
   const task = await pickNextTask(tx, slots);
   if (!task) return null;
   const { repo, id } = task;
@@ -111,13 +111,13 @@ export async function usedIn(
   tx: Tx,
   task: Task,
   { isNew }: { isNew: boolean },
-): Promise<Pick<Commission, "dependencies" | "changes">> {
+): Promise<Pick<AttemptAssignment, "dependencies" | "changes">> {
   const changes = await changesOf(tx, task);
   return { changes, dependencies: isNew && !changes ? await usedNow(tx, task) : await usedBefore(tx, task) };
 }
 
 /** Returns the same of an attempt that was begun before, as it stands now. */
-export async function findCommission(ctx: Context, attempt: StoredAttempt): Promise<Commission | null> {
+export async function findAssignment(ctx: Context, attempt: StoredAttempt): Promise<AttemptAssignment | null> {
   const { repo, id } = attempt;
   const task = await findTask(ctx.db, repo, id);
   if (!task) return null;

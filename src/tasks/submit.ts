@@ -14,7 +14,10 @@ import { endAttemptIn, withdrawReview } from "./end-attempt.ts";
 import { placeTaskIn } from "./move.ts";
 
 /** A checked task, as it is submitted. */
-export interface TaskWish extends Pick<Task, "repo" | "id" | "prompt" | "agent" | "base" | "startOn" | "principal"> {
+export interface SubmitTaskInput extends Pick<
+  Task,
+  "repo" | "id" | "prompt" | "agent" | "base" | "startOn" | "principal"
+> {
   /** Each once, and never the task itself. */
   dependencies: readonly string[];
   by: Actor;
@@ -34,11 +37,11 @@ const RETRY_S = 60;
  *
  * @throws {Refusal} `secret_detected`, `idempotency_mismatch`, `dependency_cycle` with the path, `quota_exceeded`
  */
-export async function submitTask(ctx: Context, wish: TaskWish): Promise<{ task: Task; replayed: boolean }> {
-  const { repo, id, retry, dependencies, by, ...given } = wish;
+export async function submitTask(ctx: Context, input: SubmitTaskInput): Promise<{ task: Task; replayed: boolean }> {
+  const { repo, id, retry, dependencies, by, ...given } = input;
   const speaker = { person: by.kind === "human" ? by.id : null, identities: [], askId: null };
   const words = await cleanWords(ctx, given.prompt, speaker);
-  const rest = { ...given, prompt: words.said };
+  const rest = { ...given, prompt: words.words };
   const warnings = await warningsOf(ctx, rest.prompt);
   const submitted = await transact(ctx, async (tx) => {
     await exposeIn(ctx, tx, words);
@@ -109,7 +112,7 @@ async function warningsOf(ctx: Context, prompt: string): Promise<string[]> {
   return [...rules].map((rule) => `The prompt holds a secret (${rule}), and becomes part of a commit message.`);
 }
 
-/** Returns the way from a task through these dependencies back to it, its id first and last; null where there is none. */
+/** Returns the cycle from a task through these dependencies back to it, its id first and last; null without a cycle. */
 async function findCycle(tx: Tx, repo: string, id: string, dependencies: readonly string[]): Promise<string[] | null> {
   const from = new Map(dependencies.map((dependsOn) => [dependsOn, id]));
   let next = [...from.keys()];

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type ReviewedWork, Tasks } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
-import type { SubmissionFolder } from "../workshop/commission.ts";
+import type { SubmissionFolder } from "../workshop/attempt-assignment.ts";
 import type { openWorkshop } from "../workshop/open-workshop.ts";
-import type { ServerAddress } from "./desk.ts";
+import type { ServerAddress } from "./http-attempt-client.ts";
 
 const SETTLE_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 3_600_000;
@@ -23,7 +23,7 @@ export interface UpkeepOptions {
   tell: (text: string) => void;
 }
 
-/** What a worker does beside its jobs. */
+/** The work that a worker does beside its jobs. */
 export interface Upkeep {
   /** Carries reviews out, and takes old work away, until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;

@@ -4,13 +4,13 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../lib/clock.ts";
 import type { AgentPipes } from "./agents/agent.ts";
 import { harmless, type Redaction } from "./redaction.ts";
-import type { Started } from "./room.ts";
+import type { Started } from "./run-in-sandbox.ts";
 
 const MOST_RAW_BYTES = 52_428_800;
 /** No protocol has longer lines; what goes on is passed over, so that no agent can fill the memory. */
 const LONGEST_LINE = 67_108_864;
 const KEPT_STDERR = 4096;
-/** What the program wrote last is still in the pipe when it has ended; what others hold open is not waited for. */
+/** How long to read the rest of a pipe after the program has ended. Another process may keep the pipe open for ever. */
 const LAST_WORDS_MS = 500;
 
 interface PipesOptions {
@@ -23,7 +23,7 @@ interface PipesOptions {
   onCut(): void;
 }
 
-/** Returns an adapter's end of a started agent. What the agent says also goes into `raw.log`, 50 MiB of it. */
+/** Returns an adapter's end of a started agent. The agent's output also goes into `raw.log`, up to 50 MiB. */
 export function openAgentPipes(
   { stdin, stdout, stderr, exited }: Started,
   { folder, clock, redaction, heard, onCut }: PipesOptions,

@@ -6,11 +6,11 @@ import { callTool, isWaitingTool, type ToolCall } from "./mcp-calls.ts";
 import { askServer, type McpUpstream } from "./mcp-upstream.ts";
 
 interface AttemptMcpOptions extends McpUpstream {
-  /** What the agent must show. */
+  /** The token that the agent must present. */
   token: string;
   /** Without a jail nothing that anybody may have written reaches the agent. */
   isJailed: boolean;
-  /** Told how many calls wait for people, or for the server to come back, whenever it changes. */
+  /** Called with the number of calls that wait for people, or for the server to come back, whenever it changes. */
   onWaiting(calls: number): void;
 }
 
@@ -158,7 +158,7 @@ function errorText(id: unknown, code: number, message: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
 }
 
-/** What a model can read; `resultType` is asked for by newer clients and passed over by others. */
+/** Returns a refusal that a model can read. Newer clients require `resultType`; others ignore it. */
 function refusalText({ id }: JsonObject, message: string): string {
   const structuredContent = { error: { code: "FORBIDDEN", message } };
   const content = [{ type: "text", text: JSON.stringify(structuredContent) }];

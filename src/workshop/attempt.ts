@@ -1,4 +1,4 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, writeWhole } from "../lib/durable-files.ts";
@@ -7,8 +7,8 @@ import { changesAgentSettings } from "../tasks/model/action.ts";
 import { resumeMessage } from "../tasks/model/message.ts";
 import { commitMessage } from "../tasks/model/names.ts";
 import { MOST_RESUMES } from "../tasks/model/task.ts";
-import { agentCalled, type Bench } from "./bench.ts";
-import { AttemptLost, type Desk, type Work } from "./desk.ts";
+import { agentNamed, type WorkshopContext } from "./workshop-context.ts";
+import { AttemptLost, type AttemptClient, type Work } from "./attempt-client.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
 import { endSupervisor, superviseAgent } from "./follow.ts";
 import { bringPublished, resolveBase } from "./git/base.ts";
@@ -26,12 +26,12 @@ import { killAttempt } from "./supervise.ts";
 
 /**
  * Takes one attempt from where it is to its end: a commit that is published, a failure, or nothing at all because it was
- * to end. Every step can be met twice: whoever takes an attempt up again goes on from the last one that was told.
+ * to end. Every step can run twice: a workshop that takes an attempt up again goes on from the last reported step.
  */
-export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<void> {
-  const repo = await untilReached(bench, work, desk);
+export async function runAttempt(workshop: WorkshopContext, work: Work, client: AttemptClient): Promise<void> {
+  const repo = await untilReached(workshop, work, client);
   if (repo === null) return;
-  const at: At = { bench, work, desk, repo, ...placesOf(work), start: null, mayBePublished: false };
+  const at: At = { workshop, work, client, repo, ...placesOf(work), start: null, mayBePublished: false };
   if (work.state !== "preparing") at.start = work.startSha;
   try {
     if (work.isEnding) {
@@ -39,7 +39,7 @@ export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<
       throw new AttemptLost("it was to end");
     }
     // Whatever was waited for is there.
-    if (work.state !== "preparing") await desk.trouble(null);
+    if (work.state !== "preparing") await client.trouble(null);
     const start = await untilStarted(at);
     if (start === null) return;
     at.start = start;
@@ -47,80 +47,78 @@ export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<
     if (refused === null) await commit(at, start);
     else await fail(at, refused);
   } catch (error) {
-    if (desk.leaving.aborted) return;
-    if (error instanceof Interrupted && !desk.ending.aborted) await leave(at);
-    else if (desk.ending.aborted || error instanceof AttemptLost) await giveUp(at);
+    if (client.leaving.aborted) return;
+    if (error instanceof Interrupted && !client.ending.aborted) await leave(at);
+    else if (client.ending.aborted || error instanceof AttemptLost) await giveUp(at);
     else await fail(at, sentenceOf(error));
   }
 }
 
-/** Its agent was ended on demand; the work is left to whoever takes it up next. */
+/** Its agent was ended on demand; the work is left to the workshop that takes it up next. */
 class Interrupted extends Error {
-  constructor() {
-    super("it was interrupted");
-  }
+  override message = "it was interrupted";
 }
 
 /**
  * Returns the repository once it can be worked with: an agent that is at work loses nothing by a repository that is away
  * for a while, and its task says what is waited for. Null when the attempt came to its end, or was left, without.
  */
-async function untilReached(bench: Bench, work: Work, desk: Desk): Promise<Repository | null> {
-  for (const wait = openWait(bench, desk); ;) {
-    const found = await bench.repository(work.repo.name).catch(sentenceOf);
+async function untilReached(workshop: WorkshopContext, work: Work, client: AttemptClient): Promise<Repository | null> {
+  for (const wait = openWait(workshop, client); ;) {
+    const found = await workshop.repository(work.repo.name).catch(sentenceOf);
     if (typeof found !== "string") return found;
-    const isEnding = work.isEnding || desk.ending.aborted;
+    const isEnding = work.isEnding || client.ending.aborted;
     if (work.state === "preparing" || isEnding) {
-      const survivors = await killAll({ bench, work });
-      const wip = survivors.length > 0 ? null : await keepInStore(bench, work);
-      if (isEnding || survivors.length > 0) await desk.ended({ wip, survivors });
-      else await desk.failed(found, { wip });
+      const survivors = await killAll({ workshop, work });
+      const wip = survivors.length > 0 ? null : await keepInStore(workshop, work);
+      if (isEnding || survivors.length > 0) await client.ended({ wip, survivors });
+      else await client.failed(found, { wip });
       return null;
     }
-    if (desk.interrupting.aborted) {
-      await leave({ bench, work, desk });
+    if (client.interrupting.aborted) {
+      await leave({ workshop, work, client });
       return null;
     }
     await wait(found);
-    if (desk.leaving.aborted) return null;
+    if (client.leaving.aborted) return null;
   }
 }
 
 /** The repository is there still, or again, to take the work; it may have gone while the agent worked. */
-async function untilBack({ bench, desk, repo }: At): Promise<void> {
+async function untilBack({ workshop, client, repo }: At): Promise<void> {
   const { gitDir, path } = repo;
   if (gitDir === null) return;
   const isBack = () => isThere(gitDir);
   if (await isBack()) return;
-  for (const wait = openWait(bench, desk); !(await isBack());) {
+  for (const wait = openWait(workshop, client); !(await isBack());) {
     await wait(`There is no repository in ${path}.`);
-    if (desk.interrupting.aborted) throw new Interrupted();
-    if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was left");
+    if (client.interrupting.aborted) throw new Interrupted();
+    if (client.ending.aborted || client.leaving.aborted) throw new AttemptLost("it was left");
   }
-  await desk.trouble(null);
+  await client.trouble(null);
 }
 
-/** Returns what tells people why an attempt waits, and waits: each time for longer, unless it is to stop. */
-function openWait({ clock }: Bench, desk: Desk): (why: string) => Promise<void> {
-  let told: string | null = null;
+/** Returns a function that reports why an attempt waits, and waits: each time for longer, unless it is to stop. */
+function openWait({ clock }: WorkshopContext, client: AttemptClient): (why: string) => Promise<void> {
+  let notice: string | null = null;
   let pauseMs: number | undefined;
   return async (why) => {
-    if (why !== told) await desk.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
-    told = why;
+    if (why !== notice) await client.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
+    notice = why;
     pauseMs = pauseAfter(pauseMs);
-    await clock.sleep(pauseMs, AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]));
+    await clock.sleep(pauseMs, AbortSignal.any([client.ending, client.leaving, client.interrupting]));
   };
 }
 
-/** What is lost shows by its signal. */
+/** Ignores the loss of an attempt, which its signal shows too. */
 function ignoreLost(error: unknown): void {
   if (!(error instanceof AttemptLost)) throw error;
 }
 
 interface At {
-  bench: Bench;
+  workshop: WorkshopContext;
   work: Work;
-  desk: Desk;
+  client: AttemptClient;
   repo: Repository;
   tree: string;
   home: string;
@@ -129,7 +127,7 @@ interface At {
   factsFile: string;
   /** The commit it stands on; null before the agent may have done anything. */
   start: string | null;
-  /** Its commit may be in the user's repository, though it is not told yet that it is complete. */
+  /** Its commit may be in the user's repository, though its completion is not reported yet. */
   mayBePublished: boolean;
 }
 
@@ -145,12 +143,12 @@ function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "co
 
 /** Returns the start commit once the tree stands and its setup has run; null where dependencies do not merge. */
 async function untilStarted(at: At): Promise<string | null> {
-  const { work, desk, repo, tree, conflictFile } = at;
+  const { work, client, repo, tree, conflictFile } = at;
   if (work.state !== "preparing") {
     if (work.startSha === null) throw new Error("an attempt runs without a start commit");
     return work.startSha;
   }
-  // Whoever prepared it before may have left something that still runs.
+  // An earlier preparation may have left processes that still run.
   await killAll(at);
   makeFolder(work.folder, 0o700);
   const sandbox = sandboxOf(at);
@@ -165,7 +163,7 @@ async function untilStarted(at: At): Promise<string | null> {
       await freshTree(at, work.changes.commit);
       work.session = null;
     }
-    await desk.step("running", { sandbox, startSha: work.startSha });
+    await client.step("running", { sandbox, startSha: work.startSha });
     return work.startSha;
   }
 
@@ -180,27 +178,28 @@ async function untilStarted(at: At): Promise<string | null> {
     start = marked.commit;
     await writeWhole(conflictFile, JSON.stringify(marked.markersIn));
     const says = `dependencies do not merge in ${marked.markersIn.join(", ")}; the agent resolves it`;
-    await desk.note([{ type: "git", data: { message: says } }]);
+    await client.note([{ type: "git", data: { message: says } }]);
   } else {
-    await desk.conflict({ paths: begun.paths, messages: begun.messages });
+    await client.conflict({ paths: begun.paths, messages: begun.messages });
     return null;
   }
   const warnings = await freshTree(at, start);
-  await desk.note([{ type: "git", data: { message: `the tree stands at ${start}`, start, warnings } }]);
+  await client.note([{ type: "git", data: { message: `the tree stands at ${start}`, start, warnings } }]);
   if (work.repo.setup !== null) await setUp(at, work.repo.setup, sandbox);
   await keepTreeFacts(repo, at, { start, warnings });
-  await desk.step("running", { sandbox, startSha: start });
+  await client.step("running", { sandbox, startSha: start });
   return start;
 }
 
-function sandboxOf({ bench, work }: At): Sandbox {
-  const ready = bench.readiness(work.agent);
+function sandboxOf({ workshop, work }: At): SandboxKind {
+  const ready = workshop.readiness(work.agent);
   if ("why" in ready) throw new Error(ready.why);
   return ready.sandbox;
 }
 
-async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
-  const { bench, work, desk, tree, home } = at;
+async function setUp(at: At, command: string, sandbox: SandboxKind): Promise<void> {
+  const { workshop, work, client, tree, home } = at;
+  const hosts = modelHosts(agentNamed(workshop, work.agent), passedEnv(workshop, work.agent));
   const ended = await runSetup({
     command,
     sandbox,
@@ -208,23 +207,24 @@ async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
     home,
     store: at.repo.store,
     attemptId: work.attemptId,
-    clock: bench.clock,
-    egress: [...modelHosts(agentCalled(bench, work.agent), passedEnv(bench, work.agent)), ...bench.rules.egress],
+    clock: workshop.clock,
+    egress: [...hosts, ...workshop.rules.egress],
     log: join(work.folder, `setup-${work.n}.log`),
-    onLine: (text) => desk.note([{ type: "setup", data: { text } }]),
-    signal: AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]),
+    onLine: (text) => client.note([{ type: "setup", data: { text } }]),
+    signal: AbortSignal.any([client.ending, client.leaving, client.interrupting]),
   });
-  if (desk.interrupting.aborted) throw new Interrupted();
-  if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was stopped while its tree was set up");
+  if (client.interrupting.aborted) throw new Interrupted();
+  if (client.ending.aborted || client.leaving.aborted)
+    throw new AttemptLost("it was stopped while its tree was set up");
   if (ended.code !== 0) throw new Error(`the setup command failed${ended.why ? `: ${ended.why}` : ""}`);
 }
 
 /** Lets the agent work, and takes it up again when it dies; returns null when it is done, else why it failed. */
 async function untilDone(at: At, start: string): Promise<string | null> {
-  const { bench, work, desk } = at;
+  const { workshop, work, client } = at;
   let { resumes, session } = work;
   for (;;) {
-    const { end, survivors } = await superviseAgent(bench, work, desk, {
+    const { end, survivors } = await superviseAgent(workshop, work, client, {
       resumes,
       begin: () => beginRun(at, start, { resumes, session }),
       onSession: (known) => (session = known),
@@ -235,30 +235,30 @@ async function untilDone(at: At, start: string): Promise<string | null> {
     if (end.is === "canceled") throw new AttemptLost("it was cancelled");
 
     await keepWip(at);
-    if (desk.interrupting.aborted) {
-      await desk.step("interrupted");
+    if (client.interrupting.aborted) {
+      await client.step("interrupted");
       throw new Interrupted();
     }
     if (resumes >= MOST_RESUMES) return `the agent died ${resumes + 1} times; the last time: ${end.error}`;
-    await desk.step("interrupted");
-    const isCommand = agentCalled(bench, work.agent).type === "command";
+    await client.step("interrupted");
+    const isCommand = agentNamed(workshop, work.agent).type === "command";
     const canGoOn = end.canResume && session !== null && !isCommand;
     const refused = canGoOn ? await refusedToGoOn(at, start, resumes + 1) : null;
     if (refused !== null) return refused;
-    await desk.resumed(canGoOn ? "session" : "start");
+    await client.resumed(canGoOn ? "session" : "start");
     resumes += 1;
     if (!canGoOn) session = null;
   }
 }
 
-/** Returns what the agent is told as it begins, or goes on; without a session to go on with it begins in a fresh tree. */
+/** Returns the message with which the agent begins or goes on. Without a session it begins in a fresh tree. */
 async function beginRun(
   at: At,
   start: string,
   { resumes, session }: { resumes: number; session: string | null },
 ): Promise<{ message: string; resume: string | null }> {
   const { changes } = at.work;
-  if (at.desk.interrupting.aborted) throw new Interrupted();
+  if (at.client.interrupting.aborted) throw new Interrupted();
   if (resumes > 0 && session !== null) return { message: resumeMessage(), resume: session };
   if (resumes > 0) await freshTree(at, changes?.commit ?? start);
   const goesOn = changes !== null && session !== null;
@@ -267,15 +267,15 @@ async function beginRun(
 
 /** An agent that changed its own settings goes on only when a person allows it. Returns why not. */
 async function refusedToGoOn(at: At, start: string, resume: number): Promise<string | null> {
-  const { desk, repo, tree, index } = at;
+  const { client, repo, tree, index } = at;
   const all = await treeChangedPaths(repo, { dir: tree, indexFile: index, start });
   const changed = all.filter(changesAgentSettings);
   if (changed.length === 0) return null;
-  const wish = { tool: "resume", input: { changed }, action: "reconfigure" as const, resource: changed.join(", ") };
-  const signal = AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]);
-  const decision = await desk.permission(`resume-${resume}`, wish, signal);
-  if (desk.interrupting.aborted) throw new Interrupted();
-  if (desk.leaving.aborted || desk.ending.aborted) throw new AttemptLost("it was left");
+  const input = { tool: "resume", input: { changed }, action: "reconfigure" as const, resource: changed.join(", ") };
+  const signal = AbortSignal.any([client.ending, client.leaving, client.interrupting]);
+  const decision = await client.permission(`resume-${resume}`, input, signal);
+  if (client.interrupting.aborted) throw new Interrupted();
+  if (client.leaving.aborted || client.ending.aborted) throw new AttemptLost("it was left");
   return decision.allow ? null : `the agent died, and may not go on with changed settings of its own: ${decision.why}`;
 }
 
@@ -293,10 +293,10 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** What the agent is told first. */
+/** Returns the first message to the agent. */
 async function openingOf(at: At, start: string): Promise<string> {
-  const { bench, work, repo } = at;
-  return openingMessage({ bench, work, repo, start, conflictPaths: await conflictOf(at) });
+  const { workshop, work, repo } = at;
+  return openingMessage({ workshop, work, repo, start, conflictPaths: await conflictOf(at) });
 }
 
 async function conflictOf({ conflictFile }: At): Promise<string[]> {
@@ -306,11 +306,11 @@ async function conflictOf({ conflictFile }: At): Promise<string[]> {
 
 /** Makes the one commit of the attempt and publishes it; only then is the task complete. */
 async function commit(at: At, start: string): Promise<void> {
-  const { work, desk, repo, tree, index } = at;
+  const { work, client, repo, tree, index } = at;
   const { task, n, agent, dependencies } = work;
   if (work.state !== "committing") {
     await untilBack(at);
-    await desk.step("committing");
+    await client.step("committing");
   }
   at.mayBePublished = true;
   // point: attempt-before-commit
@@ -327,16 +327,16 @@ async function commit(at: At, start: string): Promise<void> {
     markersIn: await conflictOf(at),
   });
   // Nothing is published of an attempt that is to end; what becomes so meanwhile is taken back.
-  await desk.note([]);
+  await client.note([]);
   // point: attempt-between-commit-and-publish
   const { branch, why, ref } = await publish(repo, { slug: task.slug, n, commit: made.commit, last: work.published });
   // point: attempt-between-publish-and-row
   const warnings = [...facts.warnings, ...made.warnings, ...(why === undefined ? [] : [why])];
-  await desk.note([
+  await client.note([
     { type: "git", data: { message: `committed ${made.commit}`, commit: made.commit, ref, branch, warnings } },
   ]);
   const changed = await changedPaths(repo, { from: start, to: made.commit });
-  await desk.done({
+  await client.done({
     commit: made.commit,
     changed: made.changed,
     diffstat: made.diffstat,
@@ -350,30 +350,30 @@ async function commit(at: At, start: string): Promise<void> {
 /** The attempt has failed, for a reason; nothing of it runs any more. */
 async function fail(at: At, why: string): Promise<void> {
   const survivors = await killAll(at);
-  if (survivors.length > 0) await at.desk.ended({ wip: null, survivors });
-  else await at.desk.failed(why, { wip: await keepWip(at) });
+  if (survivors.length > 0) await at.client.ended({ wip: null, survivors });
+  else await at.client.failed(why, { wip: await keepWip(at) });
 }
 
-/** The attempt stays as it is for whoever takes it up next, and nothing of it runs any more. */
-async function leave({ bench, work, desk }: Pick<At, "bench" | "work" | "desk">): Promise<void> {
-  const survivors = await killAll({ bench, work });
-  if (survivors.length > 0) await desk.ended({ wip: null, survivors });
+/** Ends the processes of the attempt, and leaves it as it is to the workshop that takes it up next. */
+async function leave({ workshop, work, client }: Pick<At, "workshop" | "work" | "client">): Promise<void> {
+  const survivors = await killAll({ workshop, work });
+  if (survivors.length > 0) await client.ended({ wip: null, survivors });
 }
 
 /** The attempt is to end: its processes are killed, what it has done is kept, and nothing of it is published. */
 async function giveUp(at: At): Promise<void> {
-  const { repo, work, desk } = at;
+  const { repo, work, client } = at;
   const survivors = await killAll(at);
   if (survivors.length === 0 && at.mayBePublished) {
     await unpublish(repo, { slug: work.task.slug, n: work.n, last: work.published });
   }
-  await desk.ended({ wip: survivors.length > 0 ? null : await keepWip(at), survivors });
+  await client.ended({ wip: survivors.length > 0 ? null : await keepWip(at), survivors });
 }
 
 /** Nothing of the attempt runs any more but what is returned. Its supervisor sees to that as long as there is one. */
-async function killAll({ bench, work }: Pick<At, "bench" | "work">): Promise<readonly number[]> {
-  await endSupervisor(bench, work.folder);
-  return (await killAttempt(work.attemptId, bench)).survivors;
+async function killAll({ workshop, work }: Pick<At, "workshop" | "work">): Promise<readonly number[]> {
+  await endSupervisor(workshop, work.folder);
+  return (await killAttempt(work.attemptId, workshop)).survivors;
 }
 
 async function keepWip({
@@ -389,9 +389,9 @@ async function keepWip({
 }
 
 /** The same where the repository is away: its store is Parley's own. */
-async function keepInStore(bench: Bench, work: Work): Promise<string | null> {
+async function keepInStore(workshop: WorkshopContext, work: Work): Promise<string | null> {
   const start = work.state === "preparing" ? null : work.startSha;
-  const repo = await bench.store(work.repo.name).catch(() => null);
+  const repo = await workshop.store(work.repo.name).catch(() => null);
   return repo && keepWip({ repo, work, ...placesOf(work), start });
 }
 

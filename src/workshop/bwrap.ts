@@ -27,7 +27,7 @@ export interface JailFolders {
 
 /**
  * Returns the command line that runs `command` in a jail: its tree and home, the system's folders to read, no network
- * but what the sockets lead to, a process namespace that ends with whoever started it.
+ * but what the sockets lead to, a process namespace that ends with the process that started it.
  */
 export function bwrapLine(
   bwrap: string,

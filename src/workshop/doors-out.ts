@@ -2,13 +2,13 @@ import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { openEgressProxy, openLoopbackBridge } from "./egress-proxy.ts";
 
-/** The ways out of a room. */
+/** The ways out of a sandbox. */
 export interface DoorsOut extends AsyncDisposable {
   /** Ports of 127.0.0.1 in the jail, and the sockets they lead to; none without a jail. */
   bridges: readonly { port: number; socket: string }[];
-  /** What tells programs to use the proxy. */
+  /** Environment variables that make programs use the proxy. */
   env: Readonly<Record<string, string>>;
-  /** Where the attempt's MCP endpoint is, as programs in the room see it. */
+  /** Where the attempt's MCP endpoint is, as programs in the sandbox see it. */
   mcpUrl: string;
   /** Where the agent's model is for it, when its key stays outside. */
   modelUrl: string;
@@ -16,14 +16,14 @@ export interface DoorsOut extends AsyncDisposable {
 
 interface DoorsOptions {
   isJailed: boolean;
-  /** The room's folder; sockets stand in `run`. */
+  /** The sandbox's folder; its sockets are in `run`. */
   folder: string;
   egress: readonly string[];
   /** The MCP endpoint; null opens none. */
   mcp: Server | null;
-  /** What stands in the place of the agent's model. */
+  /** The proxy in place of the agent's model. */
   model: Server | null;
-  /** Told of a place that nothing in the jail may reach. */
+  /** Called with each address that a program in the jail tried to reach and may not. */
   onRefused(place: string): void;
 }
 
@@ -32,8 +32,9 @@ const MCP_PORT = 4783;
 const MODEL_PORT = 4784;
 
 /**
- * Opens what a room has to the outside: in a jail a proxy to the named hosts, the MCP endpoint, the model where its key stays outside, and the
- * ports of this machine that were named, each behind a socket of its own; without one the endpoints on ports of 127.0.0.1.
+ * Opens the ways out of a sandbox. In a jail they are a proxy to the named hosts, the MCP endpoint, the model if its
+ * key stays outside, and the named ports of this machine, each behind its own socket. Without a jail they are the
+ * endpoints on ports of 127.0.0.1.
  */
 export async function openDoorsOut({
   isJailed,

@@ -25,7 +25,7 @@ interface Target {
 interface EgressOptions {
   /** `host`, `*.host` (both at port 443 of the internet), or exactly `host:port`, wherever that is. */
   egress: readonly string[];
-  /** Told of a place that nothing in the jail may reach. */
+  /** Called with each address that a program in the jail tried to reach and may not. */
   onRefused(place: string): void;
   resolve?: (name: string) => Promise<readonly string[]>;
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Returns how much stands in a folder, in bytes, links not followed; null where there is none. */
+/** Returns the size of a folder in bytes, without following links; null if the folder does not exist. */
 export async function folderBytes(path: string): Promise<number | null> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => null);
   if (entries === null) return null;

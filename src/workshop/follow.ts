@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
-import { agentCalled, storeOf, type Bench } from "./bench.ts";
-import { listFolders } from "./commission.ts";
-import { AttemptLost, type Desk, type Progress, type Work } from "./desk.ts";
+import { agentNamed, storeOf, type WorkshopContext } from "./workshop-context.ts";
+import { listFolders } from "./attempt-assignment.ts";
+import { AttemptLost, type AttemptClient, type Progress, type Work } from "./attempt-client.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
 import { signalProcess } from "./processes.ts";
 import { claimOf } from "./supervisor-claim.ts";
@@ -17,7 +17,7 @@ import { writeWhole } from "../lib/durable-files.ts";
 export interface AgentRun {
   /** How often it was resumed before. */
   resumes: number;
-  /** Called only where no supervisor was started for it yet: the tree is ready, and this is what the agent is told. */
+  /** Called only if no supervisor was started for it yet. Prepares the tree, and returns the first message. */
   begin(): Promise<{ message: string; resume: string | null }>;
   onSession(session: string): void;
 }
@@ -29,34 +29,39 @@ export interface RunEnd {
 }
 
 /**
- * Has the agent work under a supervisor, or goes on with the one there is, until it ends; tells the desk what happens,
- * and the agent what people decide.
+ * Runs the agent under a supervisor, or goes on with a running one, until it ends. Reports events to the server, and
+ * decisions of people to the agent.
  *
- * @throws {AttemptLost} when the attempt is to end; whatever else the desk throws; also when the workshop is left, and the
- *   agent goes on
+ * @throws {AttemptLost} when the attempt is to end, and when the workshop is left; then the agent goes on. Also every
+ *   error of `desk`.
  */
-export async function superviseAgent(bench: Bench, work: Work, desk: Desk, run: AgentRun): Promise<RunEnd> {
+export async function superviseAgent(
+  workshop: WorkshopContext,
+  work: Work,
+  client: AttemptClient,
+  run: AgentRun,
+): Promise<RunEnd> {
   const { folder, attemptId } = work;
   const begun = await readBegun(folder);
   if (begun?.attemptId === attemptId && begun.resumes === run.resumes) {
-    const found = await findSupervisor(bench, folder);
-    if (!("dead" in found)) return followWhole(found, { bench, work, desk, run }, begun);
+    const found = await findSupervisor(workshop, folder);
+    if (!("dead" in found)) return followWhole(found, { workshop, work, client, run }, begun);
     const lines = await readLog(folder, begun.after);
-    const teller = openTeller(desk, Math.max(begun.after, work.logSeq), run);
+    const teller = openTeller(client, Math.max(begun.after, work.logSeq), run);
     for (const line of lines) await teller.tell(line);
     const last = lines.at(-1);
     if (last?.type === "ended") return { end: last.end, survivors: last.survivors ?? [] };
-    if (lines.length > 0) return diedWithSupervisor(bench, work, `its supervisor was gone: ${found.reason}`);
+    if (lines.length > 0) return diedWithSupervisor(workshop, work, `its supervisor was gone: ${found.reason}`);
     // It never came to the point of doing anything.
   }
-  await untilGone(bench, folder);
+  await untilGone(workshop, folder);
   const { message, resume } = await run.begin();
   const mark: Begun = { attemptId, resumes: run.resumes, after: (await readLog(folder, 0)).at(-1)?.seq ?? 0 };
-  const order = await orderOf(bench, work, desk, { message, resume });
-  await desk.step("running", { sandbox: order.sandbox });
+  const order = await orderOf(workshop, work, client, { message, resume });
+  await client.step("running", { sandbox: order.sandbox });
   await rm(join(folder, "supervisor.json"), { force: true });
   await writeWhole(join(folder, BEGUN), JSON.stringify(mark));
-  return followWhole(await startSupervisor(order), { bench, work, desk, run }, mark);
+  return followWhole(await startSupervisor(order), { workshop, work, client, run }, mark);
 }
 
 /** Which run the supervisor of a folder was started for, and after which line of the log its own begin. */
@@ -84,9 +89,9 @@ export async function findSupervised(workDir: string): Promise<{ attemptId: stri
 }
 
 interface Followed {
-  bench: Bench;
+  workshop: WorkshopContext;
   work: Work;
-  desk: Desk;
+  client: AttemptClient;
   run: AgentRun;
 }
 
@@ -97,12 +102,12 @@ async function followWhole(link: Link, followed: Followed, { after }: Begun): Pr
   } finally {
     link.close();
   }
-  return diedWithSupervisor(followed.bench, followed.work, "its supervisor was gone");
+  return diedWithSupervisor(followed.workshop, followed.work, "its supervisor was gone");
 }
 
-/** What a jail holds died with the supervisor; the rest is ended here. */
-async function diedWithSupervisor(bench: Bench, { attemptId }: Work, error: string): Promise<RunEnd> {
-  const { survivors } = await killAttempt(attemptId, bench);
+/** Ends the processes of an attempt whose supervisor is gone. Those in a jail ended with the supervisor. */
+async function diedWithSupervisor(workshop: WorkshopContext, { attemptId }: Work, error: string): Promise<RunEnd> {
+  const { survivors } = await killAttempt(attemptId, workshop);
   return { end: { is: "died", error, canResume: true }, survivors };
 }
 
@@ -111,7 +116,7 @@ const LOOK_EVERY_MS = 100;
 const GONE_WITHIN_MS = 30_000;
 
 /** One that was just started may not listen yet; another one beside it would be one too many. */
-async function findSupervisor({ clock }: Bench, folder: string): ReturnType<typeof attach> {
+async function findSupervisor({ clock }: WorkshopContext, folder: string): ReturnType<typeof attach> {
   const until = clock.monotonic() + COMES_UP_WITHIN_MS;
   for (;;) {
     const found = await attach(folder);
@@ -129,16 +134,16 @@ function isThere(folder: string, name: string): Promise<boolean> {
 }
 
 /** The supervisor of the run before has said its last word, and may need a moment to go. */
-async function untilGone({ clock }: Bench, folder: string): Promise<void> {
+async function untilGone({ clock }: WorkshopContext, folder: string): Promise<void> {
   const until = clock.monotonic() + GONE_WITHIN_MS;
   while (claimOf(folder) !== null && clock.monotonic() < until) await clock.sleep(LOOK_EVERY_MS);
 }
 
 /**
- * The supervisor of an attempt has ended its agent and gone, where there was one; one that was about to come does nothing.
- * What it did not end is the caller's to see to.
+ * Ends the supervisor of an attempt, which ends its agent first. A supervisor that has not started yet does nothing.
+ * The caller ends the processes that still run.
  */
-export async function endSupervisor({ clock }: Bench, folder: string): Promise<void> {
+export async function endSupervisor({ clock }: WorkshopContext, folder: string): Promise<void> {
   await rm(join(folder, "order.json"), { force: true });
   const link = await attach(folder);
   if ("dead" in link) return;
@@ -163,16 +168,16 @@ export async function endSupervisor({ clock }: Bench, folder: string): Promise<v
 const LAST_STEPS_MS = 5000;
 
 async function orderOf(
-  bench: Bench,
+  workshop: WorkshopContext,
   work: Work,
-  desk: Desk,
+  client: AttemptClient,
   run: { message: string; resume: string | null },
 ): Promise<SupervisorOrder> {
-  const { rules } = bench;
-  const settings = agentCalled(bench, work.agent);
-  const ready = bench.readiness(work.agent);
+  const { rules } = workshop;
+  const settings = agentNamed(workshop, work.agent);
+  const ready = workshop.readiness(work.agent);
   if ("why" in ready) throw new Error(ready.why);
-  const env = passedEnv(bench, work.agent);
+  const env = passedEnv(workshop, work.agent);
   return {
     attemptId: work.attemptId,
     taskId: work.task.id,
@@ -186,9 +191,9 @@ async function orderOf(
     agent: settings,
     message: run.message,
     resume: run.resume,
-    sessionId: bench.newSessionId(),
-    serverUrl: bench.serverUrl(),
-    key: await desk.newKey(),
+    sessionId: workshop.newSessionId(),
+    serverUrl: workshop.serverUrl(),
+    key: await client.newKey(),
     egress: [...modelHosts(settings, env), ...rules.egress],
     limits: {
       workMs: rules.workMinutes * 60_000,
@@ -202,12 +207,12 @@ async function orderOf(
 /** Returns the last line; undefined when the supervisor went without one. */
 async function follow(
   link: Link,
-  { bench, work, desk, run }: Followed,
+  { workshop: bench, work, client, run }: Followed,
   after: number,
 ): Promise<Extract<SupervisorLine, { type: "ended" }> | undefined> {
   const { clock } = bench;
   const over = new AbortController();
-  const leave = AbortSignal.any([desk.leaving, desk.ending, over.signal]);
+  const leave = AbortSignal.any([client.leaving, client.ending, over.signal]);
   const letGo = (): void => link.close();
   leave.addEventListener("abort", letGo, { once: true });
   const end = async (): Promise<void> => {
@@ -217,28 +222,28 @@ async function follow(
     if (!over.signal.aborted) signalProcess(link.pid, "SIGKILL");
   };
   const interrupt = (): void => void end();
-  if (desk.interrupting.aborted) interrupt();
-  else desk.interrupting.addEventListener("abort", interrupt, { once: true });
+  if (client.interrupting.aborted) interrupt();
+  else client.interrupting.addEventListener("abort", interrupt, { once: true });
 
-  const told = Math.max(after, work.logSeq);
-  const teller = openTeller(desk, told, run);
-  const ask = openAsking(link, desk, { leave, clock });
+  const shown = Math.max(after, work.logSeq);
+  const teller = openTeller(client, shown, run);
+  const ask = openAsking(link, client, { leave, clock });
   try {
-    // What was told before and is not decided yet is asked again: nobody is asked twice for it.
-    for (const line of await readLog(work.folder, after)) if (line.seq <= told) ask.remember(line);
+    // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
+    for (const line of await readLog(work.folder, after)) if (line.seq <= shown) ask.remember(line);
     await ask.rememberedAll();
-    for await (const line of link.lines(told)) {
+    for await (const line of link.lines(shown)) {
       if (leave.aborted) break;
       await teller.tell(line);
       await ask.hear(line);
       if (line.type === "ended") return line;
     }
-    if (desk.ending.aborted) throw new AttemptLost("it is to end");
-    if (desk.leaving.aborted) throw new Error("the workshop is left");
+    if (client.ending.aborted) throw new AttemptLost("it is to end");
+    if (client.leaving.aborted) throw new Error("the workshop is left");
     return undefined;
   } finally {
     leave.removeEventListener("abort", letGo);
-    desk.interrupting.removeEventListener("abort", interrupt);
+    client.interrupting.removeEventListener("abort", interrupt);
     over.abort();
   }
 }
@@ -247,13 +252,13 @@ interface Teller {
   tell(line: SupervisorLine): Promise<void>;
 }
 
-/** Tells the desk of every line that it was not told of before. */
-function openTeller(desk: Desk, told: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
+/** Reports every line to the server that was not reported before. */
+function openTeller(client: AttemptClient, shown: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
   return {
     async tell(line) {
       if (line.type === "session") onSession(line.session);
-      if (line.seq <= told) return;
-      await desk.note(eventsOf(line), { logSeq: line.seq, ...progressOf(line) });
+      if (line.seq <= shown) return;
+      await client.note(eventsOf(line), { logSeq: line.seq, ...progressOf(line) });
     },
   };
 }
@@ -309,8 +314,8 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
 
 const ASK_AGAIN_MS = 2000;
 
-/** Puts to people what the agent wants, and tells it what they decide; says whether it waits for anybody. */
-function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSignal; clock: Clock }) {
+/** Sends the agent's requests to people, and their decisions to the agent; reports whether it waits for anybody. */
+function openAsking(link: Link, client: AttemptClient, { leave, clock }: { leave: AbortSignal; clock: Clock }) {
   const open = new Map<string, Extract<SupervisorLine, { ref: string; wish: unknown }>>();
   const asked = new Set<string>();
   let calls = 0;
@@ -321,19 +326,19 @@ function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSign
     else if (line.type === "decided") open.delete(line.ref);
     else if (line.type === "waiting") calls = line.calls;
     else if (line.type === "started") {
-      // What an earlier run waited for is not waited for any more.
+      // The requests of an earlier run are no longer waited for.
       open.clear();
       calls = 0;
     }
   }
 
-  /** Says whether the agent waits for people. While anything of its own is put to them, the desk knows that it does. */
+  /** Reports whether the agent waits for people. While one of its own requests is open, the server knows it. */
   async function settle(): Promise<void> {
     const waits = calls > 0;
     if (!waits && open.size > 0) isWaiting = null;
     else if (waits !== isWaiting) {
       isWaiting = waits;
-      await desk.waiting(waits);
+      await client.waiting(waits);
     }
   }
 
@@ -347,18 +352,18 @@ function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSign
     asked.add(line.ref);
     const { ref } = line;
     const decided: Promise<PermissionDecision | QuestionAnswer> =
-      line.type === "permission" ? desk.permission(ref, line.wish, leave) : desk.question(ref, line.wish, leave);
+      line.type === "permission" ? client.permission(ref, line.wish, leave) : client.question(ref, line.wish, leave);
     decided
       .then(async (decision) => {
         if (leave.aborted) return;
-        // The agent took it back meanwhile, perhaps before the desk had asked it.
+        // The agent withdrew it meanwhile, perhaps before anybody was asked.
         if (!open.has(ref)) await settleAnew();
         link.decide(ref, decision);
-        await desk.note([{ type: "answer", data: { ref, ...decision } }]);
+        await client.note([{ type: "answer", data: { ref, ...decision } }]);
       })
       .catch(async () => {
         asked.delete(ref);
-        // What could not be asked now can be a moment later: too much is asked at one time, or the store is away.
+        // The request may succeed a moment later: there were too many requests, or the store was away.
         await clock.sleep(ASK_AGAIN_MS, leave);
         if (!leave.aborted && open.has(ref)) put(line);
       });

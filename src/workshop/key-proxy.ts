@@ -12,7 +12,7 @@ import type { AgentSettings } from "./agents/agent.ts";
 
 /** A model's key that its agent never has, and where it is added. */
 export interface KeptKey {
-  /** The variables that hold the key and the model's address, by which the agent is told otherwise. */
+  /** The variables for the key and the model's address, which are set to other values for the agent. */
   keyName: string;
   urlName: string;
   key: string;
@@ -31,7 +31,7 @@ const HOP_BY_HOP = [
 ];
 const CLAUDE = { urlName: "ANTHROPIC_BASE_URL", usual: "https://api.anthropic.com" };
 const GEMINI = { urlName: "GOOGLE_GEMINI_BASE_URL", usual: "https://generativelanguage.googleapis.com" };
-/** Agents that are told by a variable where their model is. */
+/** Agents that take the address of their model from a variable. */
 const PROVIDERS: Readonly<Record<string, { urlName: string; usual: string; keyNames: readonly string[] }>> = {
   claude: { ...CLAUDE, keyNames: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"] },
   gemini: { ...GEMINI, keyNames: ["GEMINI_API_KEY"] },
@@ -40,7 +40,7 @@ const PROVIDERS: Readonly<Record<string, { urlName: string; usual: string; keyNa
 /**
  * Returns the key that stays outside for this agent; null where it is to be given its key.
  *
- * @throws {Error} for an agent that cannot be told where its model is
+ * @throws {Error} for an agent whose model address cannot be set
  */
 export function keptKeyOf(agent: AgentSettings, env: Readonly<Record<string, string>>): KeptKey | null {
   if (!agent.keyProxy) return null;
@@ -85,8 +85,8 @@ function pass(request: IncomingMessage, reply: ServerResponse, to: URL, shown: R
     headers: { ...Object.fromEntries(kept), ...shown },
   });
   upstream.on("response", (answer) => {
-    const told = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(told));
+    const headers = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
     reply.flushHeaders();
     pipeline(answer, reply, () => {});
   });

@@ -6,8 +6,8 @@ import { systemClock } from "../lib/clock.ts";
 
 /**
  * The first program in the jail. It opens ports of 127.0.0.1 that lead to the supervisor's sockets, starts the agent,
- * passes an interrupt on to it, and ends as it does; with it ends everything in the jail. It is told what to do on a pipe,
- * because a command line can be read by others.
+ * passes an interrupt on to it, and ends as it does; with it ends everything in the jail. It reads its order from a
+ * pipe, because others can read a command line.
  */
 interface LauncherOrder {
   argv: readonly [string, ...string[]];

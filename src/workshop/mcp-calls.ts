@@ -5,7 +5,7 @@ import { askServer, type McpUpstream, type UpstreamReply } from "./mcp-upstream.
 /** A tool call as the agent made it. */
 export interface ToolCall {
   rpc: JsonObject;
-  /** What of its headers is the server's to read. */
+  /** The headers that the server may read. */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -28,9 +28,9 @@ export function isWaitingTool(name: unknown): boolean {
 }
 
 /**
- * Returns the server's answer to a tool call. What waits for people is asked first, without waiting, for the handle that
- * stands for it; then the wait for that handle is repeated until it is over, or as long as the caller said. So a reply that
- * is lost on the way loses nothing: reading again what a handle stands for asks nobody again.
+ * Returns the server's answer to a tool call. A call that waits for people is first sent without waiting, for its
+ * handle. Then the wait for that handle is repeated until it is over, or as long as the caller said. So nothing is lost
+ * with a lost reply: a repeated wait for a handle asks nobody again.
  */
 export async function callTool(upstream: McpUpstream, call: ToolCall, options: CallOptions): Promise<UpstreamReply> {
   const { clock } = upstream;
@@ -80,8 +80,8 @@ function withWaited(reply: UpstreamReply, seconds: number): UpstreamReply {
 }
 
 /**
- * Progress is said to the agent by its supervisor, over all of these calls; and whoever asks for a task gets the result
- * itself, for which an attempt may wait.
+ * The supervisor reports progress to the agent, over all of these calls. A request for a task gets the result itself,
+ * for which an attempt may wait.
  */
 function message(
   { rpc, headers }: ToolCall,

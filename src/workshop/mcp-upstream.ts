@@ -13,7 +13,7 @@ export interface McpUpstream {
 
 export interface UpstreamReply {
   status: number;
-  /** The message that answers; empty where there is none. */
+  /** The message that answers; empty if the body is empty. */
   text: string;
 }
 

@@ -1,5 +1,5 @@
 import type { AgentRules } from "../tasks/model/rules.ts";
-import { agentCalled, type Bench } from "./bench.ts";
+import { agentNamed, type WorkshopContext } from "./workshop-context.ts";
 
 const USUAL: Readonly<Record<string, readonly string[]>> = {
   claude: ["api.anthropic.com"],
@@ -25,10 +25,10 @@ export function modelHosts(
 }
 
 /** Returns what of the server's environment an agent is given. */
-export function passedEnv(bench: Bench, agent: string): Record<string, string> {
+export function passedEnv(workshop: WorkshopContext, agent: string): Record<string, string> {
   const given: Record<string, string> = {};
-  for (const name of agentCalled(bench, agent).passEnv) {
-    const value = bench.env[name];
+  for (const name of agentNamed(workshop, agent).passEnv) {
+    const value = workshop.env[name];
     if (value !== undefined) given[name] = value;
   }
   return given;

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../lib/clock.ts";
@@ -6,10 +6,10 @@ import type { AssignmentRules } from "../tasks/model/rules.ts";
 import type { OldRefs } from "../tasks/model/keep-work.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";
-import { storeOf, type Bench } from "./bench.ts";
-import { folderOf, listFolders, workOf, type AttemptSpec } from "./commission.ts";
-import type { Desk } from "./desk.ts";
-import { approveInto, type ApproveWish } from "./git/approve.ts";
+import { storeOf, type WorkshopContext } from "./workshop-context.ts";
+import { folderOf, listFolders, workOf, type AttemptSpec } from "./attempt-assignment.ts";
+import type { AttemptClient } from "./attempt-client.ts";
+import { approveInto, type ApproveInput } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
 import { attemptRef } from "./git/commit.ts";
 import { hasCommit } from "./git/objects.ts";
@@ -28,7 +28,7 @@ import { endWithoutRepository } from "./without-repository.ts";
 
 export interface WorkshopOptions {
   rules: AssignmentRules;
-  /** What no agent in the sandbox may read. */
+  /** The data folder, which no agent in the sandbox may read. */
   dataDir: string;
   serverUrl: () => string;
   env: Readonly<Record<string, string | undefined>>;
@@ -37,12 +37,14 @@ export interface WorkshopOptions {
   clock?: Clock;
 }
 
-/** Opens the workshop of this machine. What it offers is looked into at once, and known when `opened` has resolved. */
+/**
+ * Opens the workshop of this machine. Its sandbox and agents are examined at once; `opened` resolves when it is done.
+ */
 export function openWorkshop(options: WorkshopOptions) {
   const { rules, dataDir, env, clock = systemClock } = options;
   const repositories = openRepositories(rules, clock);
   const machine = lookAtMachine({ rules, dataDir, env, clock });
-  const bench: Bench = {
+  const workshop: WorkshopContext = {
     rules,
     clock,
     serverUrl: options.serverUrl,
@@ -57,11 +59,11 @@ export function openWorkshop(options: WorkshopOptions) {
     readiness: machine.readiness,
     agents: machine.agents,
     trouble: machine.trouble,
-    /** What people are told as long as it is so. */
+    /** The notice for people as long as there is no sandbox. */
     sandboxNotice: () => (machine.sandbox() === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
     repository: repositories.repository,
     ...overRepositories(rules, repositories.repository),
-    ...overAttempts(bench),
+    ...overAttempts(workshop),
     ...overFolders(rules),
   };
 }
@@ -96,7 +98,7 @@ function openRepositories(rules: AssignmentRules, clock: Clock): Repositories {
       if (!found) return Promise.reject(new Error(`there is no repository called ${name} in the settings`));
       const opening = open(name, found.path);
       opened.set(name, opening);
-      // What a person has to put right is looked at anew each time.
+      // A failure that a person has to fix is not kept: the next call opens the repository again.
       opening.catch(() => opened.delete(name));
       return opening;
     },
@@ -104,15 +106,15 @@ function openRepositories(rules: AssignmentRules, clock: Clock): Repositories {
   };
 }
 
-/** What this machine offers to agents; known when `opened` has resolved. */
+/** The sandbox and the agents of this machine; known when `opened` has resolved. */
 interface Machine {
   opened: Promise<void>;
   /** In which sandbox agents run here, or none; null until it is known. */
-  sandbox(): Sandbox | null;
+  sandbox(): SandboxKind | null;
   /** Why no agent can be given work here; null where nothing is in the way. */
   trouble(): string | null;
   agents(): readonly FoundAgent[];
-  readiness(agent: string): { sandbox: Sandbox } | { why: string };
+  readiness(agent: string): { sandbox: SandboxKind } | { why: string };
 }
 
 function lookAtMachine({
@@ -121,11 +123,11 @@ function lookAtMachine({
   env,
   clock,
 }: Pick<WorkshopOptions, "rules" | "dataDir" | "env"> & { clock: Clock }): Machine {
-  let sandbox: Sandbox | null = null;
+  let sandbox: SandboxKind | null = null;
   let trouble: string | null = "it is still being looked into what this machine offers";
   let agents: readonly FoundAgent[] = [];
 
-  /** Why an agent is not started here for the room it would have (spec/assignment 5). */
+  /** Returns why an agent is not started here, by its sandbox; null if it is (spec/assignment 5). */
   function refusalOf(needsSandbox: boolean): string | null {
     if (sandbox === "bubblewrap" || rules.sandbox === "off") return null;
     if (rules.sandbox === "require") return NO_SANDBOX;
@@ -159,7 +161,7 @@ function lookAtMachine({
   };
 }
 
-/** What is read from repositories, and what reviews and time change in them. */
+/** Reads repositories, settles reviews in them, and removes old refs. */
 function overRepositories(rules: AssignmentRules, repository: Repositories["repository"]) {
   return {
     /** Returns the base that work in a repository starts from; the store has it. Null for one that is not known here. */
@@ -210,28 +212,28 @@ function overRepositories(rules: AssignmentRules, repository: Repositories["repo
   };
 }
 
-/** What is done with attempts: each is run, found again, and ended for certain. */
-function overAttempts(bench: Bench) {
-  const { rules } = bench;
+/** Runs attempts, finds running ones again, and ends them for certain. */
+function overAttempts(workshop: WorkshopContext) {
+  const { rules } = workshop;
   return {
-    run(given: AttemptSpec, desk: Desk): Promise<void> {
+    run(given: AttemptSpec, client: AttemptClient): Promise<void> {
       const { task, attempt } = given;
       const repo = rules.repos.find(({ name }) => name === task.repo);
-      if (repo) return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
+      if (repo) return runAttempt(workshop, workOf(rules.workDir, repo, given), client);
       const folder = folderOf(rules.workDir, { ...task, generation: attempt.generation });
-      return endWithoutRepository(bench, { ...attempt, folder }, desk);
+      return endWithoutRepository(workshop, { ...attempt, folder }, client);
     },
 
     findSupervised: () => findSupervised(rules.workDir),
 
     async kill(attemptId: string, folder?: string): Promise<readonly number[]> {
-      if (folder !== undefined) await endSupervisor(bench, folder);
-      return (await killAttempt(attemptId, bench)).survivors;
+      if (folder !== undefined) await endSupervisor(workshop, folder);
+      return (await killAttempt(attemptId, workshop)).survivors;
     },
   };
 }
 
-/** What is done with the folders of submissions. */
+/** Lists and removes the folders of submissions. */
 function overFolders({ workDir }: AssignmentRules) {
   return {
     listFolders: () => listFolders(workDir),
@@ -255,10 +257,10 @@ function overFolders({ workDir }: AssignmentRules) {
   };
 }
 
-async function approved(repo: Repository, wish: ApproveWish): Promise<{ message: string; command?: string }> {
-  const done = await approveInto(repo, wish);
-  if (done.is === "done") return { message: `${wish.target} is at ${done.commit}` };
-  return { message: `${wish.target} was left as it is: ${done.why}`, command: done.command };
+async function approved(repo: Repository, input: ApproveInput): Promise<{ message: string; command?: string }> {
+  const done = await approveInto(repo, input);
+  if (done.is === "done") return { message: `${input.target} is at ${done.commit}` };
+  return { message: `${input.target} was left as it is: ${done.why}`, command: done.command };
 }
 
 async function rejected(repo: Repository, branch: { slug: string; value: string }): Promise<{ message: string }> {

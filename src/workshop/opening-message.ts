@@ -1,6 +1,6 @@
 import { changesMessage, firstMessage } from "../tasks/model/message.ts";
-import { agentCalled, type Bench } from "./bench.ts";
-import type { Work } from "./desk.ts";
+import { agentNamed, type WorkshopContext } from "./workshop-context.ts";
+import type { Work } from "./attempt-client.ts";
 import { contextOf } from "./diff-context.ts";
 import { diff, readAt } from "./git/read.ts";
 import type { Repository } from "./git/repository.ts";
@@ -8,7 +8,7 @@ import type { Repository } from "./git/repository.ts";
 const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
 
 interface Opening {
-  readonly bench: Bench;
+  readonly workshop: WorkshopContext;
   readonly work: Work;
   readonly repo: Repository;
   /** The commit that the work began from. */
@@ -17,7 +17,7 @@ interface Opening {
   readonly conflictPaths: readonly string[];
 }
 
-/** Returns what the agent is told first: the task, or what a person wants changed. */
+/** Returns the first message to the agent: the task, or the changes that a person requested. */
 export async function openingMessage(opening: Opening): Promise<string> {
   const { changes, task } = opening.work;
   if (changes === null) return firstWords(opening);
@@ -30,9 +30,9 @@ export async function openingMessage(opening: Opening): Promise<string> {
   });
 }
 
-/** The task, for a session that knows nothing; one that is told to ignore the project's settings gets the project's notes with it. */
-async function firstWords({ bench, work, repo, start, conflictPaths }: Opening): Promise<string> {
-  const { type } = agentCalled(bench, work.agent);
+/** The task for a new session. A session that ignores the project's settings gets the project's notes with it. */
+async function firstWords({ workshop, work, repo, start, conflictPaths }: Opening): Promise<string> {
+  const { type } = agentNamed(workshop, work.agent);
   const notes = type === "claude" ? await Promise.all(PROJECT_NOTES.map((path) => readAt(repo, start, path))) : [];
   const projectNotes = PROJECT_NOTES.flatMap((path, i) => {
     const text = notes[i];

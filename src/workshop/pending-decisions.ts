@@ -1,13 +1,13 @@
-import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
+import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
 import type { SupervisorFact } from "./supervision.ts";
 
-/** What the agent waits for. */
+/** The permissions and questions that the agent waits for. */
 export interface PendingDecisions {
-  permission(wish: PermissionWish): Promise<PermissionDecision>;
-  question(wish: QuestionWish): Promise<QuestionAnswer>;
-  /** Takes a decision once; one of what is unknown, or decided already, changes nothing. */
+  permission(permissionRequest: PermissionRequest): Promise<PermissionDecision>;
+  question(agentQuestion: AgentQuestion): Promise<QuestionAnswer>;
+  /** Takes a decision once. A decision on an unknown request, or on a decided one, changes nothing. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
-  /** Whatever waits is told no, and so is whatever comes later. */
+  /** Refuses every waiting request, and every later one. */
   close(why: string): void;
 }
 
@@ -27,21 +27,21 @@ export function openPendingDecisions({ append, nextRef, onCount }: PendingOption
   const count = () => onCount(permissions.size + questions.size);
 
   return {
-    permission(wish) {
+    permission(permissionRequest) {
       if (closed !== null) return Promise.resolve({ allow: false, why: closed, canceled: true });
       return new Promise((resolve) => {
         const ref = nextRef();
         permissions.set(ref, resolve);
-        append({ type: "permission", ref, wish });
+        append({ type: "permission", ref, wish: permissionRequest });
         count();
       });
     },
-    question(wish) {
+    question(agentQuestion) {
       if (closed !== null) return Promise.resolve({ none: true, why: closed });
       return new Promise((resolve) => {
         const ref = nextRef();
         questions.set(ref, resolve);
-        append({ type: "question", ref, wish });
+        append({ type: "question", ref, wish: agentQuestion });
         count();
       });
     },
@@ -51,7 +51,7 @@ export function openPendingDecisions({ append, nextRef, onCount }: PendingOption
       if (!permission && !question) return;
       permissions.delete(ref);
       questions.delete(ref);
-      // First on disk: whoever resumes this attempt must know that the agent may have acted on it.
+      // First on disk: a process that resumes this attempt must know that the agent may have acted on it.
       append({ type: "decided", ref });
       if ("allow" in decision) permission?.(decision);
       else question?.(decision);

@@ -6,7 +6,7 @@ import { findRecorded } from "./recorded-tree.ts";
 /** Names every process of an attempt in its environment, and in that of whatever it starts. */
 export const ATTEMPT_VARIABLE = "PARLEY_ATTEMPT";
 
-/** What is left of an attempt after everything was done to end it. */
+/** The processes of an attempt that could not be ended. */
 export interface Swept {
   survivors: readonly number[];
 }

@@ -11,7 +11,7 @@ import {
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
-/** What must be readable in the jail for a program to run there. */
+/** The files and folders that a program must be able to read in the jail. */
 export interface ProgramNeeds {
   /** The command line, its program by its real path. */
   argv: [string, ...string[]];
@@ -21,7 +21,7 @@ export interface ProgramNeeds {
   folders: string[];
 }
 
-/** What the jail has anyway. */
+/** The system's folders, which every jail has. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64"];
 export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -60,7 +60,7 @@ export function needsOf(
   };
 }
 
-/** Returns the real path of a program, as a shell would find it; null where there is none. */
+/** Returns the real path of a program, as a shell would find it; null if it is not found. */
 export function findProgram(name: string, path: string): string | null {
   const places = name.includes("/")
     ? [resolve(name)]

@@ -2,7 +2,7 @@ import { printable } from "../lib/printable.ts";
 
 /** Shorter values would be found by chance everywhere. */
 const SHORTEST_SECRET = 8;
-/** Of one text in what is told of a tool. */
+/** The longest text in a report about a tool, in characters. */
 const MOST_TEXT = 65_536;
 
 /** Takes the attempt's own secrets out of what is written down of it. */

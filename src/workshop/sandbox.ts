@@ -1,4 +1,4 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -13,19 +13,19 @@ import { closeServer, listen, openDoorsOut } from "./doors-out.ts";
 import { findProcesses, killAttempt } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
 import { harmless } from "./redaction.ts";
-import { furnish, makeRoomFolder, pathInside, startInside, type Room } from "./room.ts";
+import { prepareSandbox, makeSandboxFolder, pathInside, spawnSandboxed, type Sandbox } from "./run-in-sandbox.ts";
 import { JAIL } from "./bwrap.ts";
 import { openSetupLog } from "./setup-log.ts";
 
-/** What this machine offers to keep an agent away from everything else on it; or why it offers nothing. */
+/** The sandbox of this machine, which keeps an agent away from everything else on it; or why there is no sandbox. */
 export type SandboxFound = { is: "bubblewrap" } | { is: "none"; why: string };
 
-/** What is said wherever it matters that there is no jail (spec/assignment 5). */
+/** The notice wherever it matters that there is no sandbox (spec/assignment 5). */
 export const NO_SANDBOX =
   "No sandbox: bubblewrap is missing or not permitted. Agents run as you, with your files and your network. Install bubblewrap, or set assignment.sandbox: off to accept this for all agents.";
 
 interface SelfTestOptions {
-  /** What a jailed program must not be able to read. */
+  /** The folder that a jailed program must not be able to read. */
   dataFolder: string;
   clock: Clock;
   /** Where programs are looked for. */
@@ -57,32 +57,32 @@ setInterval(() => {}, 1000);
 
 /**
  * Returns whether a jail can be made here that holds: a program in it could not read the data folder, reach this machine's
- * network, or outlive whoever started it (spec/assignment 5).
+ * network, or outlive the process that started it (spec/assignment 5).
  */
 export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTestOptions): Promise<SandboxFound> {
   if (process.platform !== "linux") return { is: "none", why: "bubblewrap is for Linux only" };
   const bwrap = findProgram("bwrap", `${path}:${SYSTEM_PATH}`);
   if (bwrap === null) return { is: "none", why: "bubblewrap is not installed" };
-  const folder = await makeRoomFolder();
+  const folder = await makeSandboxFolder();
   const listener = createServer((socket) => socket.destroy());
   const attemptId = `self-test-${base62(systemRandom, 22)}`;
   try {
     await listen(listener, { port: 0 });
     const { port } = listener.address() as AddressInfo;
-    const room = await openTestRoom({ attemptId, bwrap, folder, path, dataFolder });
-    const env = { PATH: pathInside(room), HOME: JAIL.home };
+    const sandbox = await openTestRoom({ attemptId, bwrap, folder, path, dataFolder });
+    const env = { PATH: pathInside(sandbox), HOME: JAIL.home };
     const places = addressesHere().map((address) => `${address}|${port}`);
     const program = join(folder, "probe.cjs");
     // eslint-disable-next-line no-restricted-syntax -- a room is for one run, and no run outlives a loss of power
     await writeFile(program, PROBE);
     const argv: [string, ...string[]] = [process.execPath, ...AS_NODE, program, dataFolder, ...places];
-    const probe = await startInside(room, { argv, env });
-    let said = "";
+    const probe = await spawnSandboxed(sandbox, { argv, env });
+    let words = "";
     let complaint = "";
-    probe.stdout.on("data", (part: Buffer) => (said += part.toString()));
+    probe.stdout.on("data", (part: Buffer) => (words += part.toString()));
     probe.stderr.on("data", (part: Buffer) => (complaint += part.toString()));
     const ready = async () => {
-      while (!said.includes("ready")) await once(probe.stdout, "data");
+      while (!words.includes("ready")) await once(probe.stdout, "data");
     };
     const over = new AbortController();
     const end = await Promise.race([ready().then(() => "ready"), probe.exited, clock.sleep(SELF_TEST_MS, over.signal)]);
@@ -91,13 +91,13 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
       const [why = "it did not start"] = complaint.trim().split("\n");
       return { is: "none", why: `bubblewrap does not work here: ${harmless(why || "it did not start")}` };
     }
-    // Not the jail, but whoever started it.
+    // Ends not the jail, but the process that started it.
     probe.kill();
     await probe.exited;
     const outlived = await stillThere(attemptId, clock);
     const broken = [
-      said.includes("read\n") && "read the data folder",
-      said.includes("reach\n") && "reach the network",
+      words.includes("read\n") && "read the data folder",
+      words.includes("reach\n") && "reach the network",
       outlived && "outlive its parent",
     ].filter((one) => one !== false);
     if (broken.length > 0) return { is: "none", why: `a program in the jail could ${broken.join(", ")}` };
@@ -117,11 +117,11 @@ async function openTestRoom(test: {
   folder: string;
   path: string;
   dataFolder: string;
-}): Promise<Room> {
+}): Promise<Sandbox> {
   const { folder, dataFolder, ...rest } = test;
   const [tree, home] = [join(folder, "tree"), join(folder, "home")];
   for (const place of [tree, home]) await mkdir(place, { mode: 0o700 });
-  furnish(folder);
+  prepareSandbox(folder);
   // A shell between this process and the jail stands for a supervisor that is killed.
   const through = ["/bin/sh", "-c", '"$@" & wait', "sh"];
   return { ...rest, folder, tree, home, store: null, hidden: [dataFolder], bridges: [], through };
@@ -144,13 +144,13 @@ async function stillThere(attemptId: string, clock: Clock): Promise<boolean> {
 interface SetupOptions {
   /** A line for the shell. */
   command: string;
-  sandbox: Sandbox;
+  sandbox: SandboxKind;
   tree: string;
   home: string;
   store: string;
   attemptId: string;
   clock: Clock;
-  /** The file that what it says is added to. */
+  /** The file that its output is added to. */
   log: string;
   onLine(text: string): Promise<void>;
   signal: AbortSignal;
@@ -163,13 +163,14 @@ interface SetupOptions {
 
 const SETUP_MS = 1_800_000;
 const PARTS_WAIT_MS = 1000;
-/** Whoever is told has so long to take the last of it. */
+/** How long the receiver may take to accept the last lines. */
 const TOLD_WITHIN_MS = 10_000;
 const LONGEST_LINE = 65_536;
 
 /**
- * Runs the command that prepares a tree, in the sandbox where there is one; returns its exit code, and why it is none
- * when it was stopped. Nothing it started is left. Its lines go to the log and to `onLine`.
+ * Runs the command that prepares a tree, in the sandbox if the machine has one. Returns its exit code; if the command
+ * was stopped, the code is null and `why` is the reason. Ends every process that it started. Its lines go to the log
+ * and to `onLine`.
  */
 export async function runSetup(options: SetupOptions): Promise<{ code: number | null; why?: string }> {
   const { command, sandbox, tree, home, store, attemptId, clock, log, onLine, signal, path = usualPath() } = options;
@@ -177,17 +178,17 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
   const isJailed = sandbox === "bubblewrap";
   const bwrap = isJailed ? findProgram("bwrap", `${path}:${SYSTEM_PATH}`) : null;
   if (isJailed && bwrap === null) return { code: null, why: "bubblewrap is not on this machine any more" };
-  const folder = await makeRoomFolder();
+  const folder = await makeSandboxFolder();
   try {
-    furnish(folder);
-    const said = openSetupLog(log, onLine);
+    prepareSandbox(folder);
+    const setupLog = openSetupLog(log, onLine);
     await using doors = await openDoorsOut({
       isJailed,
       folder,
       egress: options.egress ?? [],
       mcp: null,
       model: null,
-      onRefused: (place) => void said.append(`The sandbox let nothing through to ${harmless(place)}.`),
+      onRefused: (place) => void setupLog.append(`The sandbox let nothing through to ${harmless(place)}.`),
     });
     const room = { attemptId, bwrap, tree, home, store, folder, path, hidden: [tree, store], bridges: doors.bridges };
     const env = {
@@ -198,12 +199,12 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
       TERM: "dumb",
       ...doors.env,
     };
-    const started = await startInside(room, { argv: ["/bin/sh", "-c", command], env });
+    const started = await spawnSandboxed(room, { argv: ["/bin/sh", "-c", command], env });
     started.stdin.end();
     const read = async (stream: AsyncIterable<Uint8Array>) => {
-      for await (const line of linesOf(stream, { longest: LONGEST_LINE })) await said.append(harmless(line));
+      for await (const line of linesOf(stream, { longest: LONGEST_LINE })) await setupLog.append(harmless(line));
     };
-    const heard = Promise.all([read(started.stdout), read(started.stderr)]).catch(() => {});
+    const allRead = Promise.all([read(started.stdout), read(started.stderr)]).catch(() => {});
     const stopped = new Promise<"stopped">((resolve) => {
       if (signal.aborted) resolve("stopped");
       signal.addEventListener("abort", () => resolve("stopped"), { once: true });
@@ -217,10 +218,10 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     late.abort();
     if (isJailed) started.kill();
     await killAttempt(attemptId, { clock, atOnce: isJailed, session: isJailed ? undefined : started.pid });
-    await Promise.race([heard, clock.sleep(PARTS_WAIT_MS)]);
+    await Promise.race([allRead, clock.sleep(PARTS_WAIT_MS)]);
     for (const stream of [started.stdout, started.stderr]) stream.destroy();
     const long = new AbortController();
-    await Promise.race([said.close(), stopped, clock.sleep(TOLD_WITHIN_MS, long.signal)]);
+    await Promise.race([setupLog.close(), stopped, clock.sleep(TOLD_WITHIN_MS, long.signal)]);
     long.abort();
     if (end === "stopped") return { code: null, why: "it was stopped" };
     if (end === "late") return { code: null, why: `it took longer than ${Math.round(limitMs / 1000)} seconds` };

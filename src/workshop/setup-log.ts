@@ -4,17 +4,17 @@ import { createWriteStream } from "node:fs";
 const MOST_BYTES = 52_428_800;
 const MOST_TOLD = 2000;
 
-/** What a setup command says, on its way into a file and to whoever is told. */
+/** Writes the output of a setup command to a file, and sends it to a receiver. */
 export interface SetupLog {
   /** Resolves when there is room for more. */
   append(text: string): Promise<void>;
-  /** Resolves when all of it is written and told. */
+  /** Resolves when all of it is written and sent. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the log of a setup command. Its lines are added to a file, 50 MiB of them, and told one after another, the first
- * 2000; that the disk is full, or that nobody can be told, stops neither the command nor anything else.
+ * Opens the log of a setup command. Its lines, up to 50 MiB, are added to a file. The first 2000 lines are also sent to
+ * `onLine`, one after another. A full disk or a failing receiver does not stop the command.
  */
 export function openSetupLog(path: string, onLine: (text: string) => Promise<void>): SetupLog {
   // eslint-disable-next-line no-restricted-syntax -- a log to read; nothing goes by it
@@ -22,7 +22,7 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
   const closed = new Promise<void>((resolve) => file.once("close", resolve));
   file.on("error", () => {});
   let bytes = 0;
-  let told = 0;
+  let shown = 0;
   let telling = Promise.resolve();
   const tell = (text: string) => {
     telling = telling.then(() => onLine(text)).catch(() => {});
@@ -30,9 +30,9 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
 
   return {
     async append(text) {
-      told += 1;
-      if (told <= MOST_TOLD) tell(text);
-      if (told === MOST_TOLD + 1) tell("It says more than is told here; the rest is in its log.");
+      shown += 1;
+      if (shown <= MOST_TOLD) tell(text);
+      if (shown === MOST_TOLD + 1) tell("It says more than is told here; the rest is in its log.");
       const line = `${text}\n`;
       bytes += Buffer.byteLength(line);
       if (bytes > MOST_BYTES || file.destroyed || file.write(line)) return;

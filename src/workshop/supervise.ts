@@ -41,7 +41,7 @@ export interface NoLink {
   reason: string;
 }
 
-/** What of the server's environment a supervisor has; what the agent gets stands in its order. */
+/** The environment variables of the server that a supervisor gets; those of the agent are in its order. */
 const PASSED = [
   "PATH",
   "LANG",
@@ -104,15 +104,15 @@ export async function startSupervisor(
     // Another that was started before, and was not up yet, is as good.
     if (isLate || (ended !== null && claimOf(folder) === null)) {
       if (child.pid !== undefined && ended === null) signalProcess(child.pid, "SIGKILL");
-      const said = await readFile(join(folder, "supervisor.out"), "utf8").catch(() => "");
+      const words = await readFile(join(folder, "supervisor.out"), "utf8").catch(() => "");
       const why = `the supervisor did not start (${ended ?? "it took too long"})`;
-      throw new Error(`${why}\n${said.slice(-SHOWN_OUTPUT)}`.trim());
+      throw new Error(`${why}\n${words.slice(-SHOWN_OUTPUT)}`.trim());
     }
     await clock.sleep(LOOK_EVERY_MS);
   }
 }
 
-/** Returns a link to the supervisor that the folder is of, or why there is none; what it said is in the log either way. */
+/** Returns a link to the supervisor of a folder, or the reason that no supervisor runs. Its log stays in both cases. */
 export async function attach(folder: string, clock: Clock = systemClock): Promise<Link | NoLink> {
   const start = clock.monotonic();
   for (;;) {
@@ -200,7 +200,7 @@ function say(connection: Socket, command: SupervisorCommand): void {
   if (connection.writable) connection.write(`${JSON.stringify(command)}\n`);
 }
 
-/** What breaks off within a line stands whole in the log. */
+/** Parses a line; returns null if the connection broke within the line. The log has the whole line. */
 function wholeLine(text: string): SupervisorLine | null {
   try {
     return JSON.parse(text) as SupervisorLine;

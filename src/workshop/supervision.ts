@@ -1,19 +1,19 @@
 /**
- * The words between a supervisor, the detached process that owns one agent, and whoever looks after the attempt: the
- * server, or a worker elsewhere. Lines of JSON over a unix socket; every line the supervisor says is first in its
- * `log.ndjson`, numbered from 1, and is replayed to whoever attaches (spec/assignment 10).
+ * The protocol between a supervisor, which is the detached process that owns one agent, and its client: the server, or
+ * a worker elsewhere. It sends lines of JSON over a unix socket. Every line of the supervisor is first in its
+ * `log.ndjson`, numbered from 1, and is replayed to a client that attaches (spec/assignment 10).
  */
-import type { Sandbox } from "../core/model/sandbox.ts";
+import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { AttemptUsage } from "../tasks/model/task.ts";
 import type {
   AgentSettings,
   PermissionDecision,
-  PermissionWish,
+  PermissionRequest,
   QuestionAnswer,
-  QuestionWish,
+  AgentQuestion,
 } from "./agents/agent.ts";
 
-/** What a supervisor is started with: the file `order.json` of its folder, mode 0600. */
+/** The order that a supervisor is started with: the file `order.json` of its folder, mode 0600. */
 export interface SupervisorOrder {
   attemptId: string;
   taskId: string;
@@ -27,7 +27,7 @@ export interface SupervisorOrder {
   message: string;
   resume: string | null;
   sessionId: string;
-  sandbox: Sandbox;
+  sandbox: SandboxKind;
   /** Where the server is, for MCP; and the attempt's own `agent` key, which never enters the tree. */
   serverUrl: string;
   key: string;
@@ -38,17 +38,17 @@ export interface SupervisorOrder {
   env: Readonly<Record<string, string>>;
 }
 
-/** What stands in `supervisor.json` once it listens: how to find it again, and tell it from a stranger of the same pid. */
+/** The content of `supervisor.json` once it listens: how to find it again, even if another process has its pid now. */
 export interface SupervisorMark {
   pid: number;
   /** Field 22 of `/proc/<pid>/stat`; null where there is no /proc. */
   starttime: string | null;
   socket: string;
-  /** Shown by whoever attaches. */
+  /** The token that a client presents when it attaches. */
   token: string;
 }
 
-/** What a supervisor says; `seq` and `at` come with each line. */
+/** A line that a supervisor sends; each has its `seq` and `at`. */
 export type SupervisorLine = { seq: number; at: number } & SupervisorFact;
 
 export type SupervisorFact =
@@ -59,8 +59,8 @@ export type SupervisorFact =
   | { type: "usage"; usage: AttemptUsage }
   | { type: "error"; text: string }
   /** `ref` names it within the attempt: a permission that is asked again after a resume has another. */
-  | { type: "permission"; ref: string; wish: PermissionWish }
-  | { type: "question"; ref: string; wish: QuestionWish }
+  | { type: "permission"; ref: string; wish: PermissionRequest }
+  | { type: "question"; ref: string; wish: AgentQuestion }
   | { type: "decided"; ref: string }
   /** How many calls of the agent wait for people over MCP. */
   | { type: "waiting"; calls: number }
@@ -73,7 +73,7 @@ export type SupervisorEnd =
   | { is: "died"; error: string; canResume: boolean }
   | { is: "canceled" };
 
-/** What it is told. Everything may be said twice. */
+/** A command to a supervisor. Each may be sent twice. */
 export type SupervisorCommand =
   /** Comes first on every connection. Lines follow after number `after`; with null none do. */
   | { say: "attach"; token: string; after: number | null }

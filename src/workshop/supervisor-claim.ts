@@ -29,7 +29,7 @@ export function claimFolder(folder: string): boolean {
   }
 }
 
-/** Returns the living process that owns the folder; null where there is none. */
+/** Returns the running process that owns the folder; null if no running process owns it. */
 export function claimOf(folder: string): Claim | null {
   try {
     const claim = JSON.parse(readFileSync(pathOf(folder), "utf8")) as Claim;

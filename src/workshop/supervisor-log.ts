@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { SupervisorFact, SupervisorLine } from "./supervision.ts";
 
-/** Facts that somebody acts on: they are on disk before anybody hears of them. */
+/** Facts that somebody acts on: they are on disk before anybody receives them. */
 const CARRY_STATE: readonly SupervisorFact["type"][] = [
   "started",
   "session",
@@ -20,11 +20,11 @@ const CUT_BYTES = 1024;
 const CUT = "The agent has said more than is kept: from here on only what it asks is in its log.";
 const PART_BYTES = 65_536;
 
-/** What a supervisor has said, in the order it said it. */
+/** The lines of a supervisor, in the order in which it wrote them. */
 export interface SupervisorLog {
   /** Adds a fact; where the log is full it is left out, and the log says so once. */
   append(fact: SupervisorFact): void;
-  /** What the next line will be numbered. */
+  /** Returns the number that the next line will have. */
   nextSeq(): number;
   /** Yields the lines after number `after`, and every later one, until the log is closed or `signal` is aborted. */
   follow(after: number, signal: AbortSignal): AsyncGenerator<string>;
@@ -164,7 +164,7 @@ function linesFrom(reader: Awaited<ReturnType<typeof open>>): () => AsyncGenerat
   };
 }
 
-/** What could steer a terminal, and is no control character that JSON escapes anyway; two are the halves of a tag. */
+/** Characters that could control a terminal and that JSON does not escape. Two of them are the halves of a tag. */
 const STEERING =
   /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\udb40[\udc00-\udc7f]/g;
 

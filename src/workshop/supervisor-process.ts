@@ -9,8 +9,8 @@ import { claimFolder } from "./supervisor-claim.ts";
 import { supervise } from "./supervisor.ts";
 
 /**
- * Makes this process the supervisor of the attempt whose order stands in `folder`. It ends when the agent has, whatever
- * it is told by signals: what stops a server, or a terminal, is no reason to stop its agents.
+ * Makes this process the supervisor of the attempt whose order is in `folder`. It ends when the agent has ended, and
+ * ignores signals: a signal that stops a server or a terminal must not stop its agents.
  */
 export async function runAsSupervisor(folder: string, agentOf: (type: AgentType) => Agent): Promise<void> {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => {});

@@ -6,20 +6,20 @@ import { base62 } from "../lib/id.ts";
 import type { Random } from "../lib/random.ts";
 import type { AttemptUsage } from "../tasks/model/task.ts";
 import { openAgentPipes } from "./agent-pipes.ts";
-import type { Agent, AgentEnd, AgentPipes, Launch, PermissionWish, AgentCallbacks } from "./agents/agent.ts";
+import type { Agent, AgentEnd, AgentPipes, Launch, PermissionRequest, AgentCallbacks } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut } from "./doors-out.ts";
 import { watchFolder } from "./folder-gone.ts";
 import { keptKeyOf, openKeyProxy } from "./key-proxy.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
 import { HAS_PROC, killAttempt, starttimeOf } from "./processes.ts";
-import { examineWish } from "./examine-wish.ts";
+import { examinePermission } from "./examine-permission.ts";
 import { recordTree } from "./recorded-tree.ts";
 import { harmless, openRedaction, toShow, type Redaction } from "./redaction.ts";
-import { furnish, makeRoomFolder, startInside, type Started } from "./room.ts";
+import { prepareSandbox, makeSandboxFolder, spawnSandboxed, type Started } from "./run-in-sandbox.ts";
 import { openSupervisorLog, type SupervisorLog } from "./supervisor-log.ts";
-import { agentOrderOf, roomOf } from "./supervisor-room.ts";
-import { openStation } from "./supervisor-station.ts";
+import { agentOrderOf, sandboxOf } from "./supervisor-sandbox.ts";
+import { openControlSocket } from "./control-socket.ts";
 import type { SupervisorEnd, SupervisorFact, SupervisorMark, SupervisorOrder } from "./supervision.ts";
 import { openWorkLimits, type WorkLimits } from "./work-limits.ts";
 import { writeWhole } from "../lib/durable-files.ts";
@@ -36,9 +36,9 @@ const PROTOCOL_INTERRUPT_MS = 3000;
 const SIGINT_MS = 5000;
 /** An agent that has done its work has so long to end by itself; one that has ended, for its adapter to see it. */
 const LAST_STEPS_MS = 5000;
-/** Whoever is attached has so long to read the last lines; they are in the log anyway. */
+/** How long an attached process may take to read the last lines. The log has them anyway. */
 const LAST_LINES_MS = 2000;
-/** Of places that an agent wants to reach and may not. */
+/** The most refused addresses that are reported for one agent. */
 const MOST_REFUSED = 20;
 const CANCELED = "The attempt was ended.";
 const FULL = "The agent asked for so much that its log is full.";
@@ -53,7 +53,7 @@ const INTERRUPTED = "The agent was ended with the server.";
 export async function supervise(order: SupervisorOrder, parts: SupervisorParts): Promise<void> {
   const { clock } = parts;
   const isJailed = order.sandbox === "bubblewrap";
-  const folder = await makeRoomFolder();
+  const folder = await makeSandboxFolder();
   const post = openPost(order, parts);
   const { log, limits, station, append, asked } = post;
   // Nobody comes back for an attempt whose folder was deleted.
@@ -83,7 +83,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
   await Promise.race([closed, clock.sleep(LAST_LINES_MS)]);
 }
 
-/** What is known of an agent's run, also where it fails half way. */
+/** The facts about an agent's run, kept even if it fails half way. */
 interface Run {
   usage: AttemptUsage;
   /** The session of its processes, outside of a jail. */
@@ -113,7 +113,7 @@ function openAskedToEnd(): AskedToEnd {
   };
 }
 
-/** What stands between an agent and everybody else. */
+/** The parts between an agent and everything outside. */
 interface Post {
   /** Each proves to one door who comes to it. */
   tokens: { station: string; mcp: string; model: string };
@@ -149,7 +149,7 @@ function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorPa
     nextRef: () => `r${log.nextSeq()}`,
     onCount: (count) => wait({ decisions: count }),
   });
-  const station = openStation({
+  const station = openControlSocket({
     token: tokens.station,
     log,
     onDecide: (ref, decision) => decisions.decide(ref, decision),
@@ -176,9 +176,9 @@ function redactionOf(order: SupervisorOrder, { station, mcp, model }: Post["toke
   return openRedaction({ key: order.key, token: station, mcp, model, ...Object.fromEntries(passed) });
 }
 
-/** The post listens in `folder`, and whoever looks after the attempt can find it. */
+/** Listens in `folder`, and writes the mark by which a client finds the supervisor. */
 async function takePost({ folder: place }: SupervisorOrder, folder: string, { station, tokens }: Post): Promise<void> {
-  furnish(folder);
+  prepareSandbox(folder);
   const socket = join(folder, "supervisor.sock");
   await listen(station, { path: socket });
   const mark: SupervisorMark = {
@@ -190,7 +190,7 @@ async function takePost({ folder: place }: SupervisorOrder, folder: string, { st
   await writeWhole(join(place, "supervisor.json"), `${JSON.stringify(mark)}\n`);
 }
 
-/** Starts the agent in its room and talks with it until it has ended, or was asked to. @returns how it ended */
+/** Starts the agent in its sandbox and talks with it until it has ended, or was asked to. @returns how it ended */
 async function runAgent(
   order: SupervisorOrder,
   { agent, clock }: SupervisorParts,
@@ -208,14 +208,14 @@ async function runAgent(
     model: kept && openKeyProxy(kept, tokens.model),
     onRefused: tellOfRefused(append),
   });
-  const room = roomOf(order, folder, doors);
-  const agentOrder = agentOrderOf(order, room, {
+  const sandbox = sandboxOf(order, folder, doors);
+  const agentOrder = agentOrderOf(order, sandbox, {
     mcp: { url: doors.mcpUrl, token: tokens.mcp },
     // Its own token is all that the agent knows of a key.
     env: { ...doors.env, ...(kept && { [kept.keyName]: tokens.model, [kept.urlName]: doors.modelUrl }) },
   });
   const launch = await agent.launch(agentOrder);
-  const started = await startInside(room, launch);
+  const started = await spawnSandboxed(sandbox, launch);
   if (!isJailed) run.session = started.pid;
   if (!HAS_PROC) run.tree = recordTree(order.attemptId, started.pid, clock);
   append(startedFact(started, launch));
@@ -227,15 +227,15 @@ async function runAgent(
     onCut: () => append({ type: "error", text: RAW_CUT }),
   });
   const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
-  const told = toldOf(append, decisions, {
-    examine: (wish) => examineWish(wish, looked),
+  const callbacks = callbacksOf(append, decisions, {
+    examine: (permission) => examinePermission(permission, looked),
     onUsage(more) {
       Object.assign(run.usage, more);
       limits.used(run.usage);
     },
   });
   const interrupt = new AbortController();
-  const talk = endOfTalk(() => agent.converse(agentOrder, pipes, told, interrupt.signal));
+  const talk = endOfTalk(() => agent.converse(agentOrder, pipes, callbacks, interrupt.signal));
   const ran = await untilOver(talk, pipes, asked.stopped, clock);
   limits.close();
   decisions.close(CANCELED);
@@ -258,14 +258,14 @@ function startedFact({ pid, starttime }: Started, { argv }: Launch): SupervisorF
   return { type: "started", pid, starttime, argv: toShow([...argv]) };
 }
 
-function toldOf(
+function callbacksOf(
   append: (fact: SupervisorFact) => void,
   { permission, question }: PendingDecisions,
   {
     examine,
     onUsage,
   }: {
-    examine: (wish: PermissionWish) => ReturnType<typeof examineWish>;
+    examine: (permission: PermissionRequest) => ReturnType<typeof examinePermission>;
     onUsage: (usage: AttemptUsage) => void;
   },
 ): AgentCallbacks {
@@ -280,8 +280,8 @@ function toldOf(
       onUsage(usage);
     },
     error: (text) => append({ type: "error", text: toShow(text) }),
-    async permission(wish) {
-      const examined = await examine(wish);
+    async permission(permissionRequest) {
+      const examined = await examine(permissionRequest);
       return "allow" in examined ? examined : permission(examined);
     },
     question,

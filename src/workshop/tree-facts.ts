@@ -4,7 +4,7 @@ import type { LeftOut } from "./git/listing.ts";
 import type { Repository } from "./git/repository.ts";
 import { lackWarnings, leftOutOf } from "./git/staging.ts";
 
-/** Facts about a tree as the agent found it; whoever reviews its work is told of them. */
+/** Facts about a tree as the agent found it, for the reviewer of its work. */
 export interface TreeFacts {
   /** Sentences about what the tree has not as the person's own folder has it. */
   warnings: readonly string[];
@@ -17,7 +17,7 @@ interface TreePlaces {
   factsFile: string;
 }
 
-/** Writes down the facts of a tree that stands and was set up, with those that its making told. */
+/** Stores the facts of a tree that is made and set up, with those known from its making. */
 export async function keepTreeFacts(
   repo: Repository,
   { tree, index, factsFile }: TreePlaces,

@@ -171,7 +171,7 @@ for (const on of DATABASES) {
       const anonymous = byToken(tokenIn(recovered));
       const theirs = await subscribe(world, anonymous);
       await world.server.ctx.db.transact(async (tx) => {
-        // As a sign-in left it: what the participant did counted as hers.
+        // This is the state that a former sign-in left: the participant's deeds counted as hers.
         await tx.all(sql`UPDATE participants SET person = ${ana.id} WHERE participant_id LIKE 'p!_%' ESCAPE '!'`);
         await tx.all(raw("DROP INDEX push_subscriptions_of_credential"));
         await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));

@@ -17,7 +17,7 @@ import { BOTH_TYPES, modernRequest, TASKS } from "../support/mcp.ts";
 import { answer, sharedRelay, type RelayScene } from "../support/relay.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
-/** What nobody may hear whose key was revoked before it was said. */
+/** A text that is sent after a key was revoked. A client with that key must not receive it. */
 const SECRET = "the-word-that-was-said-afterwards";
 const BY = { kind: "server", id: "test" } as const;
 
@@ -27,7 +27,7 @@ interface Waiting {
   method?: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** What is waited for happens. */
+  /** Causes the event that the request waits for. */
   happen(): Promise<unknown>;
 }
 
@@ -153,7 +153,7 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
   },
 };
 
-/** What a request comes to while time goes on. */
+/** Returns the result of a request while the clock moves on. */
 async function passing<T>({ world }: RelayScene, work: Promise<T>): Promise<T> {
   let isOver = false;
   const ended = work.finally(() => (isOver = true));

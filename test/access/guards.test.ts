@@ -72,7 +72,7 @@ describe("paths", () => {
       ["/agent/questions", ["GET", "POST"], ["DELETE", "PATCH", "PUT", "OPTIONS", "PROPFIND", "LOCK"]],
       ["/agent/questions/q_x", ["DELETE", "GET"], ["POST", "PUT", "PATCH"]],
       ["/agent/questions/q_x/events", ["GET"], ["POST", "DELETE"]],
-      // DELETE is what a question takes, and this path is none.
+      // A question takes DELETE; this path is not the path of a question.
       ["/agent/questions/events", ["GET"], ["POST", "DELETE"]],
       ["/human/questions", ["GET"], ["POST", "DELETE"]],
       ["/human/questions/q_x", ["GET"], ["POST", "PATCH"]],
@@ -256,7 +256,7 @@ describe("origins", () => {
   });
 
   it("that are listed are answered before they ask, without a key", async () => {
-    const wish = { "access-control-request-method": "POST", "access-control-request-headers": "x-agent-id" };
+    const input = { "access-control-request-method": "POST", "access-control-request-headers": "x-agent-id" };
     for (const [path, methods] of [
       ["/agent/questions", "GET, POST"],
       ["/human/responses", "POST"],
@@ -264,7 +264,7 @@ describe("origins", () => {
       ["/human/me", "DELETE"],
       ["/humanlayer/v1/humans/1", "DELETE, GET, PATCH, PUT"],
     ] as const) {
-      const reply = await send("OPTIONS", path, PAGE, { headers: wish });
+      const reply = await send("OPTIONS", path, PAGE, { headers: input });
       assert.deepEqual([reply.status, reply.text, corsOf(reply)], [204, "", PAGE]);
       assert.equal(reply.headers.get("access-control-allow-methods"), methods);
       assert.equal(
@@ -276,7 +276,7 @@ describe("origins", () => {
       assert.equal(reply.headers.get("access-control-max-age"), "3600");
       assert.match(reply.headers.get("vary") ?? "", /\bOrigin\b/);
     }
-    const foreign = await send("OPTIONS", "/agent/questions", FOREIGN, { headers: wish });
+    const foreign = await send("OPTIONS", "/agent/questions", FOREIGN, { headers: input });
     assertRefused(foreign, 405, wrongMethod("GET", "POST"));
     assert.equal(corsOf(foreign), null);
   });

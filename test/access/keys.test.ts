@@ -130,8 +130,8 @@ for (const on of ["sqlite", "postgres"] as const) {
     });
 
     it("are not made for nobody, with an odd name, or with a right their scope cannot have", async () => {
-      const refused = (wish: Parameters<typeof createKey>[1], code: string) =>
-        assert.rejects(createKey(ctx, wish), (error) => error instanceof Refusal && error.code === code);
+      const refused = (input: Parameters<typeof createKey>[1], code: string) =>
+        assert.rejects(createKey(ctx, input), (error) => error instanceof Refusal && error.code === code);
       await refused({ name: "x", scope: "answer", person: "mallory" }, "person_not_found");
       await refused({ name: "two words", scope: "agent" }, "invalid_input");
       await refused({ name: "", scope: "agent" }, "invalid_input");

@@ -40,7 +40,7 @@ for (const on of DATABASES) {
       assert.deepEqual([count(replies, 201), count(replies, 429)], [29, 2]);
       const left = asked.slice(1)[replies.findIndex((reply) => reply.status === 429)] ?? "";
       assertLimited(await bo.answer(left, 1), 30, 3600);
-      // What was decided before the limit is still decided first.
+      // A question that was decided before the limit still gets 409.
       assert.equal((await bo.answer(asked[0] ?? "", 0)).status, 409);
       assert.equal((await bo.answer(left, 9)).status, 400);
 

@@ -14,7 +14,7 @@ import { changeRole } from "../../src/access/change-role.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { grantStanding } from "../../src/policy/grants.ts";
+import { grantPermanently } from "../../src/policy/grants.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { accepted, callBody, openScene } from "../support/a2h.ts";
 import { answer, namedPerson, OPERATOR } from "../support/identities.ts";
@@ -45,10 +45,13 @@ for (const on of DATABASES) {
 
       const call = callBody({ channel: { human: { id } } });
       accepted(await agent.post("/function_calls", call));
-      const said = { approved: true };
+      const answer = { approved: true };
       const headers = { authorization: `Bearer ${made.key}` };
       accepted(
-        await world.call("POST", `/a2h/v1alpha1/agent/function_calls/${call.call_id}/respond`, { headers, body: said }),
+        await world.call("POST", `/a2h/v1alpha1/agent/function_calls/${call.call_id}/respond`, {
+          headers,
+          body: answer,
+        }),
       );
       const { status } = accepted(await agent.get(`/function_calls/${call.call_id}`));
       const receipt = await agent.call("GET", `//receipts/${status.ask_id}`);
@@ -133,7 +136,7 @@ async function liveFully(world: World): Promise<void> {
   );
   await ctx.db.transact((tx) => tx.all(sql`UPDATE deliveries SET person = ${ANA}`));
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
-  await transact(ctx, (tx) => grantStanding(ctx, tx, { input, askId: ask.id, person: ANA, days: 30 }));
+  await transact(ctx, (tx) => grantPermanently(ctx, tx, { input, askId: ask.id, person: ANA, days: 30 }));
 }
 
 type Column = { table: string; column: string };
@@ -150,7 +153,7 @@ async function textColumns({ server: { ctx } }: World): Promise<Column[]> {
   return columns.filter(({ table, column }) => table !== "audit" && table !== "migrations" && column !== "former_id");
 }
 
-/** What stands in these columns, sorted, so that no order of rows matters. */
+/** Returns the values of these columns, sorted, so that the order of rows does not matter. */
 async function rowsOf(world: World): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
   for (const { table, column } of await textColumns(world)) {

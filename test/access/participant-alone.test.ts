@@ -56,7 +56,7 @@ for (const on of ONE_DATABASE) {
             body: { fcm_token: fresh("token") },
           });
           assert.deepEqual([subscribed.status, refreshed.status], [201, 200]);
-          // So many codes are tried within an hour.
+          // The number of codes that may be tried within an hour is limited.
           await world().advance(HOUR);
           const { code } = (await post("/human/recovery")).body;
           const moved = await world().call("POST", "/human/recovery/redeem", { body: { code } });

@@ -108,7 +108,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
         onLine: (_line, hands) => void (kill = hands.kill),
         decide: async () => {
           if ((asked += 1) === 1) return { allow: true };
-          // What agents save they save in a moment's time.
+          // Agents save their session within a moment.
           await sleep(1500);
           kill("SIGKILL");
           return never;

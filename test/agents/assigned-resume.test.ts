@@ -56,7 +56,7 @@ describe("a real agent that is killed, or sent back to its work", () => {
       const id = `pending-${name}`;
       await site.submit(id, { agent: name, prompt: site.play(id, run("echo 1 > one.txt"), run(`touch ${id}.txt`)) });
       const ask = await site.askOf(id);
-      // What agents save they save in a moment's time.
+      // Agents save their session within a moment.
       await pause(1500);
       await killAgent(id);
       await asksAgain(id);

@@ -47,7 +47,7 @@ describe("a repository whose settings start programs and allow everything", { co
     });
   }
 
-  // What these do is why they run in the sandbox only.
+  // These agents start the programs that a folder names. Therefore they run in the sandbox only.
   it("starts what it names by gemini, which does not ask", { skip: isMissing(REAL_AGENTS.gemini) }, async () => {
     assert.deepEqual(await work("gemini"), { asked: false, files: ["evil-gemini-mcp", "evil-gemini.txt"] });
   });

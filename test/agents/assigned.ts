@@ -19,7 +19,7 @@ interface Words {
 /** The shipped server with real agents, whose model is a test's. */
 export interface AssignedSite extends AssignSite {
   model: StepModel;
-  /** What the tools have returned in the play of this name so far. */
+  /** The results that tools have returned in the play of this name so far. */
   resultsOf(name: string): readonly string[];
   /** Has the model take these steps for the prompt that is returned; of several names in a prompt the newest counts. */
   play(name: string, ...steps: readonly Step[]): string;
@@ -36,7 +36,7 @@ export interface AssignedSite extends AssignSite {
 const MODEL = "anthropic/claude-sonnet-4-5";
 const TREE = "/parley/tree";
 const STILL_RUNS = /Script running with cell ID (\w+)/;
-/** What an agent that is resumed puts where the result of a call is missing: its model does the step again. */
+/** The placeholder of a resumed agent for the missing result of a call. Its model does the step again. */
 const BROKEN_OFF = /^(?:aborted$|\[Tool call interrupted)/;
 const LINE_FILE = /^[\w./-]+$/;
 

@@ -28,7 +28,7 @@ interface Shown {
   question?: { url: string };
 }
 
-/** What a task's own words make the model do, step by step. */
+/** The steps that the model takes for each prompt of a task. */
 const PLAYS: Readonly<Record<string, readonly Step[]>> = {
   "write a": [write("a.txt", "a\n")],
   "write b": [write("b.txt", "b\n")],
@@ -119,7 +119,7 @@ describe("work that is given to the real Claude Code", () => {
     );
     return rows.map(({ type, data_json }) => `${type} ${data_json.slice(0, 500)}`).join("\n");
   };
-  /** Signed in as whoever runs the server, on a phone. */
+  /** Opens the inbox on a phone, signed in as the operator. */
   const onPhone = async () => {
     const { code } = await createSignInLink(world.server.ctx, OPERATOR);
     const visitor = await visit(browser, world.url, { screen: "phone", path: `/inbox#start=${code}` });

@@ -7,7 +7,7 @@ type Said = Extract<Step, { call: string } | { say: string }>;
 /** A form in which programs speak with models. */
 interface Dialect {
   path: RegExp;
-  /** What it says to a request that is no part of the work. */
+  /** The reply to a request outside the work itself. */
   aside: string;
   offersTools(asked: Json): boolean;
   results(asked: Json): string[];
@@ -145,7 +145,7 @@ const chat: Dialect = {
 
 const gemini: Dialect = {
   path: /:(stream)?generateContent(\?|$)/i,
-  /** What its routing call wants to know, in the words it takes. */
+  /** The answer to the routing call, in the form that it accepts. */
   aside: JSON.stringify({ reasoning: "Simple.", model_choice: "flash", complexity_reasoning: "", complexity_score: 1 }),
   offersTools: ({ tools }) =>
     objects(tools).some(({ functionDeclarations }) => objects(functionDeclarations).length > 0),

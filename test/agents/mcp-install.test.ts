@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
 const LONGEST_MS = 60_000;
 
-/** What each client says of a server that it has found, and, where it tries that, reached with the key. */
+/** The line that each client prints for a server that it has found. Some clients also connect to it with the key. */
 const CLIENTS = {
   // It connects to what a folder brings along once a person at its terminal has agreed.
   claude: (url: string) => `parley: ${url} (HTTP)`,

@@ -12,7 +12,7 @@ const program = (name: string) => join(PROGRAMS, name);
 export interface RealAgent {
   settings: Talk["settings"];
   version: string;
-  /** What the adapter calls the tools that write and run. */
+  /** The adapter's name for the tools that write and run. */
   writes: string;
   runs: string;
   surroundings(model: string): { env?: Record<string, string>; args?: readonly string[] };

@@ -11,7 +11,7 @@ interface Turn {
   messages: { role: string; content: string | Json[] }[];
 }
 
-/** What a model that speaks Anthropic's API was asked, and where it is. */
+/** A scripted model that speaks Anthropic's API, and the requests that it received. */
 export interface ScriptedModel extends AsyncDisposable {
   url: string;
   /** The results of tools that agents have sent to the model, as they were sent. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { dialectOf, type Json } from "./dialects.ts";
 
-/** What the model does next: it calls a tool, says its last words, fails, or says nothing any more. */
+/** The model's next step: it calls a tool, ends with a text, fails, or never replies again. */
 export type Step =
   | { call: string; input: Json; namespace?: string }
   /** A tool that takes text and not JSON. */
@@ -15,7 +15,7 @@ export type Step =
 /** A model on loopback that plays a list of steps. */
 export interface StepModel extends AsyncDisposable {
   url: string;
-  /** What tools have returned, as the newest request holds it. */
+  /** The results of tools, as the newest request contains them. */
   results(): string[];
   /** The newest request of the conversation. */
   latest(): Json;

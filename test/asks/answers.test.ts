@@ -146,7 +146,7 @@ for (const on of DATABASES) {
       const mismatch = { code: "ANSWER_MISMATCH", message: "job_id or step_id does not belong to this Ask" };
       assertRelayError(await answer(by, { ...one, job_id: "J-other" }, { answer_text: "x" }), 409, mismatch);
       assertRelayError(await answer(by, { ...one, step_id: "S-other" }, { answer_text: "x" }), 409, mismatch);
-      // Who is not asked finds nothing there.
+      // A person who was not asked gets 404.
       const stranger = await person(fresh("Eve"), { seesAll: false });
       assertRelayError(await answer(stranger.by, one, { answer_text: "x" }), 404, noAsk);
 
@@ -281,7 +281,7 @@ for (const on of DATABASES) {
       const dana = await person();
       const approval = { ask_type: "APPROVAL", meta: { action: "deploy" } };
       const policy = { ask_type: "POLICY_DECISION", meta: { action: "write" } };
-      for (const [wish, given, expected] of [
+      for (const [input, given, expected] of [
         [
           approval,
           { status: "REJECTED", error: "not today" },
@@ -319,7 +319,7 @@ for (const on of DATABASES) {
           { status: "ANSWERED", answer_json: [{ name: "id" }] },
         ],
       ] as const) {
-        const one = await ask(wish);
+        const one = await ask(input);
         await withPeople(one);
         const { status, body } = await answer(dana.by, one, given);
         assert.equal(status, 202, JSON.stringify(body));

@@ -15,7 +15,7 @@ const bare = (more: Record<string, unknown>) => ({
 });
 const times = (count: number, one: string) => one.repeat(count);
 
-/** What is wrong with a field, and what is said of it; nothing where it is accepted. */
+/** A wrong field with the details of its refusal, or null if the field is accepted. */
 const FIELDS: readonly [what: string, more: Record<string, unknown>, details: object | null][] = [
   ["no job", { job_id: undefined }, { field: "job_id", constraint: "required" }],
   ["null for a job", { job_id: null }, { field: "job_id", constraint: "required" }],

@@ -20,8 +20,8 @@ for (const on of DATABASES) {
     it("stores what is asked before it says so, in both spellings", async () => {
       const { ana, world } = scene();
       const at = world.clock.now();
-      const wish = { ...newAsk({ ask_id: `ask-${on}`, job_id: `J-${on}`, role_id: null, extra: 1 }), meta: null };
-      const reply = await ana.post("/asks", wish);
+      const input = { ...newAsk({ ask_id: `ask-${on}`, job_id: `J-${on}`, role_id: null, extra: 1 }), meta: null };
+      const reply = await ana.post("/asks", input);
       assert.equal(reply.headers.get("location"), `/asks/ask-${on}/answer`);
       assert.equal(reply.headers.get("idempotency-replayed"), null);
       const ids = { ask_id: `ask-${on}`, askId: `ask-${on}`, job_id: `J-${on}`, jobId: `J-${on}` };
@@ -64,7 +64,7 @@ for (const on of DATABASES) {
       );
       assert.deepEqual(JSON.parse(row?.constraints_json ?? ""), constraints);
 
-      // As it was stored until now; nobody was asked yet, so that its own deadline ends it.
+      // A former version stored it so. Nobody was asked yet, so that its own deadline ends it.
       for (const one of [stored, before]) await withPeople(one);
       const earlier = JSON.stringify({ timeoutS: 600, maxTokens: 100, allowedTools: ["code.run"] });
       await db.all(

@@ -11,12 +11,12 @@ import {
   seedKey,
   type DecidedOn,
 } from "../../src/asks/model/decision-key.ts";
-import { type RelayAsk } from "../../src/asks/model/ask.ts";
+import { type Ask } from "../../src/asks/model/ask.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import { consentOf } from "../../src/asks/model/people.ts";
 import { EMPTY_ENVELOPE, EMPTY_HASH } from "../support/relay.ts";
 
-const ASK: RelayAsk = {
+const ASK: Ask = {
   id: "ask-1",
   jobId: "J-42",
   stepId: "S-3",
@@ -48,7 +48,7 @@ const ON: DecidedOn = {
 const keyOf = (text: string): string => createHmac("sha256", Buffer.alloc(32)).update(text).digest("hex");
 
 /** Every difference that makes another decision. */
-const OTHERS: readonly [what: string, ask: Partial<RelayAsk>, on: Partial<DecidedOn>][] = [
+const OTHERS: readonly [what: string, ask: Partial<Ask>, on: Partial<DecidedOn>][] = [
   ["owner", { envelope: null }, {}],
   ["another owner", { envelope: null, principal: "executor:bo" }, {}],
   ["type", { type: "CLARIFICATION" }, {}],
@@ -74,7 +74,7 @@ const OTHERS: readonly [what: string, ask: Partial<RelayAsk>, on: Partial<Decide
 ];
 
 /** Differences that change nothing. */
-const SAME: readonly [what: string, ask: Partial<RelayAsk>][] = [
+const SAME: readonly [what: string, ask: Partial<Ask>][] = [
   ["another asker, with an envelope", { principal: "executor:bo" }],
   ["another job, step, id and time", { id: "x", jobId: "J-1", stepId: "S-9", createdAt: 9, epoch: 3 }],
   ["line ends and blanks around", { prompt: ` ${ASK.prompt}\r\n` }],

@@ -38,17 +38,17 @@ for (const on of DATABASES) {
     };
 
     it("joins one that is pending: people are asked once, and both get the answer", async () => {
-      for (const wish of [QUESTION, APPROVAL]) {
+      for (const input of [QUESTION, APPROVAL]) {
         const { ana, bo, ask, answerTo, person, eventsOf } = scene();
-        const { held, one } = await begin(wish);
+        const { held, one } = await begin(input);
         const next = await lost(scene(), held);
-        const joined = await ask({ ...wish, job_id: held.id, prompt: ` ${wish.prompt}\r\n` }, bo, next.lease);
+        const joined = await ask({ ...input, job_id: held.id, prompt: ` ${input.prompt}\r\n` }, bo, next.lease);
         assert.equal(joined.joined_to, one.ask_id);
         const shown = (await bo.get(`/asks/${joined.ask_id}`)).body;
         const leader = (await ana.get(`/asks/${one.ask_id}`)).body;
         assert.deepEqual([shown.stage, shown.expires_at], ["people", leader.expires_at]);
         const dana = await person();
-        await answer(dana.by, one, wish === APPROVAL ? YES : { answer_text: "main" });
+        await answer(dana.by, one, input === APPROVAL ? YES : { answer_text: "main" });
         const [first, second] = [await answerTo(one), await answerTo(joined, bo)];
         assert.deepEqual({ ...second, ask_id: "", askId: "" }, { ...first, ask_id: "", askId: "" });
         assert.equal(await inboxCount(held.id), 1);
@@ -59,12 +59,12 @@ for (const on of DATABASES) {
     });
 
     it("repeats an answer that no executor was given, whatever was asked", async () => {
-      for (const wish of [QUESTION, APPROVAL]) {
+      for (const input of [QUESTION, APPROVAL]) {
         const { bo, ask, answerTo, person } = scene();
-        const { held, one } = await begin(wish);
-        await answer((await person()).by, one, wish === APPROVAL ? YES : { answer_text: "main" });
+        const { held, one } = await begin(input);
+        await answer((await person()).by, one, input === APPROVAL ? YES : { answer_text: "main" });
         const next = await lost(scene(), held);
-        const again = await ask({ ...wish, job_id: held.id }, bo, next.lease);
+        const again = await ask({ ...input, job_id: held.id }, bo, next.lease);
         const { source, status } = await answerTo(again, bo);
         assert.deepEqual([source, status, await inboxCount(held.id)], ["person", "ANSWERED", 1]);
       }
@@ -73,13 +73,13 @@ for (const on of DATABASES) {
     it("repeats the answer to a question, and asks again for an approval, once it was delivered", async () => {
       const { ana, bo, ask, answerTo, person, withPeople } = scene();
       const dana = await person();
-      for (const wish of [QUESTION, APPROVAL]) {
-        const { held, one } = await begin(wish);
-        await answer(dana.by, one, wish === APPROVAL ? YES : { answer_text: "main" });
+      for (const input of [QUESTION, APPROVAL]) {
+        const { held, one } = await begin(input);
+        await answer(dana.by, one, input === APPROVAL ? YES : { answer_text: "main" });
         await answerTo(one, ana);
         const next = await lost(scene(), held);
-        const again = await ask({ ...wish, job_id: held.id }, bo, next.lease);
-        if (wish === QUESTION) {
+        const again = await ask({ ...input, job_id: held.id }, bo, next.lease);
+        if (input === QUESTION) {
           assert.equal((await answerTo(again, bo)).answer_text, "main");
           continue;
         }
@@ -170,13 +170,13 @@ for (const on of DATABASES) {
       const { bo, ask } = scene();
       const { held } = await begin(QUESTION);
       const next = await lost(scene(), held);
-      const wish = { ...QUESTION, job_id: held.id };
+      const input = { ...QUESTION, job_id: held.id };
       for (const more of [{ prompt: "Which tag?" }, { step_id: "S-2" }, { ask_type: "RESOURCE_FETCH" }]) {
-        assert.equal((await ask({ ...wish, ...more }, bo, next.lease)).joined_to, undefined);
+        assert.equal((await ask({ ...input, ...more }, bo, next.lease)).joined_to, undefined);
       }
       const other = { context_hash: "another", context_envelope: undefined };
-      assert.equal((await ask({ ...wish, ...other }, bo, next.lease)).joined_to, undefined);
-      assert.equal((await ask({ ...wish, ...other }, bo, next.lease)).joined_to, undefined);
+      assert.equal((await ask({ ...input, ...other }, bo, next.lease)).joined_to, undefined);
+      assert.equal((await ask({ ...input, ...other }, bo, next.lease)).joined_to, undefined);
     });
 
     it("closes with the job that ends, also in the inbox", async () => {

@@ -11,7 +11,7 @@ const OPTIONS = ["Send", "Submit"];
 interface Scene extends AsyncDisposable {
   world: World;
   jane: { person: string; number: string };
-  /** What waits for Jane, once something does. */
+  /** Resolves with the ask that waits for Jane, once there is one. */
   askedOfJane(): Promise<string>;
   nothingWaits(): Promise<void>;
 }

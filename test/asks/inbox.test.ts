@@ -105,11 +105,11 @@ for (const on of DATABASES) {
       const { ask, person, withPeople } = scene();
       const dana = await person();
       const before = await ask({ prompt: fresh("Which?") });
-      for (const [wish, said] of [
+      for (const [input, said] of [
         [{ ask_type: "APPROVAL", meta: DEPLOY }, { approved: true }],
         [{ prompt: fresh("And?"), meta: { in_reply_to: before.ask_id } }, { text: "EUR" }],
       ] as const) {
-        const id = await withPeople(await ask(wish));
+        const id = await withPeople(await ask(input));
         assert.equal((await dana.whole(id)).body.keep_until, null);
         assert.deepEqual(codeOf(await dana.decide(id, { ...said, same_next_time: true }))[0], 409);
         assert.equal((await dana.decide(id, said)).status, 200);
@@ -120,8 +120,8 @@ for (const on of DATABASES) {
       const { ask, person, withPeople, answerTo, world } = scene();
       const boss = await decider(world, OPERATOR);
       const dana = await person();
-      const wish = { ask_type: "APPROVAL", meta: { ...DEPLOY, resource: fresh("shop") } };
-      const first = await ask(wish);
+      const input = { ask_type: "APPROVAL", meta: { ...DEPLOY, resource: fresh("shop") } };
+      const first = await ask(input);
       const id = await withPeople(first);
       assert.notEqual((await dana.decide(id, { approved: true, standing: true })).status, 200);
       assert.equal((await boss.decide(id, { approved: true, standing: true })).status, 200);
@@ -131,7 +131,7 @@ for (const on of DATABASES) {
         await world.advance(500);
         return (await db.all(sql`SELECT 1 AS one FROM policy_grants WHERE ask_id = ${first.ask_id}`)).length === 1;
       });
-      const second = await ask(wish);
+      const second = await ask(input);
       const given = await answerTo(second);
       assert.deepEqual(gist(given), {
         status: "ANSWERED",
@@ -139,7 +139,7 @@ for (const on of DATABASES) {
         answer_json: { approved: true, by: "policy" },
       });
       assert.equal(typeof given.policy_trace.grant, "string");
-      await withPeople(await ask({ ...wish, meta: { ...wish.meta, env: "test" } }));
+      await withPeople(await ask({ ...input, meta: { ...input.meta, env: "test" } }));
     });
   });
 }

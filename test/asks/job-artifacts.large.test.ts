@@ -180,7 +180,7 @@ for (const on of DATABASES) {
       await db.transact((tx) => tx.all(sql`UPDATE artifacts SET size = ${200 * MIB - 5} WHERE job_id = ${held.id}`));
       assertRelayError(await put(scene(), held, "six", "123456"), 413, tooLarge({ max_job_bytes: 200 * MIB }));
       assert.equal((await put(scene(), held, "five", "12345")).status, 201);
-      // What is replaced makes room.
+      // A replaced artifact frees its space.
       assert.equal((await put(scene(), held, "large.bin", "small now")).status, 201);
 
       await db.transact(async (tx) => {

@@ -28,7 +28,7 @@ function follow(scene: JobScene, id: string, more: { by?: Program; last?: string
   return openStream(`${on.url}/jobs/${id}/events${query}`, headers);
 }
 
-/** What an event is, in short. */
+/** Returns an event as one short line. */
 function inShort(event: Event): string {
   if (!event) return "end";
   const { state, event: what, message, status } = event.data;
@@ -150,7 +150,7 @@ for (const on of DATABASES) {
       const lines = Array.from({ length: 100 }, (_, i) => ({ message: `line ${i}` }));
       await ana.post(`/jobs/${id}/logs`, lines, lease);
       const { db } = world.server.ctx;
-      // What a job has said is made ten thousand events longer than it was, by moving its numbers.
+      // The job's events get ten thousand more by moving their numbers.
       await world.server.ctx.db.transact(async (tx) => {
         await tx.all(sql`UPDATE job_events SET seq = seq + 10000 WHERE job_id = ${id}`);
         for (let i = 1; i <= 10_000; i += 1) {
@@ -270,9 +270,9 @@ describe("following a job at two servers with one PostgreSQL", () => {
         sql`INSERT INTO job_events (job_id, seq, event, body, at) VALUES (${id}, 33, 'log', '{"message":"unheard"}', 0)`,
       );
     });
-    let isTold = false;
-    const told = moved.nextEvent().finally(() => (isTold = true));
-    await advanceUntil(world, 1000, () => isTold);
+    let isNotified = false;
+    const told = moved.nextEvent().finally(() => (isNotified = true));
+    await advanceUntil(world, 1000, () => isNotified);
     assert.equal(inShort(await told), "33 log unheard");
     for (const stream of [here, moved]) stream.close();
   });

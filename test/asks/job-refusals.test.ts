@@ -123,7 +123,7 @@ for (const on of ONE_DATABASE) {
       }
       assertNoJob(await bo.post(`/jobs/${id}/heartbeat`, {}, "lease_guessed"));
       assertNoJob(await bo.post(`/jobs/${id}/finish`, { state: "FAILED" }, "lease_guessed"));
-      // Whoever holds a job may not call it off.
+      // The holder of a job may not cancel it.
       assertNoJob(await ana.post(`/jobs/${id}/cancel`, {}));
       assertNoJob(await ana.get("/jobs/a%20b"));
     });

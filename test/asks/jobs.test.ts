@@ -45,7 +45,7 @@ for (const on of DATABASES) {
 
     it("puts a job in line, says all there is of it in both spellings, and shows it again", async () => {
       const { planner, world } = scene();
-      const wish = {
+      const input = {
         job_id: `J-${on}:1`,
         kind: freshKind(),
         spec: { steps: [1, { two: null }] },
@@ -56,14 +56,14 @@ for (const on of DATABASES) {
         ttl_s: 60,
         max_attempts: 2,
       };
-      const made = await planner.post("/jobs", wish);
+      const made = await planner.post("/jobs", input);
       assert.equal(made.status, 201, made.text);
       assert.equal(made.headers.get("location"), `/jobs/J-${on}:1`);
       const at = world.clock.now();
       assert.deepEqual(made.body, {
-        job_id: wish.job_id,
-        jobId: wish.job_id,
-        kind: wish.kind,
+        job_id: input.job_id,
+        jobId: input.job_id,
+        kind: input.kind,
         state: "QUEUED",
         epoch: 0,
         attempts: 0,
@@ -76,7 +76,7 @@ for (const on of DATABASES) {
         priority: "P0",
         pending_asks: 0,
         pendingAsks: 0,
-        spec: wish.spec,
+        spec: input.spec,
         created_at: at,
         createdAt: at,
         updated_at: at,
@@ -84,13 +84,13 @@ for (const on of DATABASES) {
       });
       assert.deepEqual((await planner.get(`/jobs/J-${on}:1`)).body, made.body);
 
-      const again = await planner.post("/jobs", { ...wish, env: "prod", unknown: 1, external: null });
+      const again = await planner.post("/jobs", { ...input, env: "prod", unknown: 1, external: null });
       assert.deepEqual([again.status, again.body], [200, made.body]);
-      const other = await planner.post("/jobs", { ...wish, priority: "P1" });
+      const other = await planner.post("/jobs", { ...input, priority: "P1" });
       const taken = { code: "JOB_ID_CONFLICT", message: "job_id was used with another body" };
-      assertRelayError(other, 409, { ...taken, details: { job_id: wish.job_id } });
+      assertRelayError(other, 409, { ...taken, details: { job_id: input.job_id } });
       const stranger = await scene().program({ name: `other-${on}`, scope: "assign" });
-      assertRelayError(await stranger.post("/jobs", wish), 409, { ...taken, details: { job_id: wish.job_id } });
+      assertRelayError(await stranger.post("/jobs", input), 409, { ...taken, details: { job_id: input.job_id } });
     });
 
     it("names a job that has no name, in order of time", async () => {
@@ -104,10 +104,10 @@ for (const on of DATABASES) {
 
     it("takes one of several that register one id at once", async () => {
       const { planner } = scene();
-      const wish = { job_id: `once-${on}`, kind: freshKind() };
-      const replies = await Promise.all(Array.from({ length: 20 }, () => planner.post("/jobs", wish)));
+      const input = { job_id: `once-${on}`, kind: freshKind() };
+      const replies = await Promise.all(Array.from({ length: 20 }, () => planner.post("/jobs", input)));
       assert.deepEqual(replies.map(({ status }) => status).sort(), [...Array(19).fill(200), 201]);
-      assert.deepEqual((await historyOf(scene(), wish.job_id)).events, ["none > QUEUED 0"]);
+      assert.deepEqual((await historyOf(scene(), input.job_id)).events, ["none > QUEUED 0"]);
     });
 
     it("lists a principal's own jobs and those it holds, a page at a time", async () => {

@@ -51,7 +51,7 @@ for (const on of DATABASES) {
       const dana = (await person()).by;
       const approval = { ask_type: "APPROVAL", meta: { action: "deploy" } };
       const choice = { ask_type: "CHOICE", prompt: "Which?\n- Red\n- Blue" };
-      for (const [wish, given, expected] of [
+      for (const [input, given, expected] of [
         [
           schemaOf({ type: "array" }),
           { answer_json: COLUMNS, answer_text: "Without views." },
@@ -83,7 +83,7 @@ for (const on of DATABASES) {
           { status: "REJECTED", error: "E_HUMAN_REJECT: not ours", answer_json: { owner: "shop" } },
         ],
       ] as const) {
-        const one = await ask(wish);
+        const one = await ask(input);
         await withPeople(one);
         const { status, body } = await dana.post("/answers", newAnswer(one, given));
         assert.equal(status, 202, JSON.stringify(body));

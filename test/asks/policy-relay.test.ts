@@ -8,7 +8,7 @@ import { ONE_DATABASE } from "../support/world.ts";
 
 const DEPLOY = { ask_type: "APPROVAL", prompt: "Deploy 1.4.2?", meta: { action: "deploy", resource: "shop-api" } };
 
-/** What admins see of the policy. */
+/** Returns the policy as admins see it. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
 const shown = async (scene: RelayScene): Promise<any> => (await scene.admin.get("/admin/policy")).body;
 
@@ -64,7 +64,7 @@ rules:
       assert.deepEqual([again.source, again.answer_json], ["policy", { approved: true, by: "policy" }]);
       assert.equal(again.policy_trace.grant, grant?.id);
       assert.equal((await shown(scene)).grants[0].spared, 1);
-      // Whoever else asks the same, asks people.
+      // The same ask of another agent goes to people.
       await scene.withPeople(await scene.ask(DEPLOY, scene.bo));
 
       assert.equal((await scene.admin.call("DELETE", `/admin/policy/grants/${grant?.id}`)).status, 200);

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pino } from "pino";
 import { loadConfig } from "../../src/config/config.ts";
-import type { MeantQuestion } from "../../src/protocols/http/new-question.ts";
+import type { NormalizedQuestion } from "../../src/protocols/http/new-question.ts";
 import { flagSecrets } from "../../src/protocols/http/secrets.ts";
 import { startServer } from "../../src/server/server.ts";
-import { findAsk } from "../../src/questions/store/questions.ts";
+import { findQuestion } from "../../src/questions/store/questions.ts";
 import { sharedWorld } from "../support/contract.ts";
 import { tool } from "../support/mcp.ts";
 import { Dice } from "../support/secret-corpus.ts";
@@ -27,7 +27,7 @@ const FOUND = [
   { field: "options[1]", constraint: "secret", rule: "github-token", from: 5, to: 45 },
 ];
 /** Takes longer than a search may. */
-const SLOW: MeantQuestion = {
+const SLOW: NormalizedQuestion = {
   type: "text",
   prompt: "ghs_1_".repeat(1_000_000),
   audience: [],
@@ -98,7 +98,7 @@ describe("a question with a secret, among a team", () => {
     const { id } = await agent.ask({ ...HOLDING, share_results: false });
     const { body } = await agent.poll(id);
     assert.deepEqual([body.prompt, body.options], [HOLDING.prompt, HOLDING.options]);
-    const found = await findAsk(world().server.ctx.db, id);
+    const found = await findQuestion(world().server.ctx.db, id);
     const secrets = FOUND.map(({ constraint: _, ...flag }) => flag);
     assert.deepEqual(found?.ask.wire, { share_results: false, secrets });
   });
@@ -109,6 +109,6 @@ describe("a question with a secret, among a team", () => {
 
   it("keeps nothing when there is nothing", async () => {
     const { id } = await world().agent("ana").ask({ prompt: "What should a password policy say today?" });
-    assert.deepEqual((await findAsk(world().server.ctx.db, id))?.ask.wire, {});
+    assert.deepEqual((await findQuestion(world().server.ctx.db, id))?.ask.wire, {});
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { asOf, atVersion, categoryOf, TAGS, type Answer, type Ask } from "../../src/questions/model/question.ts";
+import { asOf, atVersion, categoryOf, TAGS, type Answer, type Question } from "../../src/questions/model/question.ts";
 import { BADGES, badgeProgress, newBadges, type LedgerFacts } from "../../src/questions/model/badges.ts";
 import { checkAnswer } from "../../src/questions/model/check-answer.ts";
 import { DEFAULT_CROWD_RULES } from "../../src/questions/model/rules.ts";
@@ -22,7 +22,7 @@ const DAY = 86_400_000;
 const NOON = Date.UTC(2026, 1, 2, 12);
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "Pacific/Pago_Pago"];
 
-const ask: Ask = {
+const ask: Question = {
   id: "q",
   door: "ask-a-human",
   asker: "open:ana-bot",
@@ -46,12 +46,12 @@ describe("an ask", () => {
     assert.equal(asOf(ask, ask.expiresAt - 1), ask);
     const late = asOf(ask, ask.expiresAt + 5000);
     assert.deepEqual([late.state, late.settledAt, late.version], ["expired", ask.expiresAt, 5]);
-    const answered: Ask = { ...ask, state: "answered", settledAt: NOON };
+    const answered: Question = { ...ask, state: "answered", settledAt: NOON };
     assert.equal(asOf(answered, ask.expiresAt), answered);
   });
 
   it("can be seen as it was at each of its versions", () => {
-    const final: Ask = { ...ask, n: 5, version: 6, state: "answered", settledAt: NOON + 2 * MINUTE };
+    const final: Question = { ...ask, n: 5, version: 6, state: "answered", settledAt: NOON + 2 * MINUTE };
     for (let version = 1; version < 6; version += 1) {
       const then = atVersion(final, version);
       assert.deepEqual([then.n, then.state, then.settledAt, then.version], [version - 1, "open", null, version]);

@@ -127,7 +127,7 @@ for (const on of DATABASES) {
       const [kept] = await scene.world.server.ctx.db.all<{ hits: number }>(sql`SELECT hits FROM decision_cache`);
       assert.equal(kept?.hits, 1);
 
-      // What nobody checked the envelope of serves its own asker alone.
+      // An answer to an ask without a checked envelope is reused for its own asker only.
       const unchecked = { prompt: "Which currency is it?", context_envelope: undefined };
       await scene.answerTo(await scene.ask(unchecked));
       assert.equal((await scene.answerTo(await scene.ask(unchecked))).source, "cache");
@@ -182,7 +182,7 @@ for (const on of DATABASES) {
       const prompt = "Which currency of the delicate shop?";
       const escalated = await scene.ask({ prompt, meta: { resource: "delicate" } });
       await scene.withPeople(escalated);
-      // A model may still be heard about the asks of the tests before.
+      // A model may still reply about the asks of earlier tests.
       assert.ok(!llm.heard.some(({ user }) => user.includes(prompt)));
       await answer(dana.by, escalated, { answer_text: "Ask the shop." });
       const told = await scene.answerTo(escalated);

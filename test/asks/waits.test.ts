@@ -6,7 +6,7 @@ import { assertRelayError, claim } from "../support/jobs.ts";
 import { answer, gist, invalid, newAsk, openRelayScene, sharedRelay } from "../support/relay.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
-/** What a request comes to while time is moved on step by step. */
+/** Returns the result of a request while the clock moves on step by step. */
 async function whileTimePasses<T>(work: Promise<T>, step: () => Promise<void>): Promise<T> {
   let isOver = false;
   const ended = work.finally(() => (isOver = true));

@@ -235,7 +235,7 @@ describe("a backup that is restored later", () => {
     );
     assert.equal(asked.status, 200);
     assert.equal(await stop(site.server), 0);
-    // As if all of it had been a hundred days ago, on another machine.
+    // The whole backup looks as if it had been made a hundred days ago, on another machine.
     const ago = 100 * 86_400_000;
     const database = new DatabaseSync(join(site.dataDir, "parley.db"));
     database.exec("UPDATE meta SET clock_boot = NULL");

@@ -9,7 +9,7 @@ import { dropDatabase, freshDatabase } from "../support/fresh-database.ts";
 import { killedAt } from "../support/killed-at.ts";
 import { newFolder, parley, post, stop } from "../support/program.ts";
 
-/** Of each point, where a command may be killed there, and whether PostgreSQL has its rows by then. */
+/** The point and its hit at which a command is killed, by command and target database. */
 const KILLS: readonly [command: "import" | "move", to: "sqlite" | "postgres", point: string, hit: number][] = [
   ["import", "sqlite", "import-before-rows", 1],
   ["import", "sqlite", "import-before-rows", 9],

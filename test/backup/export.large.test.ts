@@ -105,7 +105,7 @@ describe("a store that is carried to another engine", () => {
 
     const server = await serve(site.dataDir, { ...ROOMY, DATABASE_URL: url });
     assert.equal((await post(server.url, "/agent/questions", QUESTION, site.agent)).status, 201);
-    // What the database counts up by itself goes on after what was moved.
+    // The counters of the database go on after the moved rows.
     const spec = { fn: "deploy", kwargs: {} };
     assert.equal((await post(server.url, CALLS, { run_id: "r", call_id: "c2", spec }, site.agent)).status, 200);
     const back = newFolder();

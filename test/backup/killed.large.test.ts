@@ -6,7 +6,7 @@ import { listPoints } from "../proof/kill-process.ts";
 import { killedAt } from "../support/killed-at.ts";
 import { newFolder, parley, post, serve, start, stop } from "../support/program.ts";
 
-/** Of each point, where a process may be killed there: restoring writes one member after another. */
+/** The hits at which a process may be killed, by point. Restoring writes one member after another. */
 const HITS: Readonly<Record<string, readonly number[]>> = {
   "backup-before-database": [1],
   "backup-before-placed": [1],

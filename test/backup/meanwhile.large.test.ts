@@ -7,11 +7,11 @@ import { newFolder, parley, post, serve, start, stop, until } from "../support/p
 
 const textOf = (number: number) => `version ${number} ${"x".repeat(number % 5000)}`;
 
-/** What a server has said yes to. */
+/** The writes that a server has acknowledged. */
 interface Acknowledged {
   questions: string[];
   calls: string[];
-  /** Of each path, the number of the newest version. */
+  /** The number of the newest version, by path. */
   files: Map<string, number>;
 }
 

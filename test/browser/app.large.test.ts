@@ -85,7 +85,7 @@ describe("the app", () => {
     await using ana = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
     const page = await ana.context.newPage();
     const session = await ana.context.newCDPSession(page);
-    // What the page's own thread worked, and not how long that took beside whatever else this machine does.
+    // The metrics count the time of the page's own thread only, because the machine does other work at the same time.
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
     await page.goto("/");
     await row(page, "").first().waitFor();
@@ -178,7 +178,7 @@ describe("the app", () => {
   });
 });
 
-/** What moved on the page although nobody had touched it. */
+/** Returns the layout shifts of the page that no input caused. */
 async function shifts(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     interface Shift extends PerformanceEntry {

@@ -14,7 +14,7 @@ import type { FakeStep } from "../support/fake-agents/play.ts";
 import { openWorld, type Reply, type World } from "../support/world.ts";
 import { type Look, type Visitor, visit } from "./visitor.ts";
 
-/** A server that gives work in one repository, and whoever sends it tasks. */
+/** A server that gives work in one repository, and the client that sends it tasks. */
 export interface AssignmentWorld extends AsyncDisposable {
   world: World;
   /** The user's checkout. */
@@ -127,7 +127,7 @@ const AUTHOR = {
   GIT_COMMITTER_EMAIL: "ana@localhost",
 };
 
-/** Opens a page, signed in as whoever runs the server. */
+/** Opens a page, signed in as the operator. */
 export async function visitAssignments(
   browser: Browser,
   { world }: Pick<AssignmentWorld, "world">,

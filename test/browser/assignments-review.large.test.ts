@@ -17,7 +17,7 @@ const EXPORT = `export function exportOrders(orders) {
   }));
 }
 `;
-/** Whoever decides faster than anybody reads is taken for a machine. */
+/** A decision must take longer than this. A faster one is taken for a machine's. */
 const READING_MS = 1100;
 
 describe("the work of a coding agent", () => {

@@ -138,7 +138,7 @@ describe("the Assignments board on a machine without a sandbox", () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-no-bwrap-"));
   const path = process.env["PATH"];
   before(async () => {
-    // As where user namespaces are not permitted: it is there, and does not work.
+    // The program exists and fails, as where user namespaces are not permitted.
     writeFileSync(join(folder, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     process.env["PATH"] = `${folder}:${path}`;
     shop = await openAssignments({ sandbox: "auto" });

@@ -4,14 +4,14 @@ import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { grantStanding } from "../../src/policy/grants.ts";
+import { grantPermanently } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { until } from "../support/contract.ts";
 import { newAsk } from "../support/relay.ts";
 import type { Reply, World } from "../support/world.ts";
 
-/** What executors have asked and done by the time an admin looks. */
+/** The asks and jobs of executors that exist when an admin opens the console. */
 export interface FilledRelay {
   /** A job that is held, and the lease it is held by. */
   job: string;
@@ -73,8 +73,8 @@ export async function fillRelay(world: World): Promise<FilledRelay> {
     await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, askId: `deploy-${n}`, learnAfter: 2 }));
   }
   const restart = policyInput({ ...DEPLOY, action: "restart" });
-  const wish = { input: restart, askId: waiting.ask_id, person: OPERATOR, days: 30 };
-  await transact(ctx, (tx) => grantStanding(ctx, tx, wish));
+  const grantInput = { input: restart, askId: waiting.ask_id, person: OPERATOR, days: 30 };
+  await transact(ctx, (tx) => grantPermanently(ctx, tx, grantInput));
   await ctx.db.transact((tx) =>
     tx.all(sql`INSERT INTO decision_cache (decision_key, answer_text, created_at, ttl_seconds, seed_key, role, source,
         hits, last_hit_at)

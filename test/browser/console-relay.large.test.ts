@@ -51,7 +51,7 @@ describe("the Console's pages about executors", () => {
     await page.getByText("None yet.").waitFor();
     await link(page, "Open it in the inbox").click();
     await button(page, "Approve").click();
-    // Whoever decides faster than anybody reads is taken for a machine.
+    // A decision that is faster than a person can read is taken for a machine's.
     await page.waitForTimeout(1100);
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await page.getByText("Approved by you").first().waitFor();

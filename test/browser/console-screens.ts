@@ -72,8 +72,8 @@ export async function fillConsole(): Promise<FilledConsole> {
   const { key } = await createKey(ctx, { name: "my-terminal", scope: "answer", person: ana });
 
   const endpoint = async (agent: string, path: string): Promise<string> => {
-    const wish = { agent, url: origin + path, format: "v1beta2", description: "Wakes the planner" };
-    return (await asAdmin("POST", `${A2H}/webhook_endpoints`, wish)).body.id;
+    const input = { agent, url: origin + path, format: "v1beta2", description: "Wakes the planner" };
+    return (await asAdmin("POST", `${A2H}/webhook_endpoints`, input)).body.id;
   };
   const hears = await endpoint("support", "/hooks");
   const isGone = await endpoint("release-notes", "/gone");
@@ -104,7 +104,7 @@ export async function fillConsole(): Promise<FilledConsole> {
   };
 }
 
-/** Opens the console, signed in as whoever runs the server. */
+/** Opens the console, signed in as the operator. */
 export async function visitConsole(
   browser: Browser,
   { world }: FilledConsole,

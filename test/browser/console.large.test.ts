@@ -161,7 +161,7 @@ describe("the Console", () => {
     await ana.page.getByLabel("It arrived").check();
     const code = /code: (\w{4})\b/.exec(mail?.mail.text ?? "")?.[1] ?? assert.fail("no code");
     await ana.page.getByLabel("Code").fill(code);
-    // Whoever decides faster than anybody reads is taken for a machine.
+    // A decision that is faster than a person can read is taken for a machine's.
     await ana.page.waitForTimeout(1100);
     await button(ana.page, "Send").click();
     await ana.page.getByRole("status").waitFor();

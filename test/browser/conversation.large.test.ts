@@ -100,7 +100,7 @@ describe("a conversation in the Inbox room", () => {
     await page.getByLabel("With").selectOption("desk");
     await page.getByLabel("What is it about?").fill("The door is stuck.");
     let lost = 0;
-    // The server hears it, and its reply is lost.
+    // The server receives the request, and its reply is lost.
     await context.route("**/people/me/conversations", async (route) => {
       if (route.request().method() !== "POST" || lost >= 2) return route.continue();
       lost += 1;
@@ -131,7 +131,7 @@ describe("a conversation in the Inbox room", () => {
       const of = { entry: "desk", agent: "agent:desk", channel: "inbox", person: di.id, opener: null, target } as const;
       for (const number of numbers) await insertConversation(tx, { ...of, number });
     });
-    // What waits for an answer stands before all that was said.
+    // A request that waits for an answer is shown before all messages.
     await askPeople(ctx, {
       asker: "agent:desk",
       conversation: first,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { insertAsk } from "../../src/questions/store/questions.ts";
+import { insertQuestion } from "../../src/questions/store/questions.ts";
 import { storeNow } from "../../src/core/store/db.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -20,7 +20,7 @@ async function askMany({ server: { ctx } }: World): Promise<void> {
       const audience = [i % 10 === 0 ? "product" : "general"] as const;
       const of = { id: ctx.newId("q"), door: "ask-a-human", asker: "agent:ana", form: { kind: "text" } } as const;
       const more = { audience, need: 1, timeoutSeconds: 24 * HOUR_S + i * 600, wire: {} };
-      await insertAsk(tx, { ...of, ...more, prompt: `Question number ${i}?` }, now);
+      await insertQuestion(tx, { ...of, ...more, prompt: `Question number ${i}?` }, now);
     }
   });
 }

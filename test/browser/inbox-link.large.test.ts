@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser, newProfile } from "./chromium.ts";
@@ -36,7 +36,7 @@ describe("a one-time link in a browser", () => {
     const { link, code } = tokensOf(ctx, delivery?.id ?? assert.fail("nothing was planned"));
     return { id: ask.id, path: `/r/${link}`, code };
   }
-  const read = async (id: string) => readAddressed(world.server.ctx, id);
+  const read = async (id: string) => readRequest(world.server.ctx, id);
   const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
   it("decides for somebody without an account, and shows the outcome when it is used again", async () => {
@@ -128,7 +128,7 @@ describe("a one-time link in a browser", () => {
     await page.goto(path);
     for (let round = 0; round < 6; round += 1) {
       if ((await page.locator("form").count()) === 0) break;
-      // As a scanner does: everything is filled and pressed at once, in the page and by requests of its own.
+      // A scanner fills in and submits everything at once, in the page and by requests of its own.
       const fillAndPress = page.evaluate(() => {
         for (const box of document.querySelectorAll<HTMLInputElement>("input[type=text], textarea")) box.value = "AAAA";
         for (const radio of document.querySelectorAll<HTMLInputElement>("input[type=radio]")) radio.checked = true;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import type { Request } from "../../src/requests/model/request.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -16,7 +16,7 @@ it("reaches the first and the last of five hundred that wait on a phone, and say
   const { ctx } = world.server;
   const ana = await nameSomebody(world, "Ana Ruiz");
   const audience = toPerson(ana.id);
-  const made: AddressedAsk[] = [];
+  const made: Request[] = [];
   for (let i = 1; i <= MANY; i += 1) {
     const asker = `agent:bot-${i % 4}`;
     const times = { timeoutSeconds: (i <= SOON ? HOUR_S / 2 : 48 * HOUR_S) + i };

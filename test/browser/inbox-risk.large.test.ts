@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { MINUTE } from "../support/contract.ts";
 import { callOf, sharedInbox } from "./inbox-world.ts";
@@ -13,9 +13,9 @@ describe("a call that looks risky in the inbox", () => {
   const scene = sharedInbox();
   const ask = (fn = "wipe_disk") =>
     askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, { disk: 1 }) });
-  const outcomeOf = async (id: string) => (await readAddressed(scene().world.server.ctx, id)).outcome;
+  const outcomeOf = async (id: string) => (await readRequest(scene().world.server.ctx, id)).outcome;
   const sheet = (page: Page) => page.getByRole("dialog");
-  /** The button that decides, once it can be pressed. */
+  /** Returns the button that decides, once it is enabled. */
   const decides = (page: Page, name: string) =>
     sheet(page).getByRole("button", { name, exact: true }).and(page.locator("[aria-disabled=false]"));
   const middleOf = async (page: Page): Promise<[number, number]> => {

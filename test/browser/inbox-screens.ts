@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import type { Request } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
@@ -14,7 +14,7 @@ import { atRest, type Visitor } from "./visitor.ts";
 export interface FilledInbox {
   world: World;
   ana: Named;
-  asks: Record<"refund" | "name" | "parcel" | "deploy", AddressedAsk>;
+  asks: Record<"refund" | "name" | "parcel" | "deploy", Request>;
   /** The address of a one-time link to a call. */
   link: string;
 }
@@ -135,7 +135,7 @@ export interface InboxView {
   open(visitor: Visitor, filled: FilledInbox): Promise<void>;
 }
 
-const at = async ({ page }: Visitor, ask: AddressedAsk): Promise<void> => {
+const at = async ({ page }: Visitor, ask: Request): Promise<void> => {
   await page.goto(`/inbox/${ask.id}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
 };
@@ -215,7 +215,7 @@ export const INBOX_VIEWS: readonly InboxView[] = [
     name: "link-decide",
     async open(visitor, { link }) {
       const { page } = visitor;
-      // Whoever is signed in needs no code.
+      // A signed-in person needs no code.
       await forgetSession(visitor);
       await page.goto(link);
       await page.getByRole("button", { name: "Continue" }).click();

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { parsePolicy } from "../../src/policy/model/text.ts";
 import { changeRole } from "../../src/access/change-role.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { bindCall } from "../../src/requests/model/bound-call.ts";
 import { requestCall } from "../../src/requests/request-call.ts";
 import { askPeople, callWish, toPerson } from "../support/addressed.ts";
@@ -45,7 +45,7 @@ describe("the Inbox room, for what may be allowed for good", () => {
     await dialog(admin.page).getByRole("checkbox", always).tap();
     await dialog(admin.page).getByRole("button", { name: "Approve" }).tap();
     await admin.page.getByText("Approved by you").first().waitFor();
-    assert.equal((await readAddressed(world.server.ctx, made.id)).outcome?.standing, true);
+    assert.equal((await readRequest(world.server.ctx, made.id)).outcome?.standing, true);
 
     const bound = bindCall("deploy_shop", { env: "dev" });
     const again = {

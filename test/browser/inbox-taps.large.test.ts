@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, sharedInbox } from "./inbox-world.ts";
 
 const SIZES = [320, 344, 360, 375, 390, 412, 430].map((width, i) => ({ width, height: [568, 667, 844][i % 3] ?? 844 }));
-/** As fast as a thumb taps twice. */
+/** The time between two quick taps of a thumb. */
 const BETWEEN_TAPS_MS = 90;
 
 const rejectOptions = [{ name: "dear", title: "Too expensive", promptFill: "Find a cheaper one.", interactive: false }];
@@ -15,9 +15,9 @@ describe("deciding a call in the inbox", () => {
   const scene = sharedInbox();
   const ask = (more: Parameters<typeof callOf>[2] = {}, fn = "mount_disk") =>
     askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, { disk: 1 }, more) });
-  const stateOf = async (id: string) => (await readAddressed(scene().world.server.ctx, id)).state;
+  const stateOf = async (id: string) => (await readRequest(scene().world.server.ctx, id)).state;
   const sheet = (page: Page) => page.getByRole("dialog");
-  /** A button of the sheet, once it can be pressed. */
+  /** Returns a button of the sheet, once it is enabled. */
   const side = (page: Page, name: string) =>
     sheet(page).getByRole("button", { name, exact: true }).and(page.locator("[aria-disabled=false]"));
 
@@ -92,7 +92,7 @@ describe("deciding a call in the inbox", () => {
     await side(page, "Reject").waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("Rejected by you").waitFor();
-    const { outcome } = await readAddressed(scene().world.server.ctx, made.id);
+    const { outcome } = await readRequest(scene().world.server.ctx, made.id);
     assert.equal(outcome?.comment, "not on a Friday, and a b r");
   });
 

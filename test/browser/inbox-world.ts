@@ -1,7 +1,7 @@
 import { after, before } from "node:test";
 import type { Browser } from "playwright-core";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedForm } from "../../src/requests/model/request.ts";
+import type { RequestForm } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { enrol } from "../support/addressed.ts";
@@ -48,7 +48,7 @@ export async function nameSomebody(world: World, name: string, more: Parameters<
   };
 }
 
-/** What the tests of a suite share: a server, a browser, and somebody who is asked. */
+/** The shared state of the tests of a suite: a server, a browser, and a person who is asked. */
 export interface InboxScene {
   world: World;
   browser: Browser;
@@ -78,7 +78,7 @@ export function sharedInbox(): () => InboxScene {
 }
 
 /** A call with these arguments, and what its approval is about. */
-export function callOf(fn: string, kwargs: unknown, more: Partial<AddressedForm & { kind: "approval" }> = {}) {
+export function callOf(fn: string, kwargs: unknown, more: Partial<RequestForm & { kind: "approval" }> = {}) {
   const text = canonicalExact(kwargs);
   const form = { kind: "approval" as const, fn, kwargs: text, rejectOptions: [], editable: false, ...more };
   return { form, title: fn, digest: sha256Digest(consentText(fn, text)) };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
@@ -31,7 +31,7 @@ describe("the Inbox room", () => {
   const both = () => ({ is: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) });
   const ask = (more: Parameters<typeof askPeople>[1] = {}) =>
     askPeople(world.server.ctx, { audience: both(), ...more });
-  const outcomeOf = async (id: string) => (await readAddressed(world.server.ctx, id)).outcome;
+  const outcomeOf = async (id: string) => (await readRequest(world.server.ctx, id)).outcome;
   const answerAsBo = async (id: string, decision: Parameters<typeof decideAsk>[1]["decision"]) => {
     const { ctx } = world.server;
     await decideAsk(ctx, { askId: id, responder: await responderOf(ctx.db, bo.id, "slack"), decision });
@@ -78,7 +78,7 @@ describe("the Inbox room", () => {
     await dialog(page).getByRole("heading", { name: "Approve send_letter?" }).waitFor();
     assert.equal(await outcomeOf(made.id), null);
     await dialog(page).getByLabel("Comment").fill("Nicely put");
-    // What is this long counts as risky.
+    // A text this long counts as risky.
     await dialog(page).getByLabel("Or type send_letter").fill("send_letter");
     await dialog(page).getByRole("button", { name: "Approve", exact: true }).tap();
     await page.getByText("Approved by you").waitFor();

@@ -8,7 +8,7 @@ import { assertAccessible } from "./wcag.ts";
 import { visit } from "./visitor.ts";
 
 const WIDTHS = [320, 344, 375, 390, 412, 430];
-/** A desk of 1280 by 800 pixels, at four times the size. */
+/** A desktop screen of 1280 by 800 pixels, at four times the size. */
 const ZOOMED = { width: 320, height: 200 };
 const FOUR = ["Answer", "Inbox", "Run", "You"];
 const PATHS: Record<string, string> = { Answer: "/", Inbox: "/inbox", Run: "/console", You: "/me" };
@@ -21,7 +21,7 @@ const enlarge = (page: Page, percent: number): Promise<void> =>
     document.documentElement.style.fontSize = `${size}%`;
   }, percent);
 
-/** What of the tabs cannot be seen whole, lies on another, or is too small for a thumb. */
+/** Returns the tabs that are partly hidden, overlap another one, or are too small for a thumb. */
 async function troublesWithTabs(page: Page): Promise<string[]> {
   return tabs(page).evaluateAll((links) => {
     const boxes = links.map((link) => ({ name: link.textContent, box: link.getBoundingClientRect(), link }));

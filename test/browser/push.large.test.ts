@@ -5,7 +5,7 @@ import { launchBrowser } from "./chromium.ts";
 import { type Served, serve } from "./served.ts";
 import { readyForOffline, visit } from "./visitor.ts";
 
-/** What the server sends for a question: declarative, and never the prompt. */
+/** The push message that the server sends for a question. It is declarative and never contains the prompt. */
 const PUSHED = {
   web_push: 8030,
   notification: {
@@ -59,7 +59,7 @@ describe("notifications", () => {
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await ana.context.grantPermissions(["notifications"]);
     await ana.context.addInitScript(allowNotifications);
-    // What a push service out there would have given.
+    // The page gets a subscription like that of a real push service.
     await ana.context.addInitScript(() => {
       const toJSON = () => ({
         endpoint: "https://push.example.com/send/4Jx0mT9bVq2Lr7Hs1Zc8Wd",

@@ -29,7 +29,7 @@ describe("the API's reference page", () => {
     await page.getByRole("heading", { name: "Parley" }).waitFor();
     const paths = (await (await fetch(`${served.url}/openapi.json`)).json()) as { paths: Record<string, object> };
     const operations = Object.values(paths.paths).flatMap((methods) => Object.keys(methods)).length;
-    // So many are drawn only while one is near them.
+    // The page draws an operation only when it is scrolled near.
     const shown = new Set<string>();
     for (let i = 0; i < MOST_STEPS && shown.size < operations; i += 1) {
       for (const id of await page.locator(".opblock").evaluateAll((all) => all.map(({ id }) => id))) shown.add(id);

@@ -106,7 +106,7 @@ export async function atRest(page: Page): Promise<void> {
       });
     do {
       await Promise.allSettled(moving().map(({ finished }) => finished));
-      // What was drawn for the first time just now begins to move in the next frame.
+      // An element that was just drawn for the first time begins to move in the next frame.
       for (let i = 0; i < 2; i += 1) await frame();
     } while (moving().length > 0);
   });

@@ -31,8 +31,9 @@ async function changeTheme(page: Page, colorScheme: Theme): Promise<void> {
 }
 
 /**
- * What axe finds in the page itself. Bringing axe into a document takes longer than to run it, so it is brought once;
- * and only violations are written out, because describing each element that passed takes half as long as the rules.
+ * Returns the violations that axe finds in the page itself. Loading axe into a document takes longer than running it,
+ * so it is loaded once. Only violations are written out, because describing each element that passed takes half as long
+ * as the rules.
  */
 async function findings(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);

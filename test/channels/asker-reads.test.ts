@@ -92,7 +92,7 @@ a2h: { entry_points: { support: { agent: support, slack: ${OTHER.app} } } }
 const CALL = { fn: "wire_money", kwargs: { amount: 5000 } };
 const OPTIONS = [{ name: "north", title: "North" }];
 
-/** Nothing in a message lets whoever reads it decide. */
+/** Checks that no part of a message lets its reader decide. */
 async function assertReadSafely({ world }: OnSlack, { post, delivery }: Asked): Promise<void> {
   const all = JSON.stringify(post.form);
   const { ctx } = world.server;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/open-link.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
 
@@ -143,8 +143,8 @@ for (const on of DATABASES) {
         await scene.settle(() => slack.sent.length === 1);
         assert.equal(slack.sent[0]?.whole, false);
         await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
-        const pressed = await hear(ctx, "http://parley.test", press(slack, "approve"));
-        assert.deepEqual([pressed.is, (await readAddressed(ctx, ask.id)).state], ["needs_page", "open"]);
+        const pressed = await handleInbound(ctx, "http://parley.test", press(slack, "approve"));
+        assert.deepEqual([pressed.is, (await readRequest(ctx, ask.id)).state], ["needs_page", "open"]);
       });
     }
 
@@ -158,22 +158,22 @@ for (const on of DATABASES) {
       await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
 
       const say = (more: Partial<InboundMessage>) =>
-        hear(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
+        handleInbound(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
       const from = (id: string, member = true) =>
         ({ sender: { kind: "slack", id, team: "T1", member, channel: "D1" } }) as const;
       assert.equal((await say({ id: "1", ...from("U9") })).is, "not_allowed");
       assert.equal((await say({ id: "2", ...from("U1", false) })).is, "not_allowed");
-      assert.equal((await readAddressed(ctx, ask.id)).refused?.attempts, 2);
-      // What a stranger says makes no sense, and reaches nobody.
+      assert.equal((await readRequest(ctx, ask.id)).refused?.attempts, 2);
+      // A stranger's reply cannot be understood, and reaches nobody.
       const { thread = "" } = (await listDeliveries(ctx.db, ask.id))[0]?.externalIds ?? {};
       const words = await say({
         id: "5",
         ...from("U9"),
         match: { thread },
-        said: { text: "the vault's code is 4711" },
+        content: { text: "the vault's code is 4711" },
       });
       assert.equal(words.is, "not_allowed");
-      const { refused } = await readAddressed(ctx, ask.id);
+      const { refused } = await readRequest(ctx, ask.id);
       assert.deepEqual(
         [refused?.reason, refused?.responder, refused?.input],
         ["responder_not_allowed", "unknown", undefined],
@@ -181,7 +181,7 @@ for (const on of DATABASES) {
       const told = await Promise.all([say({ id: "3" }), say({ id: "3" }), say({ id: "3" })]);
       assert.deepEqual(told.map(({ is }) => is).sort(), ["accepted", "repeated", "repeated"]);
       assert.equal(
-        (await say({ id: "4", said: { choice: { is: "reject" } } })).says,
+        (await say({ id: "4", content: { choice: { is: "reject" } } })).says,
         "This is over: approved by Ana Ruiz.",
       );
     });
@@ -195,13 +195,13 @@ for (const on of DATABASES) {
       await scene.settle(async () => (await states(scene, ask.id))[0] === "email sent");
       const { replyToken = "" } = email.sent[0] ?? {};
       const say = (id: string, text: string, more: Partial<InboundMessage> = {}) =>
-        hear(ctx, "http://parley.test", {
+        handleInbound(ctx, "http://parley.test", {
           provider: "email",
           id,
           at: 0,
           match: { token: replyToken },
           trust: "weak",
-          said: { text },
+          content: { text },
           sender: { kind: "email", id: "ana@example.com" },
           ...more,
         });
@@ -212,18 +212,18 @@ for (const on of DATABASES) {
       );
       assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).is, "not_understood");
       assert.equal((await say("3", "approve")).is, "needs_page");
-      assert.equal((await readAddressed(ctx, ask.id)).refused?.reason, "sender_unverified");
+      assert.equal((await readRequest(ctx, ask.id)).refused?.reason, "sender_unverified");
       await scene.settle(() => email.told.length === 3);
       assert.ok(email.told.every((words) => !words.includes("not asked")));
       assert.equal(email.told.filter((words) => words.includes("another address than this one")).length, 1);
       assert.equal((await say("4", "approve", { trust: "verified" })).is, "accepted");
-      assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+      assert.equal((await readRequest(ctx, ask.id)).outcome?.approved, true);
 
       const other = await askPeople(ctx, { audience: toPerson(ana) });
       await scene.settle(async () => (await states(scene, other.id))[0] === "email sent");
       const match = { token: email.sent.at(-1)?.replyToken ?? "" };
       assert.equal((await say("5", "Reject: the limit is 4999", { match })).is, "accepted");
-      assert.equal((await readAddressed(ctx, other.id)).outcome?.comment, "the limit is 4999");
+      assert.equal((await readRequest(ctx, other.id)).outcome?.comment, "the limit is 4999");
     });
   });
 
@@ -264,7 +264,7 @@ for (const on of DATABASES) {
       );
       const said = guesses.map((guess) => (guess.status === "rejected" ? String(guess.reason) : "decided"));
       assert.equal(said.filter((words) => words.includes("Too many wrong codes")).length, 15);
-      assert.equal((await readAddressed(ctx, ask.id)).state, "open");
+      assert.equal((await readRequest(ctx, ask.id)).state, "open");
     });
 
     it("is locked by five wrong codes, also for the right one", async () => {
@@ -280,7 +280,7 @@ for (const on of DATABASES) {
       for (let i = 0; i < 5; i += 1) await assert.rejects(decideByLink(ctx, token, { decision, code: "ZZZZ" }));
       await assert.rejects(decideByLink(ctx, token, { decision, code }), { code: "code_missing" });
       assert.equal((await readLink(ctx, token)).locked, true);
-      assert.equal((await readAddressed(ctx, ask.id)).state, "open");
+      assert.equal((await readRequest(ctx, ask.id)).state, "open");
       // The inbox is another way.
       const responder = await responderOf(ctx.db, ana, "web");
       assert.equal((await decideAsk(ctx, { askId: ask.id, responder, decision })).ask.state, "answered");
@@ -298,6 +298,6 @@ function press(slack: Provider, is: "approve" | "reject"): InboundMessage {
     match: { delivery, ts: delivery },
     sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
     trust: "signed",
-    said: { choice: { is } },
+    content: { choice: { is } },
   };
 }

@@ -40,7 +40,7 @@ interface Situation {
   outside?: Partial<EmailOutside>;
 }
 
-/** What hands a mail to the hook, signed as it asks. */
+/** Returns the request that delivers a mail to the hook, with the signature that the hook needs. */
 function requestOf(raw: Buffer | string) {
   const body = Buffer.from(raw);
   const at = Math.floor(Date.now() / 1000);
@@ -59,23 +59,26 @@ function requestOf(raw: Buffer | string) {
 
 /** Hands a mail in, and returns what it was taken to answer, and how far that was proved. */
 async function trustIn(raw: Buffer | string, { dns = DNS, settings, outside }: Situation = {}) {
-  const { heard, receive } = openEars();
+  const { heard: message, receive } = openEars();
   const channel = openChannel({ hookSecret: SECRET, ...settings }, { resolve: resolveIn(dns), ...outside });
   const [hook] = channel.inbound?.hooks ?? [];
   const reply = await hook?.handle(requestOf(raw), receive);
   assert.equal(reply?.status, 204);
-  return { match: heard[0]?.match, trust: heard[0]?.trust };
+  return { match: message[0]?.match, trust: message[0]?.trust };
 }
 
 const SUPPORT = `support@${DOMAIN}`;
 
-/** Hands a mail to an agent's address in; returns whether its author is proved, or nothing where it is not heard. */
+/**
+ * Sends a mail to an agent's address. Returns whether its author is proved, or undefined if the channel ignores the
+ * mail.
+ */
 async function provedIn(raw: Buffer | string, situation: Situation = {}): Promise<boolean | undefined> {
-  const { heard, receive } = openEars();
+  const { heard: message, receive } = openEars();
   const settings = { hookSecret: SECRET, entries: [SUPPORT], ...situation.settings };
   const channel = openChannel(settings, { resolve: resolveIn(situation.dns ?? DNS) });
   await channel.inbound?.hooks?.[0]?.handle(requestOf(raw), receive);
-  return heard[0]?.talk?.proved;
+  return message[0]?.talk?.proved;
 }
 
 const verified = (match: object) => ({ match, trust: "verified" });
@@ -203,7 +206,7 @@ describe("a reply proves nothing", () => {
     const elsewhere: readonly Record<string, string | null>[] = [
       { To: "Friendly Agent <agent@attacker.example>" },
       { To: "agent@attacker.example", References: ORIGINAL },
-      // A name of a person is no address, and a domain of somebody else is not ours.
+      // A person's name is not an address, and another domain is not ours.
       { To: `"${AGENT}" <agent@attacker.example>` },
       { To: `${AGENT} <agent@attacker.example>` },
       { To: `(") "A, ${AGENT}, B" <agent@attacker.example>` },

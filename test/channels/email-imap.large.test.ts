@@ -25,7 +25,7 @@ describe("a mailbox read by IMAP", () => {
     await dovecot?.[Symbol.asyncDispose]();
   });
 
-  /** Reads the mailbox until disposed. A held clock never looks by itself: what is heard came by IDLE. */
+  /** Reads the mailbox until disposed. The held clock triggers no reading, so every mail arrives by IDLE. */
   function reading(receive: Receive, clock: Clock = heldClock()): AsyncDisposable {
     const stop = new AbortController();
     const ended = openChannel({ imapUrl: dovecot.imapUrl }, { clock }).inbound?.listen?.(receive, stop.signal);
@@ -38,40 +38,40 @@ describe("a mailbox read by IMAP", () => {
   }
 
   it("is told of a reply at once, and knows by Delivered-To what it answers", async () => {
-    const { heard, receive } = openEars();
+    const { heard: message, receive } = openEars();
     await using _reader = reading(receive);
     await dovecot.deliver(replyMail("reject: first", HIDDEN), REPLY_TO);
-    await until(() => heard.length === 1);
+    await until(() => message.length === 1);
     await dovecot.deliver(replyMail("reject: second", HIDDEN), REPLY_TO);
-    await until(() => heard.length === 2);
+    await until(() => message.length === 2);
     assert.deepEqual(
-      heard.map(({ match, sender, said }) => [match, sender.id, said]),
+      message.map(({ match, sender, content }) => [match, sender.id, content]),
       ["reject: first", "reject: second"].map((text) => [{ token: TOKEN }, ANA, { text }]),
     );
   });
 
   it("gives what came while nobody read, and nothing twice", async () => {
     await dovecot.deliver(replyMail("while away", HIDDEN), REPLY_TO);
-    const { heard, receive } = openEars();
+    const { heard: message, receive } = openEars();
     {
       await using _reader = reading(receive);
-      await until(() => heard.length === 1);
+      await until(() => message.length === 1);
       await until(async () => (await unseen()) === 0);
     }
     const again = openEars();
     await using _reader = reading(again.receive);
     await dovecot.deliver(replyMail("a new one", HIDDEN), REPLY_TO);
     await until(() => again.heard.length === 1);
-    assert.deepEqual(again.heard[0]?.said, { text: "a new one" });
+    assert.deepEqual(again.heard[0]?.content, { text: "a new one" });
   });
 
   it("keeps a mail that the core could not take, and gives it again with the next look", async () => {
     const clock = heldClock();
-    const heard: InboundMessage[] = [];
+    const message: InboundMessage[] = [];
     let failures = 0;
     const receive: Receive = async (one) => {
       if (failures === 0) throw new Error(`no database ${(failures += 1)}`);
-      heard.push(one);
+      message.push(one);
       return { is: "accepted", says: "Recorded." };
     };
     await using _reader = reading(receive, clock);
@@ -80,21 +80,21 @@ describe("a mailbox read by IMAP", () => {
     assert.equal(await unseen(), 1);
     await until(() => {
       clock.advance(60_000);
-      return heard.length === 1;
+      return message.length === 1;
     });
-    assert.deepEqual(heard[0]?.said, { text: "stay" });
+    assert.deepEqual(message[0]?.content, { text: "stay" });
     await until(async () => (await unseen()) === 0);
   });
 
   it("is opened again when its server comes back", async () => {
-    const { heard, receive } = openEars();
+    const { heard: message, receive } = openEars();
     await using _reader = reading(receive, systemClock);
     await dovecot.deliver(replyMail("before", HIDDEN), REPLY_TO);
-    await until(() => heard.length === 1);
+    await until(() => message.length === 1);
     await dovecot.restart();
     await dovecot.deliver(replyMail("after", HIDDEN), REPLY_TO);
-    await until(() => heard.length === 2);
-    assert.deepEqual(heard[1]?.said, { text: "after" });
+    await until(() => message.length === 2);
+    assert.deepEqual(message[1]?.content, { text: "after" });
   });
 
   it("is let go of at once where it cannot be opened, and nobody's password is logged", async () => {

@@ -163,7 +163,7 @@ describe("a page made of a template", () => {
 
 describe("a template in a mail", () => {
   const sources = {
-    // As examples for today's clients have them.
+    // Templates from examples for today's clients.
     call: '<p>Agent wants to call <pre>{{event.spec.fn}}({{event.spec.kwargs | tojson(indent=2)}})</pre></p><a href="{{urls.base_url}}?approve">Approve</a>',
     either:
       "{% if type == 'human_contact' %}\n{{ event.spec.msg }}\n{% else %}\nagent {{ event.run_id }} asks for {{event.spec.fn}} with {{event.spec.kwargs}}\n<br><br>\nreply to this email to approve\n{% endif %}",

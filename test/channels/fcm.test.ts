@@ -23,7 +23,7 @@ const MESSAGE: PushMessage = {
 };
 const DEVICE = { kind: "fcm", address: "token-of-a-device", keys: null } as const;
 
-/** What FCM answers, in its own words. */
+/** Replies of FCM, in its own format. */
 const ERRORS = {
   unregistered: [
     404,

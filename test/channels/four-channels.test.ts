@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Decision } from "../../src/requests/model/request.ts";
-import type { InboundMessage, InboundResult } from "../../src/requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink } from "../../src/requests/open-link.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until } from "../support/addressed.ts";
 import { ONE_DATABASE, openWorld } from "../support/world.ts";
@@ -53,11 +53,11 @@ for (const on of ONE_DATABASE) {
         };
         const [onSlack, byMail, byText] = [noticeOf(slack), noticeOf(email), noticeOf(sms)];
         const says = round % 2 === 0 ? "approve" : "reject";
-        const heard = (
+        const inbound = (
           provider: string,
-          more: Pick<InboundMessage, "match" | "sender" | "said">,
+          more: Pick<InboundMessage, "match" | "sender" | "content">,
         ): Promise<InboundResult> =>
-          hear(ctx, PUBLIC, { provider, id: `${provider} ${round}`, at: 0, trust: "verified", ...more });
+          handleInbound(ctx, PUBLIC, { provider, id: `${provider} ${round}`, at: 0, trust: "verified", ...more });
         const won = (decided: Promise<unknown>): Promise<InboundResult["is"]> =>
           decided.then(
             () => "accepted",
@@ -65,28 +65,28 @@ for (const on of ONE_DATABASE) {
               error instanceof Refusal && error.code === "already_decided" ? "already_decided" : "not_allowed",
           );
         const decision: Decision = { kind: says };
-        const isIn = async (verdict: Promise<InboundResult>) => (await verdict).is;
+        const isIn = async (result: Promise<InboundResult>) => (await result).is;
 
         const verdicts = {
           slack: isIn(
-            heard("slack", {
+            inbound("slack", {
               match: { delivery: onSlack.delivery, ts: onSlack.delivery },
               sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
-              said: { choice: { is: says } },
+              content: { choice: { is: says } },
             }),
           ),
           email: isIn(
-            heard("email", {
+            inbound("email", {
               match: { token: byMail.replyToken },
               sender: { kind: "email", id: "bo@example.com" },
-              said: { text: says },
+              content: { text: says },
             }),
           ),
           sms: isIn(
-            heard("sms", {
+            inbound("sms", {
               match: { delivery: byText.delivery },
               sender: { kind: "phone", id: "+4912345678" },
-              said: { text: `${says} ${byText.code}` },
+              content: { text: `${says} ${byText.code}` },
             }),
           ),
           web: won(decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, people.di, "web"), decision })),
@@ -104,7 +104,7 @@ for (const on of ONE_DATABASE) {
           JSON.stringify(results),
         );
 
-        const { outcome, state } = await readAddressed(ctx, ask.id);
+        const { outcome, state } = await readRequest(ctx, ask.id);
         assert.deepEqual([state, outcome?.approved], ["answered", says === "approve"]);
         await until(async () => {
           await world.advance(500);

@@ -4,7 +4,7 @@ import { ONE_DATABASE } from "../support/world.ts";
 import { openTown } from "../support/town.ts";
 import { raceIn } from "../support/town-race.ts";
 
-/** So many requests are under way at once: each is a race of its own, and all of them are in each other's way. */
+/** The number of requests at once. Each is a race of its own, and all of them are in each other's way. */
 const AT_ONCE = 10;
 const BATCHES = 5;
 

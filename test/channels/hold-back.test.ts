@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Notice } from "../../src/channels/channel.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
-import { cancelAddressed } from "../../src/requests/end.ts";
+import { cancelRequest } from "../../src/requests/end.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { listPending, readAddressed, readersFor } from "../../src/requests/read.ts";
+import { listPending, readRequest, readersFor } from "../../src/requests/read.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, type Provider } from "../support/addressed.ts";
@@ -95,7 +95,7 @@ for (const on of DATABASES) {
         responder: await responderOf(ctx.db, ana, "web"),
         decision: { kind: "approve" },
       });
-      await cancelAddressed(ctx, cancelled.id, { kind: "agent", id: "agent:ana-bot" });
+      await cancelRequest(ctx, cancelled.id, { kind: "agent", id: "agent:ana-bot" });
 
       await world.advance(HOUR_MS);
       await rest();
@@ -125,7 +125,7 @@ for (const on of DATABASES) {
         await rest();
       }
       assert.deepEqual(people.map(sentTo), [1, 1, 0, 0]);
-      // Those it wrote to hear more of it, and others are written to by others.
+      // The people it wrote to get more mail from it. Other people get mail from other agents.
       await ask("agent:spammer", "ana@people.example");
       await ask("agent:other", "dee@people.example");
       await rest();
@@ -157,7 +157,7 @@ for (const on of DATABASES) {
       await rest();
       assert.equal(sentTo("ana@people.example"), 2);
       assert.equal(providers.email.sent.at(-1)?.reminder, true);
-      assert.equal((await readAddressed(ctx, one.id)).state, "open");
+      assert.equal((await readRequest(ctx, one.id)).state, "open");
       const states = (await listDeliveries(ctx.db, one.id)).map(({ kind, state }) => `${kind} ${state}`);
       assert.ok(states.includes("remind sent"), states.join());
     });

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { askMessage, closedMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, type Purpose } from "../../src/channels/slack/modal.ts";
 import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio/message.ts";
-import type { AddressedAsk, AddressedForm, ResponseOption } from "../../src/requests/model/request.ts";
+import type { Request, RequestForm, ResponseOption } from "../../src/requests/model/request.ts";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
@@ -11,7 +11,7 @@ import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf } from 
 import { faultIn, type Json } from "./slack-limits.ts";
 import { DELIVERY, PRESSED } from "./slack-scene.ts";
 
-/** What a text is made of: each is drawn, counted or escaped in another way. */
+/** The characters that a text is made of. Each kind is drawn, counted or escaped in another way. */
 const LETTERS = { letters: "w", ampersands: "&", emoji: "\u{1f600}", "what cannot be seen": "\u{e0001}" } as const;
 
 /** The longest channel's name in a block's id. */
@@ -22,13 +22,13 @@ const [SLACK_TEXT, SLACK_VIEW_BYTES] = [40_000, 250_000];
 const MAIL_LINE = 998;
 
 /** Every form, with all of its fields as long as an agent may make them. */
-function formsOf(letter: string): Readonly<Record<string, AddressedForm>> {
+function formsOf(letter: string): Readonly<Record<string, RequestForm>> {
   const fill = (count: number): string => letter.repeat(Math.floor(count / letter.length));
   const options = Array.from({ length: 25 }, (_, i): ResponseOption => {
     const name = `${i}${fill(62)}`;
     return { name, title: fill(75), description: fill(500), promptFill: fill(3000), interactive: i % 2 === 0 };
   });
-  const value = (schema: Record<string, unknown>): AddressedForm => ({ kind: "value", schema }) as AddressedForm;
+  const value = (schema: Record<string, unknown>): RequestForm => ({ kind: "value", schema }) as RequestForm;
   const many = { enum: Array.from({ length: 100 }, (_, i) => `${i} ${fill(200)}`) };
   const member = (i: number) => ({
     title: `${i} ${fill(700)}`,
@@ -39,7 +39,7 @@ function formsOf(letter: string): Readonly<Record<string, AddressedForm>> {
     `field_${i}`,
     { ...member(i), ...(i % 2 ? {} : { $ref: "#/$defs/many" }) },
   ]);
-  const call = (length: number): AddressedForm => ({
+  const call = (length: number): RequestForm => ({
     kind: "approval",
     fn: fill(256),
     rejectOptions: options,
@@ -70,11 +70,11 @@ function formsOf(letter: string): Readonly<Record<string, AddressedForm>> {
     "a number": value({ type: "number", minimum: -1e300, maximum: 1e300, multipleOf: 1.5e-300 }),
     "a text by a pattern": value({ type: "string", pattern: fill(20_000), maxLength: 8000 }),
     JSON: value({ type: "array", items: { type: "string", pattern: fill(20_000) } }),
-    "any text": { kind: "value", schema: null } as AddressedForm,
+    "any text": { kind: "value", schema: null } as RequestForm,
   };
 }
 
-function asked(form: AddressedForm, letter: string): AddressedAsk {
+function asked(form: RequestForm, letter: string): Request {
   const fill = (count: number): string => letter.repeat(Math.floor(count / letter.length));
   return askOf(
     "pay",

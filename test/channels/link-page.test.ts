@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
 import { ONE_DATABASE, type Reply, type World } from "../support/world.ts";
@@ -43,7 +43,7 @@ async function open(world: World, path: string, headers: Record<string, string> 
 for (const on of ONE_DATABASE) {
   describe(`a one-time link on ${on}`, () => {
     const world = sharedWorld({ on });
-    const stateOf = async (id: string) => (await readAddressed(world().server.ctx, id)).state;
+    const stateOf = async (id: string) => (await readRequest(world().server.ctx, id)).state;
 
     it("shows the whole call to whoever looks, and changes nothing", async () => {
       const { ask, path } = await mailed(world(), { words: "<b>Please</b> be quick" });
@@ -109,7 +109,7 @@ for (const on of ONE_DATABASE) {
       const said = { ...given, choice: "approve", comment: "Go on", code: code.toLowerCase() };
       const decided = await post(world(), `${path}/decide`, said, { cookie });
       assert.deepEqual([decided.status, decided.headers.get("location")], [303, path]);
-      const { outcome } = await readAddressed(world().server.ctx, ask.id);
+      const { outcome } = await readRequest(world().server.ctx, ask.id);
       assert.deepEqual(
         [outcome?.approved, outcome?.comment, outcome?.by?.kind, outcome?.by?.via],
         [true, "Go on", "person", "email"],
@@ -121,7 +121,7 @@ for (const on of ONE_DATABASE) {
       }
       const second = await post(world(), `${path}/decide`, { ...said, choice: "reject" }, { cookie });
       assert.equal(second.status, 303);
-      assert.equal((await readAddressed(world().server.ctx, ask.id)).outcome?.approved, true);
+      assert.equal((await readRequest(world().server.ctx, ask.id)).outcome?.approved, true);
       await world().advance(7 * 86_400_000 + 1);
       assert.equal((await world().call("GET", path)).status, 404);
     });
@@ -189,7 +189,7 @@ for (const on of ONE_DATABASE) {
       assert.equal(await stateOf(question.ask.id), "open");
       const given = { ...chosen, code: question.code };
       await post(world(), `${question.path}/decide`, given, { cookie: one.cookie });
-      const { outcome } = await readAddressed(world().server.ctx, question.ask.id);
+      const { outcome } = await readRequest(world().server.ctx, question.ask.id);
       assert.deepEqual([outcome?.option, outcome?.text], ["blue", "Blue it is."]);
 
       const properties = { n: { type: "integer" }, more: { type: "array" } };
@@ -203,7 +203,7 @@ for (const on of ONE_DATABASE) {
       assert.match(misfit.text, /\/n .*integer/);
       assert.match(misfit.text, /&quot;many&quot;/);
       assert.equal((await write('{"n":7}')).status, 303);
-      assert.equal((await readAddressed(world().server.ctx, form.ask.id)).outcome?.value, '{"n":7}');
+      assert.equal((await readRequest(world().server.ctx, form.ask.id)).outcome?.value, '{"n":7}');
     });
 
     it("leads nowhere when it is made up, and says so on a page", async () => {

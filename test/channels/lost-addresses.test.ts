@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Context } from "../../src/context.ts";
 import type { Target } from "../../src/requests/model/request.ts";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { changeHuman, enrollHuman, type Human, type HumanChannel } from "../../src/access/enroll-human.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/open-link.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
 import { DATABASES, ONE_DATABASE, openWorld, type World } from "../support/world.ts";
@@ -76,9 +76,9 @@ async function enrolBoth({ world }: Scene, kind: Kind): Promise<Losing> {
   const { ctx } = world.server;
   const name = fresh("ana");
   const [channel, another] = [channelOf(kind, name), channelOf(kind, fresh("new"))];
-  const wish = { description: null, title: null, seesAll: false };
-  const ana = await enrollHuman(ctx, { ...wish, name: "Ana", channels: [channel, INBOX] }, BOSS);
-  const bo = await enrollHuman(ctx, { ...wish, name: "Bo", channels: [INBOX] }, BOSS);
+  const input = { description: null, title: null, seesAll: false };
+  const ana = await enrollHuman(ctx, { ...input, name: "Ana", channels: [channel, INBOX] }, BOSS);
+  const bo = await enrollHuman(ctx, { ...input, name: "Bo", channels: [INBOX] }, BOSS);
   return { ctx, ana, bo, channel, another };
 }
 
@@ -92,27 +92,27 @@ async function sentTo(scene: Scene, kind: Kind, to: unknown) {
   return sent.filter(isThere);
 }
 
-/** What the address says next, as its provider proves it. */
+/** Returns the next message from the address, with its provider's proof. */
 function saidBy([channel]: Kind, to: string, delivery: string, more: { code: string; number: number }): InboundMessage {
   const match = { delivery, ts: delivery };
-  const heard = { provider: channel, id: fresh("heard"), at: 0, match, trust: "verified" } as const;
+  const message = { provider: channel, id: fresh("heard"), at: 0, match, trust: "verified" } as const;
   const said = { choice: { is: "approve" } } as const;
   switch (channel) {
     case "slack":
       return {
-        ...heard,
-        said,
+        ...message,
+        content: said,
         sender: to.startsWith("U")
           ? { kind: "slack", id: to, team: "T1", member: true, channel: "D1" }
           : { kind: "slack", id: "U0", team: "T1", member: true, channel: to },
       };
     case "email":
-      return { ...heard, said: { text: "approve" }, sender: { kind: "email", id: to } };
+      return { ...message, content: { text: "approve" }, sender: { kind: "email", id: to } };
     case "webhook":
-      return { ...heard, said, digest: "", sender: { kind: "human", id: String(more.number), webhook: to } };
+      return { ...message, content: said, digest: "", sender: { kind: "human", id: String(more.number), webhook: to } };
     case "sms":
     case "whatsapp":
-      return { ...heard, said: { text: `YES ${more.code}` }, sender: { kind: "phone", id: to } };
+      return { ...message, content: { text: `YES ${more.code}` }, sender: { kind: "phone", id: to } };
   }
 }
 
@@ -147,10 +147,14 @@ for (const on of ONE_DATABASE) {
               await assert.rejects(decideByLink(ctx, token, given), { code: "link_dead" }, where);
             }
             for (const { number } of [ana, all.bo]) {
-              const verdict = await hear(ctx, "http://parley.test", saidBy(kind, to, delivery, { code, number }));
-              assert.equal(verdict.is, "not_allowed", where);
+              const result = await handleInbound(
+                ctx,
+                "http://parley.test",
+                saidBy(kind, to, delivery, { code, number }),
+              );
+              assert.equal(result.is, "not_allowed", where);
             }
-            assert.equal((await readAddressed(ctx, ask.id)).state, "open", where);
+            assert.equal((await readRequest(ctx, ask.id)).state, "open", where);
           }
         }
       });

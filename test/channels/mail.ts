@@ -7,7 +7,7 @@ import type { InboundMessage, Notice, Receive } from "../../src/channels/channel
 import { emailChannel, type EmailOutside, type EmailSettings } from "../../src/channels/email/email.ts";
 import { parseEmail, type EmailTarget } from "../../src/channels/email/target.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import type { Request } from "../../src/requests/model/request.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 
 export const SIGNAL = new AbortController().signal;
@@ -100,13 +100,13 @@ export function openChannel(settings: Partial<EmailSettings>, outside: Partial<E
   return channel;
 }
 
-/** Keeps what is heard, and accepts it. */
+/** Records the inbound messages, and accepts them. */
 export function openEars(): { heard: InboundMessage[]; receive: Receive } {
-  const heard: InboundMessage[] = [];
+  const message: InboundMessage[] = [];
   return {
-    heard,
+    heard: message,
     receive: async (one) => {
-      heard.push(one);
+      message.push(one);
       return { is: "accepted", says: "Recorded." };
     },
   };
@@ -131,7 +131,7 @@ export async function listening(
   };
 }
 
-const CALL: AddressedAsk = {
+const CALL: Request = {
   id: "ask_0123456789ABCDEFGHIJKL",
   door: "a2h",
   asker: "key:deploy-bot",
@@ -151,17 +151,14 @@ const CALL: AddressedAsk = {
   wire: { run_id: "run-7" },
 };
 
-/** What an agent would have sent as its mail channel, made into the main recipient's target. */
+/** Returns the main recipient's target for the mail channel that an agent would have sent. */
 export function targetOf(input: Record<string, unknown> = {}): EmailTarget {
   const parsed = parseEmail({ address: ANA, ...input });
   if ("errors" in parsed) throw new Error(JSON.stringify(parsed.errors));
   return parsed.target;
 }
 
-export function noticeOf(
-  ask: Partial<AddressedAsk> = {},
-  more: Partial<Notice<EmailTarget>> = {},
-): Notice<EmailTarget> {
+export function noticeOf(ask: Partial<Request> = {}, more: Partial<Notice<EmailTarget>> = {}): Notice<EmailTarget> {
   return {
     delivery: DELIVERY,
     target: targetOf(),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { enrol, until } from "../support/addressed.ts";
@@ -51,7 +51,7 @@ async function seen({ world, agent }: Town, { askId, callId }: Guarded) {
     const { text } = await world.call("GET", `${BASE}${path}`, { headers: agent });
     return text.replace(/"failed_validation_details":\{[^}]*\{[^}]*\}[^}]*\},?/g, "");
   };
-  const { version, outcome, audience } = await readAddressed(world.server.ctx, askId);
+  const { version, outcome, audience } = await readRequest(world.server.ctx, askId);
   return {
     one: await read(`/function_calls/${callId}`),
     pending: await read("/agent/function_calls/pending"),
@@ -84,7 +84,7 @@ const DOORS: Readonly<Record<string, (town: Town, ask: Guarded) => Promise<void>
   },
   async "a link"({ world, link }, { askId }) {
     const { ctx } = world.server;
-    // A message in a room is nobody's own: whoever follows its link is nobody who was asked.
+    // A message in a room belongs to nobody. A person who follows its link is not one who was asked.
     const delivery = (await listDeliveries(ctx.db, askId)).find(({ channel }) => channel === "slack");
     const { link: token, code } = tokensOf(ctx, delivery?.id ?? assert.fail("nothing was sent to the room"));
     const page = await link(`/r/${token}`, "open", {});

@@ -6,19 +6,19 @@ import { describe, it } from "node:test";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import type { Identity } from "../../src/access/model/identity.ts";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { findBrokenAudit, type AuditEntry } from "../../src/core/store/audit.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink } from "../../src/requests/open-link.ts";
-import { addressMac } from "../../src/requests/pressed-by.ts";
+import { addressMac } from "../../src/requests/decision-origin.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { readReceipt } from "../../src/requests/read-receipt.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { verifyAudit } from "../../src/core/verify-audit.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { parley } from "../support/program.ts";
@@ -47,7 +47,7 @@ async function openScene(on: DatabaseName): Promise<Scene> {
   return { world, sent, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
-/** Whom an ask goes to who may be enrolled by no one, on one channel. */
+/** The audience of an ask on each channel whose recipient nobody has enrolled. */
 const AUDIENCES: Record<Name, Audience> = {
   email: leaf({ via: "email", to: MAIL.value, informed: false, settings: {} }),
   slack: leaf({ via: "slack", to: SLACK.value, settings: {} }),
@@ -67,7 +67,7 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
     await decideByLink(ctx, link.split("/r/")[1] ?? "", { decision: { kind: "approve" }, code });
     return delivery;
   }
-  const said = (sender: InboundMessage["sender"], more: Pick<InboundMessage, "said">): InboundMessage => ({
+  const said = (sender: InboundMessage["sender"], more: Pick<InboundMessage, "content">): InboundMessage => ({
     provider: name,
     id: `heard ${delivery}`,
     at: 0,
@@ -76,18 +76,18 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
     sender,
     ...more,
   });
-  const heard = {
-    email: () => said({ kind: "email", id: MAIL.value }, { said: { text: "approve" } }),
+  const message = {
+    email: () => said({ kind: "email", id: MAIL.value }, { content: { text: "approve" } }),
     slack: () =>
       said(
         { kind: "slack", id: SLACK.value, team: "T1", member: true, channel: "D1" },
-        { said: { choice: { is: "approve" } } },
+        { content: { choice: { is: "approve" } } },
       ),
-    sms: () => said({ kind: "phone", id: PHONE.value }, { said: { text: `YES ${code}` } }),
-    whatsapp: () => said({ kind: "phone", id: PHONE.value }, { said: { text: `YES ${code}` } }),
+    sms: () => said({ kind: "phone", id: PHONE.value }, { content: { text: `YES ${code}` } }),
+    whatsapp: () => said({ kind: "phone", id: PHONE.value }, { content: { text: `YES ${code}` } }),
   }[name]();
-  const verdict = await hear(ctx, "http://parley.test", heard);
-  assert.equal(verdict.is, "accepted", verdict.says);
+  const result = await handleInbound(ctx, "http://parley.test", message);
+  assert.equal(result.is, "accepted", result.says);
   return delivery;
 }
 
@@ -99,7 +99,7 @@ async function entriesOf(world: World, askId: string, action: string): Promise<A
 const payloadOf = (jws: string) => JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString());
 
 async function receiptOf({ server: { ctx } }: World, askId: string): Promise<string> {
-  return readReceipt(ctx, await readAddressed(ctx, askId), "http://parley.test");
+  return readReceipt(ctx, await readRequest(ctx, askId), "http://parley.test");
 }
 
 /** Retention deletes everything that is over, at once. */
@@ -148,7 +148,7 @@ for (const on of DATABASES) {
 
       await retain(world);
       for (const { askId, delivery, name, from, receipt } of pressed) {
-        await assert.rejects(readAddressed(ctx, askId), { code: "request_not_found" });
+        await assert.rejects(readRequest(ctx, askId), { code: "request_not_found" });
         const mac = addressMac(ctx, askId, from);
         const [entry] = await entriesOf(world, askId, "function_call.approved");
         const { kind } = from;
@@ -276,7 +276,7 @@ for (const on of DATABASES) {
   });
 }
 
-/** As version 0.1 signed it, before a receipt said by which message somebody decided. */
+/** A receipt of version 0.1, before receipts named the message by which a person decided. */
 const EARLIER = {
   keys: {
     keys: [

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addressedMessage } from "../../src/notices/model/push-message.ts";
-import type { AddressedAsk, AddressedForm } from "../../src/requests/model/request.ts";
+import { requestMessage } from "../../src/notices/model/push-message.ts";
+import type { Request, RequestForm } from "../../src/requests/model/request.ts";
 
 const WORDS = "Does Ana Ruiz's biopsy of Tuesday show a melanoma?";
-const FORMS: Record<string, AddressedForm> = {
+const FORMS: Record<string, RequestForm> = {
   "Wants your approval": {
     kind: "approval",
     fn: "wire_money",
@@ -16,7 +16,7 @@ const FORMS: Record<string, AddressedForm> = {
   "Wants an answer from you": { kind: "value", schema: null },
 };
 
-function askOf(form: AddressedForm, title: string, wire: Record<string, unknown> = {}): AddressedAsk {
+function askOf(form: RequestForm, title: string, wire: Record<string, unknown> = {}): Request {
   return { id: "a_1", asker: "agent:clinic", title, words: WORDS, wire, form, digest: null, expiresAt: 1e9 } as never;
 }
 
@@ -24,18 +24,18 @@ describe("a lock screen", () => {
   for (const [wants, form] of Object.entries(FORMS)) {
     it(`says who asks, and "${wants}", and no word of it`, () => {
       for (const title of [WORDS, "wire_money"]) {
-        const { title: shown, body } = addressedMessage(askOf(form, title), 0);
+        const { title: shown, body } = requestMessage(askOf(form, title), 0);
         assert.deepEqual([shown, body], ["clinic", wants]);
       }
     });
 
     it(`says the subject where the agent gave one, after "${wants}"`, () => {
-      const { body } = addressedMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0);
+      const { body } = requestMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0);
       assert.equal(body, `${wants}: Visit of Tuesday`);
     });
 
     it(`says only that something waits, where the operator wants that, instead of "${wants}"`, () => {
-      const shown = addressedMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0, "nothing");
+      const shown = requestMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0, "nothing");
       assert.deepEqual([shown.title, shown.body], ["Something waits for you", "It stands in the inbox."]);
       assert.doesNotMatch(JSON.stringify([shown.title, shown.body]), /clinic|Tuesday/);
     });

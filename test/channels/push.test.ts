@@ -264,7 +264,7 @@ for (const on of DATABASES) {
       await choose();
       const [due] = await findDueNotices(ctx.db, 10);
       assert.ok(due);
-      // A node takes it and is never heard of again.
+      // A node claims the notice and then dies.
       assert.ok(await transact(ctx, (tx) => claimNotice(tx, due, 60_000)));
       assert.equal(
         await transact(ctx, (tx) => claimNotice(tx, due, 60_000)),

@@ -24,7 +24,7 @@ export interface ApiReply {
 export interface SlackDouble extends AsyncDisposable {
   url: string;
   calls: ApiCall[];
-  /** What was wrong with blocks and views that were refused. */
+  /** The errors in the blocks and views that were refused. */
   faults: string[];
   /** Every call of one method, in order. */
   of(method: string): ApiCall[];
@@ -32,7 +32,7 @@ export interface SlackDouble extends AsyncDisposable {
   next(method: string): Promise<ApiCall>;
   /** Answers a method otherwise than usual, until it returns nothing. */
   answer(method: string, reply: (call: ApiCall) => ApiReply | undefined): void;
-  /** Users by their id; whoever is missing does not exist. */
+  /** Users by their id. An id that is missing does not exist. */
   users: Map<string, Readonly<Record<string, unknown>>>;
   /** Resolves with the next Socket Mode connection, greeted. */
   nextSocket(): Promise<SlackSocket>;

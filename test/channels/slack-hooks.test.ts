@@ -55,7 +55,7 @@ const SPOILT: readonly [
     "a body that was read and written again",
     "refuses",
     ({ body, headers }) => ({
-      // The same to whoever decodes it.
+      // The decoded body is the same.
       body: body.replaceAll("%3A", "%3a"),
       headers,
     }),
@@ -152,9 +152,9 @@ describe("a request that Slack signed", () => {
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => (goOn = resolve));
     const { receive } = scene;
-    scene.receive = async (heard) => {
+    scene.receive = async (message) => {
       await held;
-      return receive(heard);
+      return receive(message);
     };
     assert.equal((await scene.signed(INTERACTIONS, aPress("parley:approve"))).status, 200);
     assert.deepEqual(scene.heard, []);

@@ -1,7 +1,7 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const MOST_BLOCKS = 50;
-/** Of all texts together; Slack refuses messages not far above. */
+/** The longest that all texts may be together. Slack refuses messages not far above. */
 const MOST_IN_ALL = 9500;
 
 /** By kind of block or element: the longest text of each of its fields, and how many parts it may have. */

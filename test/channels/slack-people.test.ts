@@ -44,9 +44,9 @@ describe("a press on Slack", () => {
     scene.opened = { view: aView({ options: OPTIONS }) };
     const byButton = await say(scene, aPress("parley:opt:0"));
     const byMenu = await say(scene, aPress("parley:options", { value: `${DELIVERY}:0` }));
-    for (const heard of [byButton, byMenu]) {
+    for (const message of [byButton, byMenu]) {
       assert.deepEqual(
-        [heard?.match, heard?.said],
+        [message?.match, message?.content],
         [{ delivery: DELIVERY, ts: PRESSED }, { choice: { is: "option", index: 0 } }],
       );
     }
@@ -58,7 +58,7 @@ describe("a press on Slack", () => {
     view: ReturnType<typeof aView>,
     fill: string | undefined,
     text: string | null,
-    said: InboundMessage["said"],
+    said: InboundMessage["content"],
   ][] = [
     ["parley:reject", aView(), undefined, "Too much", { choice: { is: "reject", comment: "Too much" } }],
     ["parley:reject", aView(), undefined, null, { choice: { is: "reject" } }],
@@ -78,7 +78,7 @@ describe("a press on Slack", () => {
     ],
     ["parley:answer", aQuestion(), undefined, "eu-west", { text: "eu-west" }],
   ];
-  for (const [action, view, fill, text, said] of EDITED) {
+  for (const [action, view, fill, text, content] of EDITED) {
     it(`on ${action} of a ${view.kind} opens an editor, and ${JSON.stringify(text)} there is the answer`, async () => {
       await using scene = await openSlackScene();
       scene.opened = { view };
@@ -94,11 +94,11 @@ describe("a press on Slack", () => {
       assert.equal(modal.blocks[1].element.initial_value, fill);
       assert.equal(modal.blocks[1].optional, action === "parley:reject");
 
-      const heard = await say(scene, aSubmission(modal, text));
-      assert.deepEqual(heard?.match, { delivery: DELIVERY, ts: PRESSED });
-      assert.deepEqual(heard?.said, said);
-      assert.deepEqual(heard?.sender, { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" });
-      assert.match(heard?.id ?? "", /^view V0/);
+      const message = await say(scene, aSubmission(modal, text));
+      assert.deepEqual(message?.match, { delivery: DELIVERY, ts: PRESSED });
+      assert.deepEqual(message?.content, content);
+      assert.deepEqual(message?.sender, { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" });
+      assert.match(message?.id ?? "", /^view V0/);
     });
   }
 
@@ -106,8 +106,14 @@ describe("a press on Slack", () => {
     await using scene = await openSlackScene();
     await say(scene, aPress("parley:reject"));
     const modal = scene.slack.of("views.open")[0]?.json("view") as Record<string, unknown>;
-    const heard = await say(scene, aSubmission(modal, "No", "U0GUEST"));
-    assert.deepEqual(heard?.sender, { kind: "slack", id: "U0GUEST", team: TEAM, member: false, channel: "C024BE91L" });
+    const message = await say(scene, aSubmission(modal, "No", "U0GUEST"));
+    assert.deepEqual(message?.sender, {
+      kind: "slack",
+      id: "U0GUEST",
+      team: TEAM,
+      member: false,
+      channel: "C024BE91L",
+    });
   });
 
   it("opens no editor for somebody who was not asked, or of an ask that is over", async () => {
@@ -142,8 +148,8 @@ describe("who speaks on Slack", () => {
     it(`is no full member if it is ${user}, and is told so alone`, async () => {
       await using scene = await openSlackScene();
       scene.verdict = { is: "not_allowed", says: "You were not asked." };
-      const heard = await say(scene, aPress("parley:approve", { user }));
-      assert.ok(heard?.sender.kind === "slack" && !heard.sender.member);
+      const message = await say(scene, aPress("parley:approve", { user }));
+      assert.ok(message?.sender.kind === "slack" && !message.sender.member);
       const reply = await say(scene, aReply("reject", { user }));
       assert.ok(reply?.sender.kind === "slack" && !reply.sender.member);
       assert.deepEqual(toldTo(scene), [`${user}: You were not asked.`, `${user}: You were not asked.`]);
@@ -152,14 +158,14 @@ describe("who speaks on Slack", () => {
 
   it("is nobody that a payload calls a member of another workspace, or of ours without being one", async () => {
     await using scene = await openSlackScene();
-    const heard = [
+    const message = [
       await say(scene, aPress("parley:approve", { team: "T0OTHER" })),
       await say(scene, aReply("reject", { team: "T0OTHER" })),
       await say(scene, aReply("reject", { user_team: "T0OTHER" })),
       await say(scene, aPress("parley:approve", { user: "U0ELSEWHERE", team: TEAM })),
     ];
     assert.deepEqual(
-      heard.map((one) => one?.sender.kind === "slack" && one.sender.member),
+      message.map((one) => one?.sender.kind === "slack" && one.sender.member),
       [false, false, false, false],
     );
   });
@@ -181,8 +187,8 @@ describe("who speaks on Slack", () => {
     await using scene = await openSlackScene();
     const clock = scene.clock as HeldClock;
     const memberNow = async () => {
-      const heard = await say(scene, aPress("parley:approve"));
-      return heard?.sender.kind === "slack" && heard.sender.member;
+      const message = await say(scene, aPress("parley:approve"));
+      return message?.sender.kind === "slack" && message.sender.member;
     };
     assert.equal(await memberNow(), true);
     scene.slack.users.set("U0ANA", { id: "U0ANA", team_id: TEAM, deleted: true });
@@ -240,7 +246,7 @@ describe("words in a Slack thread", () => {
   for (const [marked, text] of WRITTEN) {
     it(`are read as they were written: ${marked}`, async () => {
       await using scene = await openSlackScene();
-      assert.deepEqual((await say(scene, aReply(marked)))?.said, { text });
+      assert.deepEqual((await say(scene, aReply(marked)))?.content, { text });
     });
   }
 
@@ -307,7 +313,7 @@ describe("words in a Slack thread", () => {
     scene.verdict = { is: "passed_on", says: "Passed on to the agent support." };
     const inDm = { thread_ts: undefined, channel_type: "im", channel: "D0ANA" };
     const direct = await say(scene, aReply("hello", { ...inDm, ts: "1.5" }));
-    assert.deepEqual([direct?.said, direct?.match], [{ text: "hello" }, { thread: "D0ANA/1.5" }]);
+    assert.deepEqual([direct?.content, direct?.match], [{ text: "hello" }, { thread: "D0ANA/1.5" }]);
     assert.deepEqual(direct?.talk, {
       at: { channel: "slack", app: null },
       begins: true,
@@ -328,7 +334,7 @@ describe("words in a Slack thread", () => {
     });
     const mention = { type: "app_mention", thread_ts: undefined, ts: "2.5" };
     const inChannel = await say(scene, aReply("<@U0PARLEY> hello &amp; hi", mention));
-    assert.deepEqual(inChannel?.said, { text: "hello & hi" });
+    assert.deepEqual(inChannel?.content, { text: "hello & hi" });
     const { talk } = inChannel ?? {};
     assert.deepEqual([talk?.begins, talk?.goesOn, talk?.thread], [true, true, "slack:C024BE91L/2.5"]);
     const target = { via: "slack", to: "C024BE91L", allowed: ["U0ANA"], settings: { threadTs: "2.5" } };

@@ -32,17 +32,17 @@ export interface Reply {
 export interface SlackScene extends AsyncDisposable {
   slack: SlackDouble;
   channel: Channel<SlackTarget>;
-  /** Everything that was heard, in order. */
+  /** The inbound messages, in order. */
   heard: InboundMessage[];
-  /** What the core says of what is heard next. */
+  /** The core's result for the next inbound messages. */
   verdict: InboundResult;
-  /** What an editor is filled from. */
+  /** The data from which an editor is filled. */
   opened: { view: AskView } | { refused: string };
   clock: Clock;
   /** Every line that was logged. */
   logged: string[];
-  receive(heard: InboundMessage): Promise<InboundResult>;
-  /** Resolves with what is heard next. */
+  receive(message: InboundMessage): Promise<InboundResult>;
+  /** Resolves with the next inbound message. */
   nextHeard(): Promise<InboundMessage>;
   /** Posts to a hook over HTTP, as it stands; or to somebody else's, at another port. */
   post(path: string, body: string, headers: Readonly<Record<string, string | string[]>>, at?: number): Promise<Reply>;
@@ -59,7 +59,7 @@ export async function openSlackScene(
   const clock = outside.clock ?? heldClock(Date.UTC(2026, 10, 20, 12));
   const logged: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
-  const waiting: ((heard: InboundMessage) => void)[] = [];
+  const waiting: ((message: InboundMessage) => void)[] = [];
   const channel = slackChannel(
     { botToken: BOT_TOKEN, signingSecret: SECRET, apps: [], apiUrl: slack.url, ...settings },
     { clock, fetch, log, openFor: async () => scene.opened, ...outside },
@@ -91,9 +91,9 @@ export async function openSlackScene(
     heard: [],
     verdict: { is: "accepted", says: "Recorded: approved." },
     opened: { view: aView() },
-    async receive(heard) {
-      scene.heard.push(heard);
-      waiting.shift()?.(heard);
+    async receive(message) {
+      scene.heard.push(message);
+      waiting.shift()?.(message);
       return scene.verdict;
     },
     nextHeard: () => new Promise((resolve) => waiting.push(resolve)),
@@ -189,7 +189,7 @@ export function aNotice(more: Partial<Notice<SlackTarget>> = {}): Notice<SlackTa
 
 export const never = (): AbortSignal => new AbortController().signal;
 
-/** The message that is pressed where nothing else is said: the first that the stand-in for Slack posts. */
+/** The default message whose button is clicked: the first that the stand-in for Slack posts. */
 export const PRESSED = "1763632800.000001";
 
 let presses = 0;
@@ -276,6 +276,6 @@ export async function say(scene: SlackScene, payload: { type: string }): Promise
   return scene.heard.slice(before)[0];
 }
 
-/** What a person alone was told, in order. */
+/** Returns the messages that only one person saw, in order. */
 export const toldTo = (scene: SlackScene) =>
   scene.slack.of("chat.postEphemeral").map(({ form }) => `${form["user"]}: ${form["text"]}`);

@@ -11,7 +11,7 @@ async function openListening(more: Parameters<typeof openSlackScene>[0] = {}): P
   const settings = { signingSecret: undefined, appToken: APP_TOKEN, ...more };
   const scene = await openSlackScene(settings, { clock: systemClock });
   const stopping = new AbortController();
-  const listening = scene.channel.inbound?.listen?.((heard) => scene.receive(heard), stopping.signal);
+  const listening = scene.channel.inbound?.listen?.((message) => scene.receive(message), stopping.signal);
   const stop = async () => {
     stopping.abort();
     await listening;
@@ -47,7 +47,7 @@ describe("Slack's Socket Mode", () => {
 
     const words = scene.nextHeard();
     await socket.send(anEnvelope(aReply("eu-west")));
-    assert.deepEqual((await words).said, { text: "eu-west" });
+    assert.deepEqual((await words).content, { text: "eu-west" });
   });
 
   it("is acknowledged before anything is done about what it brings", async () => {
@@ -56,15 +56,15 @@ describe("Slack's Socket Mode", () => {
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => (goOn = resolve));
     const { receive } = scene;
-    scene.receive = async (heard) => {
+    scene.receive = async (message) => {
       await held;
-      return receive(heard);
+      return receive(message);
     };
     await socket.send(anEnvelope(aPress("parley:approve")));
     assert.deepEqual(scene.heard, []);
-    const heard = scene.nextHeard();
+    const message = scene.nextHeard();
     goOn();
-    await heard;
+    await message;
   });
 
   it("brings what it brings twice under one name, so that it counts once", async () => {
@@ -72,9 +72,9 @@ describe("Slack's Socket Mode", () => {
     const socket = await scene.slack.nextSocket();
     const press = aPress("parley:approve");
     for (const envelope of [anEnvelope(press), anEnvelope(press)]) {
-      const heard = scene.nextHeard();
+      const message = scene.nextHeard();
       await socket.send(envelope);
-      await heard;
+      await message;
     }
     const [one, other] = scene.heard;
     assert.equal(one?.id, other?.id);
@@ -97,9 +97,9 @@ describe("Slack's Socket Mode", () => {
     await first.closed;
     second.cut();
     const third = await scene.slack.nextSocket();
-    const heard = scene.nextHeard();
+    const message = scene.nextHeard();
     await third.send(anEnvelope(aPress("parley:approve")));
-    await heard;
+    await message;
     assert.equal(scene.slack.of("apps.connections.open").length, 3);
   });
 

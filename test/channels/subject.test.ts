@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
-import { addressedMessage } from "../../src/notices/model/push-message.ts";
-import { findAddressed } from "../../src/requests/store/requests.ts";
+import { requestMessage } from "../../src/notices/model/push-message.ts";
+import { findRequest } from "../../src/requests/store/requests.ts";
 import { accepted, contactBody, sharedScene } from "../support/a2h.ts";
 import { tool } from "../support/mcp.ts";
 
@@ -12,8 +12,8 @@ const WORDS = "Does the biopsy show a melanoma?";
 describe("the subject of a request", () => {
   const scene = sharedScene("sqlite");
   const shown = async (id: string) => {
-    const found = await findAddressed(scene().world.server.ctx.db, id);
-    const { title, body } = addressedMessage(found?.ask ?? assert.fail("no request"), 0);
+    const found = await findRequest(scene().world.server.ctx.db, id);
+    const { title, body } = requestMessage(found?.ask ?? assert.fail("no request"), 0);
     return `${title} | ${body}`;
   };
   const newest = async () => {

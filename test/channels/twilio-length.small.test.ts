@@ -7,7 +7,7 @@ import { askOf, noticeOf } from "../support/unseen-renderers.ts";
 const TWILIO_TAKES = 1600;
 /** A filled-in template of WhatsApp, its own words included: Twilio's error 63021. */
 const WHATSAPP_TAKES = 1024;
-/** As docs/how-to/phones.md says of the words of a template. */
+/** The longest words of a template by docs/how-to/phones.md. */
 const OWN_WORDS = "w".repeat(200);
 const LETTER = "l".repeat(270);
 const long = (what: string) => `${what} ${"goes on and on ".repeat(600)}`.slice(0, 5000);

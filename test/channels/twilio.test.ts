@@ -35,17 +35,17 @@ const nextSid = () => `SM${String((sids += 1)).padStart(32, "f")}`;
 describe("text messages and WhatsApp", () => {
   let world: World;
   let double: TwilioDouble;
-  let heard: InboundMessage[];
+  let inbound: InboundMessage[];
   let failed: [delivery: string, code: string][];
-  let verdict: InboundResult;
+  let result: InboundResult;
   before(async () => {
     double = await openTwilioDouble();
   });
   beforeEach(async () => {
     world = await openWorld({ on: "sqlite" });
-    [heard, failed] = [[], []];
+    [inbound, failed] = [[], []];
     double.calls.length = 0;
-    verdict = { is: "accepted", says: "Recorded: approved." };
+    result = { is: "accepted", says: "Recorded: approved." };
   });
   afterEach(() => world[Symbol.asyncDispose]());
   after(() => double[Symbol.asyncDispose]());
@@ -85,7 +85,7 @@ describe("text messages and WhatsApp", () => {
   interface Sent {
     path?: "/hooks/twilio/message" | "/hooks/twilio/status";
     query?: string;
-    /** What Twilio has as the address of the hook. */
+    /** The address of the hook as Twilio has it. */
     url?: string;
     token?: string;
     headers?: readonly string[];
@@ -106,8 +106,8 @@ describe("text messages and WhatsApp", () => {
     ];
     const body = Buffer.from(sent.body ?? new URLSearchParams(fields).toString());
     return hook.handle({ headers: {}, rawHeaders, query, body, params: {} }, async (one) => {
-      heard.push(one);
-      return verdict;
+      inbound.push(one);
+      return result;
     });
   }
   const words = (Body: string, more: Record<string, string> = {}) => ({
@@ -213,7 +213,7 @@ describe("text messages and WhatsApp", () => {
     const nobody = channels({ apiUrl: "http://127.0.0.1:1" }).sms;
     await assert.rejects(async () => nobody?.send(await notice("sms"), NEVER), { retry: true });
 
-    // Whoever Twilio says has opted out is not written to again.
+    // A person who has opted out, as Twilio reports, gets no further message.
     double.answerNext({ status: 400, body: { code: 21610 } });
     assert.deepEqual((await failure())[1], "21610");
     const calls = double.calls.length;
@@ -257,7 +257,7 @@ describe("text messages and WhatsApp", () => {
     const thread = `${ANA}|${OURS}`;
     const place = { at: { channel: "sms" }, begins: true, goesOn: true, proved: true };
     const target = { via: "sms", to: ANA, settings: {} };
-    assert.deepEqual(heard, [
+    assert.deepEqual(inbound, [
       {
         talk: { ...place, threads: [thread], thread, source: `twilio ${fields.MessageSid}`, target, raw: {} },
         provider: "twilio",
@@ -287,7 +287,7 @@ describe("text messages and WhatsApp", () => {
       ["another account", { ...fields, AccountSid: "AC00000000000000000000000000000000" }, {}],
     ];
     for (const [what, given, sent] of refused) assert.deepEqual(await post(given, sent), { status: 401 }, what);
-    assert.equal(heard.length, 1);
+    assert.equal(inbound.length, 1);
   });
 
   it("come in as JSON when the address holds the body's digest", async () => {
@@ -301,12 +301,12 @@ describe("text messages and WhatsApp", () => {
     ];
     const url = `${PUBLIC_URL}/hooks/twilio/message?${query}`;
     assert.deepEqual(await post({}, { query, body, headers: json(url) }), EMPTY);
-    assert.equal(heard.length, 1);
+    assert.equal(inbound.length, 1);
     const changed = body.replace("YES", "NO");
     assert.deepEqual(await post({}, { query, body: changed, headers: json(url) }), { status: 401 });
     const bare = `${PUBLIC_URL}/hooks/twilio/message`;
     assert.deepEqual(await post({}, { body, headers: json(bare) }), { status: 401 }, "without the digest");
-    assert.equal(heard.length, 1);
+    assert.equal(inbound.length, 1);
   });
 
   it("bring back which button of which message was pressed, whatever stands on it", async () => {
@@ -317,7 +317,7 @@ describe("text messages and WhatsApp", () => {
     await press(`${DELIVERY}:opt:2`);
     await press("something else");
     assert.deepEqual(
-      heard.map(({ match, said }) => [match, said]),
+      inbound.map(({ match, content }) => [match, content]),
       [
         [{ delivery: DELIVERY }, { choice: { is: "approve" } }],
         [{ delivery: DELIVERY }, { choice: { is: "reject" } }],
@@ -328,7 +328,7 @@ describe("text messages and WhatsApp", () => {
   });
 
   it("list what waits when it is not clear what is meant", async () => {
-    verdict = { is: "not_understood", says: "Several requests are waiting.", reason: "unparseable" };
+    result = { is: "not_understood", says: "Several requests are waiting.", reason: "unparseable" };
     await post(words("yes"));
     assert.deepEqual(
       double.calls.map(({ form }) => [form["To"], form["Body"]]),

@@ -74,7 +74,7 @@ for (const on of ONE_DATABASE) {
         [unknown.status, unknown.body.error],
         [422, { code: "unknown_channel", message: "No channel has this id.", id: "sales" }],
       );
-      // What the operator wrote down may be written to, whatever agents may write down themselves.
+      // Targets of the operator are allowed, whatever targets agents may name themselves.
       const own = await scene.agent.post(
         "/human_contacts",
         contactBody({ channel: { slack: { channel_or_user_id: "C0DUTY" } } }),

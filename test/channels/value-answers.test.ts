@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import type { Io } from "../../src/cli/command.ts";
 import { openInbox } from "../../src/cli/inbox-client.ts";
 import { decideAtTerminal } from "../../src/cli/inbox-session.ts";
-import type { AddressedAsk, Audience, Target } from "../../src/requests/model/request.ts";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { Request, Audience, Target } from "../../src/requests/model/request.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import { hear } from "../../src/conversations/hear.ts";
-import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
+import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
 import { type Decider, decider } from "../support/deciders.ts";
@@ -31,7 +31,7 @@ const SIZED = {
 };
 const REFUSED = Symbol("refused");
 
-/** What is asked for, what somebody says, and what the agent gets. */
+/** The requested schema, the person's reply, and the value that the agent gets. */
 const TABLE: readonly (readonly [schema: Readonly<Record<string, unknown>>, says: string, value: unknown])[] = [
   [{ type: "string" }, "412", "412"],
   [{ type: "string" }, "Build 412, please.", "Build 412, please."],
@@ -72,11 +72,11 @@ const TABLE: readonly (readonly [schema: Readonly<Record<string, unknown>>, says
 ];
 
 interface Asked {
-  ask: AddressedAsk;
+  ask: Request;
   delivery: string;
   says: string;
 }
-/** One way to answer: whom to ask for it, and how the words are said. */
+/** One way to answer: the audience of the request, and the call that sends the reply. */
 interface Way {
   audience: Audience;
   say(asked: Asked): Promise<unknown>;
@@ -104,7 +104,7 @@ async function outcomeOf(world: World, way: Way, schema: object, says: string): 
   const ask = await askPeople(ctx, { ref: fresh("message"), digest: null, form, audience: way.audience });
   const [delivery] = (await readDetails(ctx, ask)).deliveries;
   await way.say({ ask, says, delivery: delivery?.id ?? "" });
-  const { state, outcome, refused } = await readAddressed(ctx, ask.id);
+  const { state, outcome, refused } = await readRequest(ctx, ask.id);
   if (state === "answered") return JSON.parse(outcome?.value ?? "null");
   assert.deepEqual([refused?.reason, refused?.input], ["schema", says.trim()], "who asks sees what did not fit");
   return REFUSED;
@@ -120,13 +120,13 @@ async function waysOf(world: World): Promise<Record<string, Way>> {
   const heard =
     (provider: string, sender: InboundMessage["sender"]) =>
     async ({ delivery, says }: Asked) =>
-      hear(ctx, "http://parley.test", {
+      handleInbound(ctx, "http://parley.test", {
         provider,
         id: fresh(provider),
         at: 0,
         trust: "verified",
         sender,
-        said: { text: says },
+        content: { text: says },
         match:
           sender.kind === "email"
             ? { token: tokensOf(ctx, delivery).reply }

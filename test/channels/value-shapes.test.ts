@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import { hear } from "../../src/conversations/hear.ts";
-import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
+import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { textOf } from "../../src/channels/twilio/message.ts";
 import { askMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, readEntered } from "../../src/channels/slack/modal.ts";
@@ -33,9 +33,9 @@ const PARCEL = {
 const NESTED = { type: "object", properties: { lines: { type: "array", items: { type: "string" } } } };
 
 const viewFor = (schema: Readonly<Record<string, unknown>>) => {
-  const wish = callWish({ title: "How shall it go?", digest: null, form: { kind: "value", schema } });
+  const input = callWish({ title: "How shall it go?", digest: null, form: { kind: "value", schema } });
   const none = { state: "open", version: 1, settledAt: null, outcome: null, refused: null } as const;
-  return viewOf({ ...wish, id: "ask_1", createdAt: 0, expiresAt: 3_600_000, ...none });
+  return viewOf({ ...input, id: "ask_1", createdAt: 0, expiresAt: 3_600_000, ...none });
 };
 const slackOf = (schema: Readonly<Record<string, unknown>>) => {
   const { blocks = [] } = askMessage(aNotice({ view: viewFor(schema) }), true);
@@ -154,19 +154,19 @@ const chosen = (value: string) => ({ type: "static_select", selected_option: { v
 
 type Schema = Readonly<Record<string, unknown>>;
 const valueOf = async (world: World, id: string): Promise<unknown> =>
-  JSON.parse((await readAddressed(world.server.ctx, id)).outcome?.value ?? '"nothing"');
+  JSON.parse((await readRequest(world.server.ctx, id)).outcome?.value ?? '"nothing"');
 
-async function bySlack(world: World, schema: Schema, said: InboundMessage["said"]): Promise<unknown> {
+async function bySlack(world: World, schema: Schema, content: InboundMessage["content"]): Promise<unknown> {
   const { ctx } = world.server;
   const audience = leaf({ via: "slack", to: "U1", settings: {} });
   const ask = await askPeople(ctx, { ref: fresh("m"), digest: null, form: { kind: "value", schema }, audience });
   const [delivery] = (await readDetails(ctx, ask)).deliveries;
-  await hear(ctx, "http://parley.test", {
+  await handleInbound(ctx, "http://parley.test", {
     provider: "slack",
     id: fresh("press"),
     at: 0,
     trust: "signed",
-    said,
+    content,
     match: await postedOnSlack(ctx, delivery?.id ?? ""),
     sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
   });

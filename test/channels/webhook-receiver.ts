@@ -11,11 +11,11 @@ export interface Receiver extends AsyncDisposable {
   origin: string;
   /** Everything that arrived, in order. */
   arrived: Arrived[];
-  /** What the next requests are answered with; else it is 200. */
+  /** The replies to the next requests; the default is 200. */
   replies: { status: number; headers?: Record<string, string> }[];
 }
 
-/** A program of the operator's own that hears of asks over HTTP. */
+/** A program of the operator's own that receives asks over HTTP. */
 export async function openReceiver(): Promise<Receiver> {
   const arrived: Receiver["arrived"] = [];
   const replies: Receiver["replies"] = [];

@@ -9,7 +9,7 @@ import { openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.t
 import { sha256Digest } from "../../src/lib/exact-json.ts";
 import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
-import { findAddressed } from "../../src/requests/store/requests.ts";
+import { findRequest } from "../../src/requests/store/requests.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { advanceUntil } from "../support/contract.ts";
@@ -36,7 +36,8 @@ describe("requests to the operator's own programs", () => {
     await world?.[Symbol.asyncDispose]();
     receiver.arrived.length = 0;
     receiver.replies.length = 0;
-    // Whom the targets may speak for is known once they are enrolled; the channel reads the list when asks are made.
+    // The people for whom the targets may speak are known once they are enrolled. The channel reads the list when asks
+    // are made.
     people = [];
     channel = open({
       desk: { url: `${receiver.origin}/desk`, secret: SECRET, humans: people },
@@ -89,7 +90,7 @@ describe("requests to the operator's own programs", () => {
     assert.deepEqual([headers["webhook-id"], headers["svix-id"]], [DELIVERY, DELIVERY]);
     assert.equal(headers["content-type"], "application/json");
 
-    // While one secret takes the place of another both sign, and whoever has either believes it.
+    // During a rotation both secrets sign, and a receiver with either one accepts the message.
     const body = Buffer.from(text);
     const both = signedWebhookHeaders([SECRET, OTHER], "msg_1", Date.now(), body);
     for (const secret of [SECRET, OTHER]) {
@@ -257,7 +258,7 @@ describe("requests to the operator's own programs", () => {
     people.push(person);
     return String((await findHuman(here().server.ctx.db, person))?.number);
   }
-  const outcomeOf = async (askId: string) => (await findAddressed(here().server.ctx.db, askId))?.ask.outcome;
+  const outcomeOf = async (askId: string) => (await findRequest(here().server.ctx.db, askId))?.ask.outcome;
 
   it("bring back an approval that names a listed human and the digest, once", async () => {
     const id = await ana();
@@ -297,7 +298,7 @@ describe("requests to the operator's own programs", () => {
     const choose = (response_option_name: string) =>
       callback({ delivery: chosen.delivery, responder: { id }, response_option_name });
     assert.deepEqual(await choose("asia"), [422, "unknown_option"]);
-    assert.equal((await findAddressed(here().server.ctx.db, chosen.askId))?.ask.refused?.input, "asia");
+    assert.equal((await findRequest(here().server.ctx.db, chosen.askId))?.ask.refused?.input, "asia");
     assert.deepEqual(await choose("us"), [200, "accepted"]);
     assert.equal((await outcomeOf(chosen.askId))?.option, "us");
 
@@ -319,23 +320,23 @@ describe("requests to the operator's own programs", () => {
       message: "This option was not offered.",
       options: ["wrong_account", "later"],
     };
-    for (const said of [
+    for (const answer of [
       { approved: false, reject_option_name: "never" },
       { approved: true, reject_option_name: "later", consent_digest: digest },
     ]) {
-      const { status, body } = await saidBy(delivery, id, said);
+      const { status, body } = await saidBy(delivery, id, answer);
       assert.deepEqual([status, body], [422, { error, detail: error.message }]);
     }
-    const { ask: { refused } = assert.fail() } = (await findAddressed(here().server.ctx.db, askId)) ?? {};
+    const { ask: { refused } = assert.fail() } = (await findRequest(here().server.ctx.db, askId)) ?? {};
     assert.deepEqual([refused?.reason, refused?.input, refused?.attempts], ["unknown_option", "later", 2]);
     assert.equal(await outcomeOf(askId), null);
 
-    // Of somebody for whom the target may not speak nothing reaches the agent.
+    // The agent sees nothing of an answer by a person for whom the target may not speak.
     const bo = await enrol(here().server.ctx, "Bo Lind");
     const number = String((await findHuman(here().server.ctx.db, bo))?.number);
     const stranger = await saidBy(delivery, number, { approved: false, reject_option_name: "secret words" });
     assert.equal(stranger.body.error.code, "responder_not_allowed");
-    const after = (await findAddressed(here().server.ctx.db, askId))?.ask.refused;
+    const after = (await findRequest(here().server.ctx.db, askId))?.ask.refused;
     assert.deepEqual([after?.reason, after?.input], ["responder_not_allowed", undefined]);
 
     const rejected = await saidBy(delivery, id, { approved: false, reject_option_name: "later" });

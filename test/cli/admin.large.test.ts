@@ -59,8 +59,8 @@ describe("administering from a terminal, beside a server", () => {
 
   /** Enrols somebody by mail and returns their id. */
   async function enrol(name: string, address: string): Promise<string> {
-    const wish = { name, prioritizedContactChannels: [{ email: { address } }] };
-    assert.equal((await post(server.url, "/humanlayer/v1/humans", wish, admin)).status, 201);
+    const input = { name, prioritizedContactChannels: [{ email: { address } }] };
+    assert.equal((await post(server.url, "/humanlayer/v1/humans", input, admin)).status, 201);
     const people = JSON.parse((await parley(["people", "list", "--json"], store)).out) as {
       id: string;
       name: string;
@@ -126,8 +126,8 @@ describe("administering from a terminal, beside a server", () => {
   });
 
   it("lists where agents are told, and tries it", async () => {
-    const wish = { agent: "support", url: hears.url, format: "v1beta2" };
-    const made = await post(server.url, "/humanlayer/v1/webhook_endpoints", wish, admin);
+    const input = { agent: "support", url: hears.url, format: "v1beta2" };
+    const made = await post(server.url, "/humanlayer/v1/webhook_endpoints", input, admin);
     const { id } = (await made.json()) as { id: string };
     const list = await parley(["webhook", "list"], store);
     assert.match(list.out, new RegExp(`^ENDPOINT +AGENT +FORMAT +STATE +URL\n${id} +support +v1beta2 +enabled +http`));
@@ -136,7 +136,7 @@ describe("administering from a terminal, beside a server", () => {
     ) as object[];
     assert.deepEqual(listed, {
       id,
-      ...wish,
+      ...input,
       events: [],
       description: "",
       enabled: true,

@@ -52,8 +52,8 @@ describe("the order in which arguments are shown", () => {
   });
 
   it("is the order of every view, and of no byte that is approved", () => {
-    const wish = callWish({ kwargs: { amount: 49.9, note: "soon", to: "bo" } });
-    const ask = { ...wish, id: "ask_1", createdAt: 0, expiresAt: 1, state: "open", outcome: null } as never;
+    const input = callWish({ kwargs: { amount: 49.9, note: "soon", to: "bo" } });
+    const ask = { ...input, id: "ask_1", createdAt: 0, expiresAt: 1, state: "open", outcome: null } as never;
     const view = viewOf(ask);
     assert.equal(view.argumentsText, '{\n  "to": "bo",\n  "amount": 49.9,\n  "note": "soon"\n}');
     assert.deepEqual(view.argumentNames, ["to", "amount", "note"]);

@@ -77,15 +77,15 @@ describe("looking at what was asked, and ending it, from a terminal", () => {
     const dana = await person();
     const sending = { headers: agent.headers };
     const [wait, reason] = [{ max_wait_seconds: 0 }, "Build 412."];
-    const wish = { fn: "deploy", kwargs: { env: "prod", cents: 12 }, reason, ...wait };
-    const { call_id: id } = (await tool(world, "request_approval", wish, sending)).structuredContent;
+    const input = { fn: "deploy", kwargs: { env: "prod", cents: 12 }, reason, ...wait };
+    const { call_id: id } = (await tool(world, "request_approval", input, sending)).structuredContent;
     const open = await as(agent.key, "check", id);
     assert.match(open.out, /^deploy\n {2}cents: 12\n {2}env: "prod"\nopen until \S+ \d\d:\d\d \S+\n$/);
     await dana.decides({ approved: true, comment: "Only this once." });
     const over = await as(agent.key, "check", id);
     assert.match(over.out, new RegExp(`\n  - Only this once\\.\napproved by ${dana.name}, `));
     assert.equal((await as(agent.key, "cancel", id)).code, 1);
-    const told = (await tool(world, "request_approval", wish, sending)).structuredContent;
+    const told = (await tool(world, "request_approval", input, sending)).structuredContent;
     assert.deepEqual(
       [told.call_id, told.approved],
       [id, true],

@@ -88,7 +88,7 @@ describe("parley completion", () => {
     const lines = [
       "zmodload zsh/zpty",
       "zpty shell zsh -f -i",
-      // What is typed is shown as well, so that it must not hold the word that is waited for.
+      // The terminal echoes typed text, so typed text must not contain the expected word.
       `zpty -w shell 'autoload -Uz compinit; compinit -u -D; eval "$(parley completion zsh)"; print set''-up'`,
       "zpty -r shell seen '*set-up*'",
       "zpty -w -n shell $'parley keys cr\\t'",

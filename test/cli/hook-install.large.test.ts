@@ -149,7 +149,7 @@ describe("parley hook install claude", () => {
     const hooks = [{ type: "command", command, timeout: 1920 }];
     const before = { PermissionRequest: [{ matcher: "*", hooks }], PreToolUse: [{ matcher: "Bash|Write", hooks }] };
     assert.deepEqual(read(file), { hooks: before });
-    // What is not told again is taken back.
+    // An option that the next run leaves out is undone.
     await run();
     assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }] } });
   });

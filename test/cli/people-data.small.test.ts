@@ -35,7 +35,7 @@ describe("parley people export and erase", () => {
     assert.doesNotMatch((await people("list")).out, /Ana/);
     const again = await people("erase", "Ana Ruiz");
     assert.deepEqual([again.code, again.err], [1, "parley: No person has this number.\n"]);
-    // The address is free for whoever has it next.
+    // The address is free for its next owner.
     assert.match(await add("Ann", "--email", "ana@people.example"), /^\d+$/);
   });
 

@@ -16,7 +16,7 @@ import { openWorld, type World } from "../support/world.ts";
 const NOWHERE = "http://127.0.0.1:9";
 const KWARGS = { order: "A-1007", amount: 49.9 };
 
-/** What stands at a path of a server that is no Parley. */
+/** A page of a server that is not Parley. */
 type Page = { status?: number; location?: string; text?: string };
 
 describe("parley verify with a receipt's address", () => {

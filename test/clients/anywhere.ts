@@ -1,6 +1,6 @@
 import { Parley, ParleyError } from "@parley/sdk";
 
-/** What every runtime must come to. */
+/** The results that every runtime must have. */
 export const EXPECTED = {
   seen: [0, 0],
   status: "CLOSED",

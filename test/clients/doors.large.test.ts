@@ -17,7 +17,7 @@ const UNANSWERING = fileURLToPath(new URL("../support/unanswering-tools.mjs", im
 const PYTHON = fileURLToPath(new URL("../../sdk-python/src", import.meta.url));
 const itWithPython = await itWith("Python 3");
 
-/** What a program says of a server; it throws where it lets something run. */
+/** Returns a program's message about a server; throws if the program lets a call run. */
 type Door = (url: string) => Promise<string>;
 
 const DOORS: Record<string, Door> = {

@@ -10,7 +10,7 @@ import { readHookInput } from "../../src/cli/claude-hook-wire.ts";
 import { decided } from "../../src/cli/hook-claude.ts";
 import { bridge } from "../../src/cli/mcp-bridge.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import { openHttpDesk } from "../../src/gateway/http-desk.ts";
+import { openHttpGateClient } from "../../src/gateway/http-gate-client.ts";
 import { systemFetch } from "../../src/lib/fetch.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { heldClock } from "../support/held-clock.ts";
@@ -26,7 +26,7 @@ const MOST_REQUESTS = 6;
 /** Where a door asks, and what ends its wait. */
 interface Place {
   url: string;
-  /** Aborted where the server is silent: whoever waits for this door gives up. */
+  /** Aborted if the server is silent: the caller that waits gives up. */
   left: AbortSignal;
   timeoutMs?: number;
 }
@@ -64,9 +64,9 @@ const DOORS: Record<string, Door> = {
     return passing(async (clock) => {
       const read = readHookInput(Buffer.from(JSON.stringify(input))) ?? assert.fail();
       const place = { url, key: KEY, clock, fetch: systemFetch, signal };
-      const verdict = await decided(place, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
-      if (verdict.is === "allow") ran();
-      return verdict.because;
+      const decision = await decided(place, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
+      if (decision.is === "allow") ran();
+      return decision.because;
     });
   },
 
@@ -76,7 +76,14 @@ const DOORS: Record<string, Door> = {
       const over = Promise.withResolvers<unknown>();
       const between = new Gateway({
         gate: "tools",
-        desk: openHttpDesk({ url, key: KEY, gate: "tools", timeoutSeconds: undefined, clock, fetch: systemFetch }),
+        client: openHttpGateClient({
+          url,
+          key: KEY,
+          gate: "tools",
+          timeoutSeconds: undefined,
+          clock,
+          fetch: systemFetch,
+        }),
         holdMs: 50_000,
         clock,
         newRun: () => "run",
@@ -185,7 +192,7 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-/** How a door says that no server answered, or that whoever waited has given up. */
+/** A client's message that no server answered, or that the caller gave up. */
 const NO_ANSWER = /No Parley server answers|could not be reached|was cut|did not reply in time|it was left/;
 
 describe("a door", () => {
@@ -241,7 +248,7 @@ describe("a door", () => {
     it(`${name}: lets nothing run where no server answers, the reply is cut, or none comes`, async () => {
       for (const how of AWAY) {
         const said = await saidOf(door, how);
-        // Whoever gave up hears no more of it.
+        // A caller that gave up receives no further reply.
         if (how !== "silent" || said !== "") assert.match(said, NO_ANSWER, how);
       }
     });

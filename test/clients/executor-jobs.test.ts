@@ -46,16 +46,16 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([job.result.decision, job.artifacts], ["ALLOW", ["out/report.txt"]]);
       const kept = await scene().planner.get(`/jobs/${id}/artifacts/out/report.txt`);
       assert.equal(kept.text, "three rows");
-      const told: JobEvent[] = [];
-      for await (const event of jobs.events({ ...relay(scene().planner), job_id: id, after: 0 })) told.push(event);
-      const said = told.map((event) => (event.event === "status" ? event.data.state : event.event));
+      const jobEvent: JobEvent[] = [];
+      for await (const event of jobs.events({ ...relay(scene().planner), job_id: id, after: 0 })) jobEvent.push(event);
+      const said = jobEvent.map((event) => (event.event === "status" ? event.data.state : event.event));
       assert.deepEqual(
         [said[0], said.at(-1), said.includes("WAITING_ON_ANSWER"), said.includes("answer")],
         ["QUEUED", "SUCCEEDED", true, true],
       );
       assert.deepEqual(
-        told.map(({ id: number }) => number),
-        told.map((_, i) => i + 1),
+        jobEvent.map(({ id: number }) => number),
+        jobEvent.map((_, i) => i + 1),
       );
     });
 

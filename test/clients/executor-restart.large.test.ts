@@ -24,12 +24,12 @@ for (const on of DATABASES) {
       const options = { ...place, ask_id: "ask-7f3a", onPending: (stage: string) => stages.push(stage) };
       const answer = ask("CLARIFICATION", "Which currency?", options);
       await until(() => stages.includes("people"), "people");
-      const told: JobEvent[] = [];
+      const jobEvent: JobEvent[] = [];
       const stopped = new AbortController();
       const following = (async () => {
-        for await (const event of jobs.events({ ...place, after: 0, signal: stopped.signal })) told.push(event);
+        for await (const event of jobs.events({ ...place, after: 0, signal: stopped.signal })) jobEvent.push(event);
       })().catch(() => {});
-      await until(() => told.length >= 3, "events");
+      await until(() => jobEvent.length >= 3, "events");
 
       await stop(first);
       const second = await serve(dataDir, env, "--port", new URL(url).port);
@@ -37,12 +37,12 @@ for (const on of DATABASES) {
       const reply = await post(url, "/answers", said, { authorization: `Bearer ${dana}` });
       assert.equal(reply.status, 202, await reply.text());
       assert.equal((await answer).text, "EUR");
-      const went = () => told.flatMap((event) => (event.event === "status" ? [event.data.state] : []));
-      await until(() => went().at(-1) === "RUNNING" && told.some(({ event }) => event === "answer"), "the answer");
+      const went = () => jobEvent.flatMap((event) => (event.event === "status" ? [event.data.state] : []));
+      await until(() => went().at(-1) === "RUNNING" && jobEvent.some(({ event }) => event === "answer"), "the answer");
       assert.deepEqual(went(), ["RUNNING", "WAITING_ON_ANSWER", "RUNNING"]);
       assert.deepEqual(
-        told.map(({ id }) => id),
-        told.map((_, i) => i + 1),
+        jobEvent.map(({ id }) => id),
+        jobEvent.map((_, i) => i + 1),
       );
       stopped.abort();
       await following;

@@ -39,7 +39,7 @@ for (const on of ONE_DATABASE) {
       const place = { ...relay(), ask_id: `ask-${randomUUID()}`, job_id: `J-${randomUUID()}`, step_id: "S-1" };
       const whole = { ...place, ...options };
       const answer = ask(type, prompt, whole);
-      // It may be there, and be a refusal, before whoever answered has heard that it was taken.
+      // The answer may arrive as a refusal before the answering client has its reply.
       answer.catch(() => undefined);
       return { id: whole.ask_id, job: whole.job_id, answer };
     }
@@ -65,7 +65,7 @@ for (const on of ONE_DATABASE) {
       await until(() => stages.includes("people"), "the stage of people");
       await answers(job, { answer_text: "EUR for EU shops." });
       assert.deepEqual(await answer, { text: "EUR for EU shops.", askId: id, source: "person" });
-      // Whoever looks early enough sees it before it was given to anybody.
+      // A caller that looks early enough sees the ask before it was given to anybody.
       assert.deepEqual(stages.at(0) === "intake" ? stages.slice(1) : stages, ["people"]);
     });
 
@@ -84,14 +84,14 @@ for (const on of ONE_DATABASE) {
     });
 
     it("brings an approval with the digest of what was shown, and throws where a person says no", async () => {
-      const wish = { action: "deploy", env: "prod", resource: "shop-api", args: { version: "1.4.2" } };
-      const yes = asks("APPROVAL", "Deploy 1.4.2 to prod?", wish);
+      const input = { action: "deploy", env: "prod", resource: "shop-api", args: { version: "1.4.2" } };
+      const yes = asks("APPROVAL", "Deploy 1.4.2 to prod?", input);
       await answers(yes.job, { answer_json: { approved: true } });
       const { json, consent_digest } = await yes.answer;
       assert.deepEqual(json, { approved: true, by: "person" });
       assert.equal(consent_digest, "sha256:8fd3d987fdcfe9ebd974b05ddf565c29f15fe6355607da69717be7cc6a6d9752");
 
-      const no = asks("APPROVAL", "Deploy 1.4.3 to prod?", wish);
+      const no = asks("APPROVAL", "Deploy 1.4.3 to prod?", input);
       await answers(no.job, { status: "REJECTED", answer_text: "Not on a Friday" });
       await assert.rejects(no.answer, (error: unknown) => {
         assert.ok(error instanceof AskRejected);

@@ -39,7 +39,7 @@ const humanContact = (spec: object) => ({
   status: null,
 });
 
-/** What the client does with any reply: it reads JSON before it looks at the status, and checks the types it knows. */
+/** Reads a reply as the client does: it parses JSON before it looks at the status, and checks the types it knows. */
 function read(reply: Reply): Record<string, unknown> {
   assert.match(reply.headers.get("content-type") ?? "", /^application\/json/);
   const { run_id, call_id, spec, status } = accepted(reply);
@@ -77,8 +77,8 @@ describe("requests as HumanLayer's Python SDK writes them", () => {
       const call = functionCall({ channel, reject_options: [{ name: "no", ...NO_OPTION }] });
       const posted = read(await scene.agent.post("/function_calls", call));
       assert.equal(posted["approved"], undefined, "it waits");
-      const said = i === 0 ? { approved: true } : { approved: false };
-      await answerOf(ana, "function_calls", call.call_id, said);
+      const answer = i === 0 ? { approved: true } : { approved: false };
+      await answerOf(ana, "function_calls", call.call_id, answer);
       const { approved, comment } = read(await scene.agent.get(`/function_calls/${call.call_id}`));
       assert.deepEqual([approved, comment], i === 0 ? [true, undefined] : [false, "Rejected without a comment"]);
     }

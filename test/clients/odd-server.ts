@@ -10,9 +10,9 @@ export const json = (body: unknown): RequestListener => {
   return (_, reply) => void reply.setHeader("content-type", "application/json").end(JSON.stringify(body));
 };
 
-/** What is known of a request when it is answered: what was asked last, by each member of its body. */
+/** The fields known at the time of a reply: for each member of a body, its newest value. */
 type Asked = Record<string, unknown>;
-/** By whose rules a path is answered. */
+/** The protocol by which a path is answered. */
 type Kind = "a2h" | "gate" | "mcp" | "executor";
 
 const AT = "2026-01-01T00:00:00Z";
@@ -45,7 +45,7 @@ const NAMING: Record<string, Record<Kind, (asked: Asked) => unknown>> = {
     mcp: ({ id }) => ({ jsonrpc: "2.0", id }),
     executor: () => undefined,
   },
-  /** What was approved is something else. */
+  /** One that shows that another call was approved. */
   another: {
     a2h: ({ spec }) => ({
       call_id: "another",
@@ -85,7 +85,7 @@ const BROKEN: Record<string, RequestListener> = {
     reply.write('{"approved":true,', () => reply.destroy());
   },
   silent(request, reply) {
-    // What is taken back is not waited for.
+    // The cancellation of a request gets a reply at once.
     if (request.method === "DELETE") reply.writeHead(204).end();
   },
 };
@@ -99,7 +99,7 @@ export interface OddServer extends AsyncDisposable {
   at(how: string): string;
   origin: string;
   elsewhere: string;
-  /** What was sent on to the other. */
+  /** The requests that were forwarded to the other server. */
   sentOn: readonly string[];
   /** Called with each request that gets no answer. */
   onSilence: (() => void) | undefined;

@@ -42,8 +42,8 @@ for (const on of DATABASES) {
       const again = agent.decision(idempotencyKey);
       const second = await serve(dataDir, env, "--port", new URL(url).port);
       for (const { call_id: id, spec } of await asked()) {
-        const said = { approved: spec.fn !== "drop_tables", comment: "as discussed" };
-        const reply = await post(url, `${A2H}/agent/function_calls/${id}/respond`, said, { authorization });
+        const answer = { approved: spec.fn !== "drop_tables", comment: "as discussed" };
+        const reply = await post(url, `${A2H}/agent/function_calls/${id}/respond`, answer, { authorization });
         assert.equal(reply.status, 200, await reply.text());
       }
       await deployed;

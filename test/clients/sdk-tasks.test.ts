@@ -7,8 +7,8 @@ import { OPERATOR } from "../support/identities.ts";
 
 describe("tasks by the SDK", () => {
   let scene: AssignmentScene;
-  const clientOf = async (wish: Parameters<AssignmentScene["sender"]>[0] = {}, repo?: string): Promise<Tasks> => {
-    const { key } = await scene.sender(wish);
+  const clientOf = async (input: Parameters<AssignmentScene["sender"]>[0] = {}, repo?: string): Promise<Tasks> => {
+    const { key } = await scene.sender(input);
     return new Tasks({ url: scene.world.url, key, repo, retries: 0 });
   };
   before(async () => {
@@ -18,11 +18,11 @@ describe("tasks by the SDK", () => {
 
   it("are submitted once, followed, reviewed, and cancelled", async () => {
     const tasks = await clientOf({ person: OPERATOR }, "shop");
-    const wish = { id: "fix-total", prompt: "The total of an empty cart is NaN." };
+    const input = { id: "fix-total", prompt: "The total of an empty cart is NaN." };
     const [idempotencyKey, { runner }] = ["key-1", scene];
-    const first = await tasks.submit(wish, { idempotencyKey });
+    const first = await tasks.submit(input, { idempotencyKey });
     assert.deepEqual([first.id, first.repo, first.state], ["fix-total", "shop", "queued"]);
-    assert.equal((await tasks.submit(wish, { idempotencyKey })).id, first.id);
+    assert.equal((await tasks.submit(input, { idempotencyKey })).id, first.id);
     const board = await tasks.board();
     assert.deepEqual([board.serverName, board.tasks.map(({ id }) => id)], ["Parley on studio", ["fix-total"]]);
 
@@ -44,7 +44,7 @@ describe("tasks by the SDK", () => {
     );
 
     const { prompt, attempt } = await tasks.task("fix-total");
-    assert.equal(prompt, wish.prompt);
+    assert.equal(prompt, input.prompt);
     assert.equal((await tasks.review("fix-total", { verdict: "approve", attempt })).state, "approved");
     await tasks.submit({ id: "add-tax", prompt: "Add the tax." });
     assert.equal((await tasks.cancel("add-tax")).state, "canceled");

@@ -6,8 +6,8 @@ import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../support
 import { DATABASES } from "../support/world.ts";
 
 /**
- * What asks: a stand-in that speaks as the executor SDK of mcp-task-relay 0.3.6, which no registry has. With the path of
- * that SDK, built from its repository, in TASK_RELAY_SDK, the very same is tried with it.
+ * The asking client: a stand-in that speaks as the executor SDK of mcp-task-relay 0.3.6, which no registry has. If
+ * TASK_RELAY_SDK holds the path of that SDK, built from its repository, the same tests run with it.
  */
 const SDK = process.env["TASK_RELAY_SDK"] ?? "./task-relay-executor.ts";
 const { ask } = (await import(SDK)) as typeof import("./task-relay-executor.ts");

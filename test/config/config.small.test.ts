@@ -339,7 +339,9 @@ describe("parley.example.yaml", () => {
   });
 });
 
-/** What the example must say, made from the schema. Settings without a fixed default stand commented out. */
+/**
+ * Returns the expected text of the example, made from the schema. Settings without a fixed default are commented out.
+ */
 function exampleFile(): string {
   const lines = [
     "# Settings of a Parley server, each with its default. Copy what you change to parley.yaml in the data directory,",

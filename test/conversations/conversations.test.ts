@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { sql } from "../../src/core/store/sql.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { hear } from "../../src/conversations/hear.ts";
-import type { InboundMessage, InboundResult } from "../../src/requests/model/heard.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
+import type { InboundMessage, InboundResult } from "../../src/requests/model/inbound-message.ts";
 import { accepted, callBody, contactBody, messageBody } from "../support/a2h.ts";
 import { openAgentServer, openTalking, seen, type Talking } from "../support/conversations.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
@@ -29,7 +29,7 @@ function words(text: string, more: { thread?: string; user?: string; app?: strin
     at: 0,
     match: { thread },
     trust: "signed",
-    said: { text },
+    content: { text },
     sender: { kind: "slack", id: user, team: "T1", member: true, channel },
     talk: {
       at: { channel: "slack", app },
@@ -45,8 +45,8 @@ function words(text: string, more: { thread?: string; user?: string; app?: strin
   };
 }
 
-const say = (scene: Talking, heard: InboundMessage): Promise<InboundResult> =>
-  hear(scene.world.server.ctx, "http://parley.test", heard);
+const say = (scene: Talking, message: InboundMessage): Promise<InboundResult> =>
+  handleInbound(scene.world.server.ctx, "http://parley.test", message);
 
 /** Somebody who is signed in, in the inbox. */
 async function signedIn(scene: Talking, number: string) {
@@ -144,8 +144,8 @@ for (const on of DATABASES) {
       await using scene = await openTalking(on, SETTINGS);
       await scene.enroll("Ana Ruiz", { slack: { channelOrUserId: "U0ANA" } });
       const thread = "C1/77.1";
-      const heard = words("the export failed", { thread });
-      const verdicts = await Promise.all(Array.from({ length: 8 }, () => say(scene, heard)));
+      const message = words("the export failed", { thread });
+      const verdicts = await Promise.all(Array.from({ length: 8 }, () => say(scene, message)));
       assert.deepEqual(verdicts.map(({ is }) => is).sort(), [
         "passed_on",
         ...Array.from({ length: 7 }, () => "repeated"),

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
 import { findDelivery, listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { readAddressed } from "../../src/requests/read.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { readRequest } from "../../src/requests/read.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { accepted } from "../support/a2h.ts";
 import { openSink, replyMail, type Taken } from "../channels/mail.ts";
 import { ask, openTalking, seen, statusOf, type Talking } from "../support/conversations.ts";
@@ -116,7 +116,7 @@ for (const on of ONE_DATABASE) {
         const told = await scene.told(() => scene.says("Yes, it is lovely", headers(first)));
         assert.match(told, /^This is over: the agent withdrew it\. Passed on to the agent support\.$/m);
         assert.equal((await statusOf(scene, second)).response, undefined);
-        // The agent hears the words as words, in the conversation.
+        // The agent gets the text as a message in the conversation.
         const said = (await scene.said(2)).map(({ spec }) => [spec.channel_id, spec.message]);
         assert.deepEqual(said[1], [scene.channelId, "Yes, it is lovely"]);
         // The waiting question is still answered by its own mail.
@@ -188,17 +188,17 @@ for (const on of ONE_DATABASE) {
       const { ask_id: waits } = await statusOf(scene, second);
       const [delivery] = await listDeliveries(ctx.db, over);
       assert.ok(delivery && (await findDelivery(ctx.db, delivery.id)));
-      const verdict = await hear(ctx, "http://parley.test", {
+      const result = await handleInbound(ctx, "http://parley.test", {
         provider: "email",
         id: "late press",
         at: 0,
         match: { delivery: delivery.id },
         sender: { kind: "email", id: ANA },
         trust: "verified",
-        said: { text: "yes" },
+        content: { text: "yes" },
       });
-      assert.deepEqual([verdict.is, verdict.says], ["already_decided", "This is over: the agent withdrew it."]);
-      assert.equal((await readAddressed(ctx, waits)).state, "open");
+      assert.deepEqual([result.is, result.says], ["already_decided", "This is over: the agent withdrew it."]);
+      assert.equal((await readRequest(ctx, waits)).state, "open");
     });
   });
 }

@@ -76,7 +76,7 @@ for (const on of ONE_DATABASE) {
       );
       const reply = (text: string, more: Record<string, string | null> = {}) =>
         replyMail(text, { To: token, "In-Reply-To": messageId, ...more });
-      // A reply address is proof enough for an answer, and for more words by whom it was made for.
+      // A reply address is proof enough for an answer, and for further messages of the person for whom it was made.
       await scene.send(reply("12 Elm Street"), token);
       assert.equal((await statusOf(scene, contact)).response, "12 Elm Street");
       await scene.send(reply("The green house"), token);

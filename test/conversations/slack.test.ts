@@ -11,7 +11,7 @@ type Body = Reply["body"];
 interface OnSlack extends Talking {
   slack: SlackDouble;
   tell(payload: { type: string }): Promise<number>;
-  /** What a person alone was told last. */
+  /** Resolves with the last message that only one person saw. */
   told(count: number): Promise<string>;
   /** The newest of so many posted messages. */
   posted(count: number): Promise<Readonly<Record<string, string>>>;
@@ -72,12 +72,12 @@ for (const on of ONE_DATABASE) {
       const [first, ...others] = await scene.said(1);
       assert.deepEqual([first.spec.message, others], ["the export failed", []]);
       const content = "<@U0PARLEY> the export failed";
-      const said = { from_user_id: "U0ANA", channel_id: "C024BE91L", content };
+      const message = { from_user_id: "U0ANA", channel_id: "C024BE91L", content };
       assert.deepEqual(first.spec.raw, {
         thread_ts: root,
         channel_id: "C024BE91L",
         team_id: TEAM,
-        events: [{ ...said, message_id: root, message_ts: root }],
+        events: [{ ...message, message_id: root, message_ts: root }],
         follow_up: false,
       });
       assert.equal(await scene.told(1), "Passed on to the agent support.");

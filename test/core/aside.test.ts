@@ -16,7 +16,7 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       const { db } = world.server.ctx;
       const ended: string[] = [];
-      const long = db.aside(async (aside) => {
+      const long = db.readInWorker(async (aside) => {
         const rows = await aside.all(counting(MILLIONS));
         ended.push("counting");
         return rows;
@@ -34,11 +34,11 @@ for (const on of DATABASES) {
       const { id } = await world.agent("ana-bot").ask();
       await world.advance(60_000);
       const look = sql`SELECT ask_id, expires_at, settled_at, parley_now() AS now FROM questions WHERE ask_id = ${id}`;
-      const [row] = await db.aside((aside) => aside.all<{ now: number }>(look));
+      const [row] = await db.readInWorker((aside) => aside.all<{ now: number }>(look));
       assert.deepEqual([{ ...row }], await db.all(look));
       assert.equal(row?.now, world.clock.now());
       await assert.rejects(
-        db.aside((aside) => aside.all(sql`SELECT * FROM nowhere`)),
+        db.readInWorker((aside) => aside.all(sql`SELECT * FROM nowhere`)),
         /nowhere/,
       );
     });
@@ -48,12 +48,12 @@ for (const on of DATABASES) {
 it("is over when the store is closed, and is not begun again", async () => {
   await using world = await openWorld({ on: "sqlite" });
   const { db } = world.server.ctx;
-  const long = db.aside((aside) => aside.all(counting(MILLIONS)));
+  const long = db.readInWorker((aside) => aside.all(counting(MILLIONS)));
   const refused = assert.rejects(long, { code: "store_unavailable" });
   await world.server.stop();
   await refused;
   await assert.rejects(
-    db.aside((aside) => aside.all(sql`SELECT 1`)),
+    db.readInWorker((aside) => aside.all(sql`SELECT 1`)),
     { code: "store_unavailable" },
   );
 });

@@ -5,7 +5,7 @@ import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { movedAsks, movedTimes } from "../../src/core/store/move-deadlines.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { joinRequest } from "../../src/requests/join.ts";
+import { claimDedupeKey } from "../../src/requests/dedupe-key.ts";
 import { openEditor } from "../../src/requests/open-editor.ts";
 import { readLink } from "../../src/requests/open-link.ts";
 import { askPeople, enrol, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
@@ -87,7 +87,7 @@ for (const on of DATABASES) {
       it("joins the same request for a day of the store", async () => {
         await using world = await openWorld({ on });
         const { ctx } = world.server;
-        const join = () => joinRequest(ctx, { asker: "open:ana", key: "k", bodyHash: "h", timeoutSeconds: 60 });
+        const join = () => claimDedupeKey(ctx, { asker: "open:ana", key: "k", bodyHash: "h", timeoutSeconds: 60 });
         world.clock.step(stepMs);
         const first = await join();
         await world.advance(DAY - HOUR);
@@ -107,7 +107,7 @@ for (const on of DATABASES) {
           return asks.length > 0 && world.clock.isAwaited(1000) && asks;
         });
         await world.advance(10_000);
-        // Whoever was let go at the end of the hold is told so before this comes back.
+        // A wait that ended with the hold is over before this call returns.
         await operator.whole(waiting?.id ?? "");
         await operator.decides({ approved: true });
         const { content } = await prompt;
@@ -251,7 +251,7 @@ it("every time that lies ahead goes with the clock when one is accepted", async 
   const moved = new Set(
     [...movedAsks(clock), ...movedTimes(clock)].flatMap(({ sql: text }) => {
       const table = /^UPDATE (\w+)/.exec(text)?.[1];
-      // What an approval is bound to cannot be moved: such a call is given up, and asked for again.
+      // The expiry that an approval is bound to cannot be moved. Such a call is dropped, and asked for again.
       const [, bound] = /SET state = 'dropped' WHERE state = 'asked' AND (\w+) > /.exec(text) ?? [];
       const columnsMoved = [...text.matchAll(/(\w+) = \1 - /g)].map(([, column]) => column);
       return [...columnsMoved, ...(bound === undefined ? [] : [bound])].map((column) => `${table}.${column}`);

@@ -22,7 +22,10 @@ import { openWorld } from "../support/world.ts";
 const ROOT = realpathSync(mkdtempSync(join(tmpdir(), "parley-durable-")));
 after(() => rmSync(ROOT, { recursive: true }));
 
-/** What has been synced, by inode: a name is safe once the folder it stands in has been synced after it was made. */
+/**
+ * The files and folders that were synced, by inode. A name is durable once its folder was synced after the name was
+ * made.
+ */
 const synced = new Set<string>();
 const identify = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;
 const { fsyncSync } = fs;
@@ -126,7 +129,7 @@ describe("what is written for good survives a loss of power by name", () => {
       for (const path of written) assert.ok(isSynced(dirname(path)), path);
       assert.ok(flushed() - earlier >= files.length, `${flushed() - earlier} of ${files.length} files`);
 
-      // Whoever finds it done cannot know whether it was synced.
+      // A caller that finds the work done cannot know whether it was synced.
       synced.clear();
       await publish(world.repo, { slug: "card", n: 1, commit, last: commit });
       assert.ok(isSynced(join(world.user, ".git", "refs", "aa", "card")));

@@ -51,7 +51,7 @@ describe("a burst of writes that somebody holds up", () => {
     await holder.connect();
     await holder.query("BEGIN");
     await holder.query("SELECT ask_id FROM questions WHERE ask_id = $1 FOR UPDATE", [held.id]);
-    // What others do is looked at once in each transaction, so not in that of the holder.
+    // A transaction reads the activity of others only once, so the watcher is not in the holder's transaction.
     const watcher = new pg.Client({ connectionString: world.config.databaseUrl });
     await watcher.connect();
     const waiting = async () => {
@@ -95,7 +95,7 @@ describe("a transaction whose server stands still", () => {
       runs += 1;
       await tx.all(sql`UPDATE turns SET who = who || ', frozen' WHERE id = 1`);
       taken.resolve(undefined);
-      // As a process that is stopped: it says nothing until somebody lets it go on.
+      // The process seems stopped: it does nothing until the test lets it go on.
       await thawed.promise;
       return tx.all<{ who: string }>(sql`SELECT who FROM turns WHERE id = 1`);
     }).then(

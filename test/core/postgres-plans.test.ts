@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { countAnswerIfOpen, insertAsk } from "../../src/questions/store/questions.ts";
+import { countAnswerIfOpen, insertQuestion } from "../../src/questions/store/questions.ts";
 import { one, storeNow, type Db, type Tx } from "../../src/core/store/db.ts";
 import { migrate } from "../../src/core/store/migrate.ts";
 import { openPostgres } from "../../src/core/store/postgres.ts";
@@ -16,7 +16,7 @@ const ROWS_OF_ONE_ANSWER = 4;
 async function ask(tx: Tx, name: string): Promise<void> {
   const form = { kind: "text" } as const;
   const fresh = { id: `q_${name}`, door: "ask-a-human", asker: "agent:ana", prompt: "Which?", form, wire: {} };
-  await insertAsk(tx, { ...fresh, audience: ["general"], need: 50, timeoutSeconds: 3600 }, await storeNow(tx));
+  await insertQuestion(tx, { ...fresh, audience: ["general"], need: 50, timeoutSeconds: 3600 }, await storeNow(tx));
 }
 
 /** Counts an answer, and returns how many rows of the questions were looked at for it. */

@@ -50,7 +50,7 @@ async function chainAtOnce(world: World): Promise<void> {
     const columns = "seq, at, action, agent, ask_id, call_id, entry, data, prev, hash";
     await tx.all(raw(`INSERT INTO audit (${columns}) SELECT ${columns} FROM sealed`));
     await tx.all(raw("DROP TABLE sealed"));
-    // What later versions changed stays as it is; the step itself is taken anew.
+    // Changes of later versions stay as they are; only this step is done again.
     for (const statement of sealing.statements(words)) await tx.all(raw(statement));
   });
 }
@@ -122,7 +122,7 @@ async function openHolder(world: World): Promise<AsyncDisposable & { query(text:
 
 describe("the head of the record's chain", () => {
   it("is waited for by no act: calls, decisions and the rest commit, and readers are told what is missing", async () => {
-    // What the reader waits for the head.
+    // The time for which the reader waits for the head.
     await using world = await openWorld({ on: "postgres", env: { PARLEY_DATABASE_WAIT_MS: "6000" } });
     const { ctx } = world.server;
     const ana = await enrol(ctx, "Ana");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { sweep } from "../../src/server/loops/sweep.ts";
-import { insertHeardIfNew } from "../../src/requests/store/deliveries.ts";
+import { insertInboundIfNew } from "../../src/requests/store/deliveries.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { DATABASES, openWorld, type Reply } from "../support/world.ts";
@@ -47,7 +47,7 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const providers = ["slack", "email", "webhook:desk", "inbox", "twilio"];
-      const hear = (provider: string, id: string) => transact(ctx, (tx) => insertHeardIfNew(tx, provider, id));
+      const hear = (provider: string, id: string) => transact(ctx, (tx) => insertInboundIfNew(tx, provider, id));
       const sweepAll = async () => {
         while (await sweep(ctx));
       };

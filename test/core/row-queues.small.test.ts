@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openRowQueues } from "../../src/core/store/row-queues.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { nextTurn } from "../../src/lib/turn.ts";
+import { yieldToEventLoop } from "../../src/lib/event-loop.ts";
 import { heldClock } from "../support/held-clock.ts";
 
 const STALL_MS = 1800;
@@ -31,7 +31,7 @@ describe("a queue for one row", () => {
   it("has its work done one after another, in the order in which it came; other rows wait for nobody", async () => {
     const { begun, ended, run } = openWork();
     const all = [run("one"), run("two"), run("three"), run("elsewhere", "another row")];
-    await nextTurn();
+    await yieldToEventLoop();
     assert.deepEqual(begun, ["one", "elsewhere"]);
     for (const name of ["one", "elsewhere", "two", "three"]) ended(name).resolve(`${name} done`);
     assert.deepEqual(await Promise.all(all), ["one done", "two done", "three done", "elsewhere done"]);
@@ -43,10 +43,10 @@ describe("a queue for one row", () => {
     const all = ["one", "two", "three"].map((name) => run(name));
     clock.advance(STALL_MS - 1);
     ended("one").resolve("done");
-    await nextTurn();
+    await yieldToEventLoop();
     clock.advance(STALL_MS - 1);
     ended("two").reject(new Refusal("ask_settled"));
-    await nextTurn();
+    await yieldToEventLoop();
     clock.advance(STALL_MS - 1);
     ended("three").resolve("done");
     assert.deepEqual(await Promise.all(all), ["done", "ask_settled", "done"]);
@@ -61,8 +61,8 @@ describe("a queue for one row", () => {
     clock.advance(STALL_MS - 1000);
     assert.deepEqual(await Promise.all(all.slice(1)), ["store_unavailable", "store_unavailable"]);
     ended("one").reject(new Refusal("store_unavailable"));
-    await nextTurn();
-    // It has what is left of its own time: that the first gave up is no progress.
+    await yieldToEventLoop();
+    // `late` still has the rest of its own time. The end of `one` does not count as progress.
     assert.deepEqual(
       [begun, since],
       [

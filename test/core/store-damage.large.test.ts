@@ -58,7 +58,7 @@ async function assertRefused({ dataDir, database }: ReturnType<typeof damagedBy>
   assert.deepEqual(existsSync(database) ? readFileSync(database) : null, before);
 }
 
-/** Makes the first page of a table something that is no page of a table. */
+/** Overwrites the first page of a table with bytes that are not a page of a table. */
 function breakTable(database: string, table: string): void {
   const db = new DatabaseSync(database);
   const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = ?").get(table) as {

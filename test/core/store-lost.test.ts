@@ -80,7 +80,7 @@ describe("a disk that is full", () => {
     const { text: key } = await createKey(world.server.ctx, { name: "planner", scope: "assign" });
     const { id } = await world.agent("ana-bot").ask();
 
-    // The engine itself says that there is no room, as it does when the disk has none.
+    // The engine reports that there is no room, as it does when the disk is full.
     const [most] = await db.all<{ page_count: number }>(raw("PRAGMA page_count"));
     await db.all(raw(`PRAGMA max_page_count = ${most?.page_count ?? 0}`));
     const full = /The disk of this server is full/;
@@ -91,7 +91,7 @@ describe("a disk that is full", () => {
       ["/jobs", { kind: "k", spec: { long } }, { authorization: `Bearer ${key}` }],
     ] as const) {
       const replies = [];
-      // What was free inside the file is used up first.
+      // The free space inside the file is used up first.
       for (let i = 0; i < 40 && replies.at(-1)?.status !== 503; i += 1)
         replies.push(
           await world.call("POST", path, {

@@ -24,7 +24,7 @@ import { systemRandom } from "../../src/lib/random.ts";
 import { startServer } from "../../src/server/server.ts";
 import { networkFileSystem } from "../../src/core/store/data-dir.ts";
 import { readHighwater } from "../../src/core/store/highwater.ts";
-import { openStore, type Store, type StoreOptions, type StorePlace } from "../../src/core/store/open-store.ts";
+import { openStore, type Store, type StoreOptions, type StoreAddress } from "../../src/core/store/open-store.ts";
 import { judgePostgresAddress } from "../../src/core/store/postgres-address.ts";
 import { insertSecretIfNew, findSecret } from "../../src/core/store/sealed-secrets.ts";
 import { sql } from "../../src/core/store/sql.ts";
@@ -35,12 +35,12 @@ const ROOT = mkdtempSync(join(tmpdir(), "parley-store-"));
 after(() => rmSync(ROOT, { recursive: true }));
 
 let folders = 0;
-function newPlace(): StorePlace {
+function newPlace(): StoreAddress {
   const dataDir = join(ROOT, `data-${(folders += 1)}`);
   return { dataDir, keyFile: join(dataDir, "installation.key"), databaseWaitMs: 60_000 };
 }
 
-function open(place: StorePlace, more: Partial<StoreOptions> = {}): Promise<Store> {
+function open(place: StoreAddress, more: Partial<StoreOptions> = {}): Promise<Store> {
   return openStore(place, {
     clock: systemClock,
     random: systemRandom,
@@ -274,7 +274,7 @@ describe("a clock behind the last commit", () => {
 });
 
 describe("a store on PostgreSQL", () => {
-  const freshPlace = async (): Promise<StorePlace> => ({ ...newPlace(), databaseUrl: await freshDatabase() });
+  const freshPlace = async (): Promise<StoreAddress> => ({ ...newPlace(), databaseUrl: await freshDatabase() });
 
   it("is shared by servers with one key, and carries wake-ups between them", async () => {
     const place = await freshPlace();

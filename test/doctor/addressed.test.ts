@@ -4,10 +4,10 @@ import { examineRows } from "../../src/doctor/store/checks.ts";
 import { sql, type Sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { cancelAddressed } from "../../src/requests/end.ts";
+import { cancelRequest } from "../../src/requests/end.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { sealRecord } from "../../src/core/seal-record.ts";
 import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
@@ -26,10 +26,10 @@ async function lived(on: DatabaseName): Promise<World> {
   const rejected = await askPeople(ctx, { audience: toPerson(ana) });
   await decide(rejected.id, ana, "reject");
   const withdrawn = await askPeople(ctx, { audience: toPerson(ana) });
-  await cancelAddressed(ctx, withdrawn.id, { kind: "agent", id: "agent:ana-bot" });
+  await cancelRequest(ctx, withdrawn.id, { kind: "agent", id: "agent:ana-bot" });
   const late = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 60 });
   await world.advance(60_000);
-  await readAddressed(ctx, late.id);
+  await readRequest(ctx, late.id);
   await askPeople(ctx, { audience: leaf({ via: "email", to: "bo@example.com", informed: false, settings: {} }) });
   return world;
 }
@@ -45,7 +45,7 @@ const LEAVES = ["ana", "bo", "cy"]
   .map((person) => `{"is":"leaf","target":{"via":"person","person":"${person}"}}`)
   .join();
 
-/** What nobody should ever do to a store, and the promise that it breaks. */
+/** A corruption that no server writes to a store, and the rule that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   [
     "a key stands in place of a name",
@@ -78,7 +78,7 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   [
     "whoever an escalation added stood for those who had to agree",
     "A10",
-    // As former versions stored it: Ana and Bo had to agree, and Ana, whom the escalation added, was enough.
+    // The form that former versions stored. Ana and Bo had to agree; Ana, who was added by the escalation, was enough.
     sql`UPDATE addressed_asks SET
       audience = '{"is":"any","of":[{"afterMs":0,"node":{"is":"quorum","min":3,"of":[' || ${LEAVES} || ']}},
         {"afterMs":0,"node":{"is":"leaf","target":{"via":"inbox"}}},{"afterMs":0,"node":' || audience || '}]}',
@@ -108,7 +108,7 @@ for (const on of DATABASES) {
 
       for (const [what, check, statement] of CORRUPTIONS) {
         const undone = new Error("undone");
-        // What is done to the store is seen from within, and then never happened.
+        // The corruption is checked inside a transaction that is rolled back.
         await assert.rejects(
           transact(world.server.ctx, async (tx) => {
             await tx.all(statement);

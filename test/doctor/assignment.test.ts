@@ -44,7 +44,7 @@ async function broken({ world }: AssignmentScene, quick = false): Promise<string
   return findings.flatMap(({ check, offenders }) => offenders.map((offender) => `${check}: ${offender}`));
 }
 
-/** What breaks a promise, and what is then found. */
+/** A statement that breaks a rule, and the findings that must follow. */
 const BREAKS: readonly [string, Sql, readonly string[]][] = [
   [
     "a task in line whose dependency is not there",

@@ -9,7 +9,7 @@ import { DATABASES } from "../support/world.ts";
 
 const SETTINGS = "a2h: { entry_points: { support: { agent: support, inbox: true } } }";
 
-/** What nobody should ever do to a store. */
+/** A corruption that no server writes to a store. */
 const CORRUPTIONS: readonly [what: string, statement: Sql][] = [
   ["words are told to another agent", sql`UPDATE conversation_messages SET agent = 'agent:sales'`],
   ["words are numbered beyond the count", sql`UPDATE conversation_messages SET seq = seq + 1000`],

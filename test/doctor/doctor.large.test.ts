@@ -48,7 +48,7 @@ const ANSWERED = sql`(SELECT min(ask_id) FROM questions WHERE state = 'answered'
 const OPEN = sql`(SELECT min(ask_id) FROM questions WHERE state = 'open')`;
 const EXPIRED = sql`(SELECT min(ask_id) FROM questions WHERE state = 'expired')`;
 
-/** What nobody should ever do to a store, and the promise that it breaks. */
+/** A corruption that no server writes to a store, and the rule that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, ...statements: Sql[]][] = [
   ["an outcome is lost", "A1, A2", sql`DELETE FROM outcomes WHERE ask_id = ${ANSWERED}`],
   ["an outcome says something else", "A1, A2", sql`UPDATE outcomes SET status = 'expired' WHERE ask_id = ${ANSWERED}`],

@@ -43,7 +43,7 @@ const WAITING = sql`(SELECT min(job_id) FROM jobs WHERE state = 'WAITING_ON_ANSW
 const RUNNING = sql`(SELECT min(job_id) FROM jobs WHERE state = 'RUNNING')`;
 const SUCCEEDED = sql`(SELECT min(job_id) FROM jobs WHERE state = 'SUCCEEDED')`;
 
-/** What nobody should ever do to a store, and the promise that it breaks. */
+/** A corruption that no server writes to a store, and the rule that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   ["a job goes on before its answer", "J5", sql`UPDATE jobs SET state = 'RUNNING' WHERE job_id = ${WAITING}`],
   [
@@ -103,7 +103,7 @@ for (const on of DATABASES) {
 
       for (const [what, check, statement] of CORRUPTIONS) {
         const undone = new Error("undone");
-        // What is done to the store is seen from within, and then never happened.
+        // The corruption is checked inside a transaction that is rolled back.
         await assert.rejects(
           transact(ctx, async (tx) => {
             await tx.all(statement);

@@ -4,7 +4,7 @@ import { before, describe, it } from "node:test";
 import { approvedArguments } from "../../src/gate/ask-call.ts";
 import { startCall } from "../../src/gate/start-call.ts";
 import { findGateCall } from "../../src/gate/store/gate-calls.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { advanceUntil, MINUTE, ROOMY, sharedWorld } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";
@@ -193,7 +193,7 @@ for (const on of DATABASES) {
       const bot = await agent();
       const { id } = (await bot.ask("write_file", { path: "race" })).body;
       await operator.decide(id, { approved: true });
-      const ask = await readAddressed(ctx, id);
+      const ask = await readRequest(ctx, id);
       assert.deepEqual(approvedArguments(ask), { args: { path: "race" }, isEdited: false });
       const { policyVersion = "" } = (await findGateCall(ctx.db, id)) ?? {};
       const nodes = [ctx, ...(on === "postgres" ? [(await world().addNode()).server.ctx] : [])];

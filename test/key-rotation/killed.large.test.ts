@@ -52,7 +52,7 @@ describe("a change of the installation key", () => {
         await using place = await openPlace(on);
         const { dataDir, env, keyFile } = place;
         const isChanged = point === "rotate-committed";
-        // Whoever comes next finds the store with the key that is in force, and finishes what was begun.
+        // The next command finds the store under the key that is in force, and finishes the rotation.
         for (const next of isChanged ? ["serve", "export", "people list", "rotate"] : ["export", "rotate"]) {
           const old = read(keyFile);
           await killedAt(point, 1, [...ROTATE, "--data-dir", dataDir], env);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { JSONWebKeySet } from "jose";
 import { readTables } from "../../src/backup/store/tables.ts";
-import { boundKeyOf, keepSaid } from "../../src/conversations/keep-said.ts";
+import { boundKeyOf, keepMessage } from "../../src/conversations/keep-message.ts";
 import { cleanWords } from "../../src/requests/clean-words.ts";
 import { findConversation } from "../../src/conversations/store/conversations.ts";
 import { keepSecret } from "../../src/core/keep-secret.ts";
@@ -12,7 +12,7 @@ import { findSecret } from "../../src/core/store/sealed-secrets.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { callOf } from "../../src/asks/people.ts";
-import { findRelayAsk } from "../../src/asks/store/asks.ts";
+import { findAsk } from "../../src/asks/store/asks.ts";
 import { rotateInstallationKey } from "../../src/key-rotation/rotate-key.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { type Keyring, openKeyring } from "../../src/lib/keyring.ts";
@@ -74,19 +74,19 @@ for (const on of DATABASES) {
       const old = openKeyring(keyOf(world), systemRandom);
       let { ctx } = world.server;
       const token = await keepSecret(ctx, "bot_token", "xoxb-one");
-      const wish = {
+      const input = {
         url: "http://127.0.0.1:9/",
         format: "v1beta3",
         events: [],
         description: "",
         enabled: true,
       } as const;
-      const { endpoint, secret } = await createEndpoint(ctx, "agent:helper", wish, BY);
+      const { endpoint, secret } = await createEndpoint(ctx, "agent:helper", input, BY);
       const ana = await enrol(ctx, "Ana Ruiz");
       const words = { words: "Ship it?", raw: {} };
       const clean = await cleanWords(ctx, words, { person: ana, identities: [], askId: null });
       const said = await transact(ctx, (tx) =>
-        keepSaid(ctx, tx, {
+        keepMessage(ctx, tx, {
           entry: { ...ENTRY, inbox: true, from: "people", responseSchema: null } as never,
           channel: "inbox",
           goesOnWith: null,
@@ -94,7 +94,7 @@ for (const on of DATABASES) {
           person: ana,
           opener: null,
           target: { via: "person", person: ana },
-          said: clean,
+          cleanWords: clean,
           source: "one",
           via: "web",
         }),
@@ -125,7 +125,7 @@ for (const on of DATABASES) {
       assert.equal(await findSecret(ctx.db, ctx.keyring, token), "xoxb-one");
       assert.deepEqual(secretsOf(ctx, await readEndpoint(ctx, endpoint.id, undefined)), [secret]);
       assert.equal(boundKeyOf(ctx, await conversation()), bound);
-      assert.deepEqual(callOf(ctx, (await findRelayAsk(ctx.db, ask)) ?? assert.fail("no ask")), CALL);
+      assert.deepEqual(callOf(ctx, (await findAsk(ctx.db, ask)) ?? assert.fail("no ask")), CALL);
       assert.equal(await readVapidKey(ctx), vapid);
       // Keys of programs are not derived from it.
       assert.equal((await scene.ana.get(`/asks/${ask}`)).status, 200);
@@ -158,7 +158,7 @@ for (const on of DATABASES) {
       const after = await receiptOf(await settle());
       assert.ok(await openReceipt(after, keysAfter));
       assert.equal(await openReceipt(after, keysBefore), null);
-      // What signed before is kept without its private part.
+      // The former signing key is kept without its private part.
       const { ctx } = world.server;
       const kept = JSON.parse((await findSecret(ctx.db, ctx.keyring, "receipts")) ?? "") as { d?: string }[];
       assert.deepEqual(
@@ -215,10 +215,11 @@ it("knows every place of the program in which something is sealed", () => {
   const sealing = globSync("src/**/*.ts", { cwd: root })
     .filter((path) => /\.seal\(/.test(readFileSync(resolve(root, path), "utf8")))
     .sort();
-  // The first test above holds that the rows of each are sealed anew; whoever seals elsewhere adds that to it.
+  // The first test above checks that the rows of each of these files are sealed anew. A new file that seals must be
+  // added to it.
   assert.deepEqual(sealing, [
     "src/asks/post-ask.ts",
-    "src/conversations/keep-said.ts",
+    "src/conversations/keep-message.ts",
     "src/core/store/open-store.ts",
     "src/core/store/sealed-secrets.ts",
     "src/key-rotation/rotate-key.ts",

@@ -8,7 +8,7 @@ import { ONE_DATABASE } from "../support/world.ts";
 
 const LONGEST = `${"d".repeat(99)}/${"f".repeat(100)}`;
 
-/** What spec/relay 14 allows. */
+/** The paths that spec/relay 14 allows. */
 const PATHS = [
   "a",
   "Z9",
@@ -25,7 +25,7 @@ const PATHS = [
   LONGEST,
 ];
 
-/** What it does not, each by a rule of its own. */
+/** The paths that spec/relay 14 refuses, by the rule that each breaks. */
 const NO_PATHS: Record<string, string[]> = {
   "is empty": [""],
   "is too long": [`${LONGEST}f`, "x".repeat(201)],
@@ -101,7 +101,7 @@ for (const on of ONE_DATABASE) {
           const put = await send("PUT", held, spelling(path));
           const got = await send("GET", held, spelling(path));
           if (/^\/*$/.test(spelling(path))) {
-            // Nothing but slashes: it is no address of a file.
+            // A path of slashes only is not the address of a file.
             assert.deepEqual([put.status, got.status], [404, 404]);
             continue;
           }

@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { closeServer, listen, openDoorsOut } from "../../src/workshop/doors-out.ts";
 import { openEgressProxy } from "../../src/workshop/egress-proxy.ts";
 
-/** What names lead to here; a public address, dialled, would be the internet's. */
+/** The addresses to which names resolve here. A connection to a public address would leave this machine. */
 const NAMES: Record<string, readonly string[]> = {
   "rebound.example": ["127.0.0.1"],
   "both.example": ["203.0.114.7", "10.0.0.7"],

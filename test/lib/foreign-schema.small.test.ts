@@ -5,7 +5,7 @@ import { parseExactJson } from "../../src/lib/exact-json.ts";
 import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
 import { shapeOf } from "../../src/requests/model/schema-shape.ts";
 
-/** What each version of a generator wrote, stored as it came. */
+/** The schemas that each version of a generator wrote, stored unchanged. */
 const GENERATED = JSON.parse(readFileSync(new URL("generated-schemas.json", import.meta.url), "utf8")) as {
   by: string;
   schema: Record<string, unknown>;

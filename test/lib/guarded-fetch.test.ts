@@ -12,7 +12,7 @@ const STRICT: GuardRules = { allow: [], loopbackOnly: false };
 const AT_HOME: GuardRules = { allow: [], loopbackOnly: true };
 const POST = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
 
-/** Whoever asks is told this, and how often is counted. */
+/** Returns a resolver with these answers that counts its calls. */
 function answering(...answers: string[][]): { resolve: () => Promise<string[]>; asked(): number } {
   let asked = 0;
   return {

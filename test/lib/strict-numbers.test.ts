@@ -12,7 +12,7 @@ type Scope = (typeof SCOPES)[number];
 
 /** Every name by which a query says a number; what else a route reads as one is refused by the linter's rule. */
 const NAMES = ["limit", "wait", "after", "offset", "cursor", "before", "before_seq", "after_seq", "attempt"];
-/** What begins a page is text of the server's own at every other list, and an id here. */
+/** The cursor of these lists is an id. At every other list it is a text of the server's own. */
 const OPAQUE = [
   ...["/conversations", "/humanlayer/v1/conversations"].map((url) => `${url} after`),
   ...["/people/me/asks", "/people/me/conversations", "/people/me/conversations/:id"].map((url) => `${url} before`),
@@ -36,7 +36,7 @@ const OPAQUE = [
   ].map((url) => `${url} cursor`),
 ];
 
-/** What is no number in a query string, though some language's own reading of numbers takes most of it. */
+/** Values that are not numbers in a query string, although some language's number parser accepts most of them. */
 const NO_NUMBERS = ["", "%205", "5%20", "%2B5", "-1", "0x10", "0b1", "1e3", "1_000", "9007199254740992", "1,2"].concat([
   "[]",
   "{}",
@@ -161,7 +161,7 @@ describe("a number or a duration", () => {
         ...headers,
       },
       ...(body !== undefined && { body }),
-      // Time stands still in this world: whoever is made to wait by what is no number waits for ever.
+      // Time stands still in this world. A request that waits because of a wrong number would wait for ever.
       signal: AbortSignal.timeout(60_000),
     });
     if (!reply.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -202,7 +202,7 @@ describe("a number or a duration", () => {
         if (OPAQUE.includes(`${url} ${name}`) || !isRefused((await ask(`${name}=0x10${others}`)).status)) continue;
         (read[url] ??= []).push(name);
         for (const value of [...NO_NUMBERS, `1&${name}=1`]) {
-          // However long a wait is wished, it is cut to the longest there is; here nothing would end it.
+          // A wait is cut to the longest allowed, whatever its length. Nothing would end it in this test.
           if (name === "wait" && /^\d+$/.test(value)) continue;
           const { status } = await ask(`${name}=${value}${others}`);
           const isClamped = value === "-1" && name === "limit" && CLAMPED.includes(url);

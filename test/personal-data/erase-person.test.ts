@@ -28,7 +28,7 @@ interface Town {
   scene: Scene;
   /** Ana's number. */
   id: string;
-  /** What she approved, what waits for her, and what waits for a mail address of hers. */
+  /** The request she approved, the one that waits for her, and the one that waits for a mail address of hers. */
   asks: { approved: string; waiting: string; byAddress: string };
   /** The call she approved, as the agent names it. */
   called: string;
@@ -53,8 +53,8 @@ async function openTown(on: DatabaseName): Promise<Town> {
   const first = callBody(spec);
   accepted(await agent.post("/function_calls", first));
   await sent(scene, 1);
-  const said = { approved: true, comment: "Fine. Ana Ruiz" };
-  accepted(await ana.answer.post(`/agent/function_calls/${first.call_id}/respond`, said));
+  const answer = { approved: true, comment: "Fine. Ana Ruiz" };
+  accepted(await ana.answer.post(`/agent/function_calls/${first.call_id}/respond`, answer));
   await changeHuman(
     ctx,
     Number(ana.id),

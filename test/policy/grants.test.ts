@@ -8,7 +8,7 @@ import {
   policyClassOf,
   policyInput,
   type PolicyWords,
-  type PolicyVerdict,
+  type PolicyDecision,
 } from "../../src/policy/model/policy.ts";
 import { FIRST_POLICY, parsePolicy, ruleText } from "../../src/policy/model/text.ts";
 import { takeOverLearned } from "../../src/policy/take-over.ts";
@@ -18,7 +18,7 @@ import { classKeyOf } from "../../src/policy/model/class.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { addPerson } from "../../src/access/add-person.ts";
 import { readBesidePolicy, readRulesInUse, proposalDiff } from "../../src/policy/list.ts";
-import { grantStanding, noteSpared, readGrants, revokeStanding } from "../../src/policy/grants.ts";
+import { grantPermanently, noteSpared, readGrants, revokeGrantOf } from "../../src/policy/grants.ts";
 import {
   acceptProposal,
   dismissProposal,
@@ -51,14 +51,14 @@ function fileOf(text: string) {
   };
 }
 
-async function judge({ server: { ctx } }: World, words: PolicyWords, policy = POLICY): Promise<PolicyVerdict> {
+async function judge({ server: { ctx } }: World, words: PolicyWords, policy = POLICY): Promise<PolicyDecision> {
   const input = policyInput(words);
   return evaluate(policy, await readGrants(ctx.db, input), input);
 }
 
 async function grant({ server: { ctx } }: World, words: PolicyWords = DEPLOY, person: string = OPERATOR) {
-  const wish = { input: policyInput(words), askId: "ask_1", person, days: 30 };
-  return transact(ctx, (tx) => grantStanding(ctx, tx, wish));
+  const input = { input: policyInput(words), askId: "ask_1", person, days: 30 };
+  return transact(ctx, (tx) => grantPermanently(ctx, tx, input));
 }
 
 let asks = 0;
@@ -90,8 +90,11 @@ for (const on of DATABASES) {
       const { id, expiresAt, createdAt } = await grant(world);
       assert.equal(expiresAt - createdAt, 30 * DAY_MS);
 
-      const verdict = await judge(world, { ...DEPLOY, env: " DEV" });
-      assert.deepEqual([verdict.decision, verdict.trace.grant, verdict.matchedRule], ["ALLOW", id, true]);
+      const policyDecision = await judge(world, { ...DEPLOY, env: " DEV" });
+      assert.deepEqual(
+        [policyDecision.decision, policyDecision.trace.grant, policyDecision.matchedRule],
+        ["ALLOW", id, true],
+      );
       for (const other of [{ resource: "shop" }, { env: "test" }, { agent: "bo-bot" }, { tool: "t" }, { repo: "r" }])
         assert.equal((await judge(world, { ...DEPLOY, ...other })).decision, "ESCALATE");
 
@@ -105,21 +108,21 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const { id } = await grant(world);
-      const verdict = await judge(world, DEPLOY);
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
+      const policyDecision = await judge(world, DEPLOY);
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), true);
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), true);
       assert.equal((await readBesidePolicy(ctx)).grants[0]?.uses, 2);
 
-      await revokeStanding(ctx, id, BY);
+      await revokeGrantOf(ctx, id, BY);
       assert.equal((await judge(world, DEPLOY)).decision, "ESCALATE");
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), false);
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), false);
       assert.equal((await readBesidePolicy(ctx)).grants[0]?.uses, 2);
       await world.advance(5000);
       for (const none of [id, "grant_unknown"])
-        await assert.rejects(revokeStanding(ctx, none, BY), refused("policy_entry_not_found"));
+        await assert.rejects(revokeGrantOf(ctx, none, BY), refused("policy_entry_not_found"));
       const { id: over } = await grant(world, { ...DEPLOY, resource: "other" });
       await world.advance(30 * DAY_MS);
-      await assert.rejects(revokeStanding(ctx, over, BY), refused("policy_entry_not_found"));
+      await assert.rejects(revokeGrantOf(ctx, over, BY), refused("policy_entry_not_found"));
       const record = await actions(world);
       assert.deepEqual(
         record.filter((action) => String(action).startsWith("policy_grant.")),
@@ -161,15 +164,21 @@ for (const on of DATABASES) {
       ]);
 
       assert.equal((await acceptProposal(ctx, proposal.id, BY)).state, "accepted");
-      const verdict = await judge(world, DEPLOY);
+      const policyDecision = await judge(world, DEPLOY);
       assert.deepEqual(
-        [verdict.decision, verdict.rules, verdict.matchedRule, verdict.trace.policy, verdict.trace.defaulted],
+        [
+          policyDecision.decision,
+          policyDecision.rules,
+          policyDecision.matchedRule,
+          policyDecision.trace.policy,
+          policyDecision.trace.defaulted,
+        ],
         ["ALLOW", [proposal.rule.id], true, `${proposal.rule.id}@v1`, false],
       );
       for (const other of [{ resource: "shop" }, { env: "test" }, { agent: "bo-bot" }, { tool: "t" }, { repo: "r" }])
         assert.equal((await judge(world, { ...DEPLOY, ...other })).decision, "ESCALATE");
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), true);
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), true);
       const { spared, learned } = await readRulesInUse(ctx, POLICY);
       assert.deepEqual([...spared], [[proposal.rule.id, 2]]);
       assert.deepEqual(
@@ -180,7 +189,7 @@ for (const on of DATABASES) {
 
       await revokeLearnedRule(ctx, proposal.rule.id, BY);
       assert.equal((await judge(world, DEPLOY)).decision, "ESCALATE");
-      assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), false, "nor by a verdict from before");
+      assert.equal(await transact(ctx, (tx) => noteSpared(tx, policyDecision)), false, "nor by a verdict from before");
       for (const id of [proposal.rule.id, "prod-writes", "learned-00000000"])
         await assert.rejects(revokeLearnedRule(ctx, id, BY), refused("policy_entry_not_found"));
       assert.deepEqual(
@@ -209,8 +218,8 @@ for (const on of DATABASES) {
       const left = parsePolicy(`version: 1\nrules:\n${ruleText(rule).join("\n")}\n`);
       assert.equal(evaluate(left, [], policyInput(DEPLOY)).decision, "ALLOW");
       await revokeLearnedRule(ctx, rule.id, BY);
-      const verdict = await judge(world, DEPLOY, left);
-      assert.deepEqual([verdict.decision, verdict.trace.matched], ["ESCALATE", []]);
+      const policyDecision = await judge(world, DEPLOY, left);
+      assert.deepEqual([policyDecision.decision, policyDecision.trace.matched], ["ESCALATE", []]);
     });
 
     it("leave a file in which an earlier version wrote them, once, and lose nothing by it", async () => {

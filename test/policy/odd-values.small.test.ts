@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { policyInputOf } from "../../src/asks/model/policy-input.ts";
-import type { RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Ask } from "../../src/asks/model/ask.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
-import { explainVerdict } from "../../src/policy/model/explain.ts";
+import { explainDecision } from "../../src/policy/model/explain.ts";
 import { lintLeftOut } from "../../src/policy/model/lint.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { evaluate, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
@@ -75,8 +75,8 @@ describe("a value that no rule can hold", () => {
       const asked = { action: "deploy", agent: "a" };
       assert.equal(decide([], asked, [grant]).decision, "ALLOW");
       for (const name of ["action", "resource", "env", "tool", "repo"] as const) {
-        const verdict = decide([], { ...asked, [name]: branch }, [grant]);
-        assert.deepEqual([verdict.decision, verdict.standing], ["ESCALATE", false], name);
+        const policyDecision = decide([], { ...asked, [name]: branch }, [grant]);
+        assert.deepEqual([policyDecision.decision, policyDecision.standing], ["ESCALATE", false], name);
       }
       for (const name of ["action", "resource", "env", "role", "tool", "repo"] as const) {
         const odd = { action: "x", [name]: branch };
@@ -87,15 +87,15 @@ describe("a value that no rule can hold", () => {
   }
 
   it("is no reading by default, whatever kind of question it comes with", () => {
-    const verdict = decide([], { ask_type: "RESOURCE_FETCH", action: ["read"] });
-    assert.deepEqual([verdict.decision, verdict.trace.defaulted], ["ESCALATE", true]);
+    const policyDecision = decide([], { ask_type: "RESOURCE_FETCH", action: ["read"] });
+    assert.deepEqual([policyDecision.decision, policyDecision.trace.defaulted], ["ESCALATE", true]);
     assert.equal(decide([], { ask_type: "RESOURCE_FETCH", action: null }).decision, "ALLOW");
   });
 
   it("is not passed over for another claim, and is noted where the job overrules it", () => {
     const envelope = { job_snapshot: { env_profile: "dev", repo: "shop" }, role: "default" };
     const base = { type: "APPROVAL" as const, roleId: null, principal: "agent:a" };
-    const asked: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal"> = {
+    const asked: Pick<Ask, "type" | "roleId" | "meta" | "envelope" | "principal"> = {
       ...base,
       envelope,
       meta: { action: "write", env: ["prod"] },
@@ -113,13 +113,13 @@ describe("a value that no rule can hold", () => {
       rules: [{ id: "a", when: { resource: "x", "meta.k": "y" }, decision: "ALLOW" }],
     });
     const input = policyInput({ action: "write", resource: ["x"], meta: { k: {} } });
-    const verdict = evaluate(policy, [], input);
-    assert.deepEqual(JSON.parse(JSON.stringify(verdict.trace.input)), {
+    const policyDecision = evaluate(policy, [], input);
+    assert.deepEqual(JSON.parse(JSON.stringify(policyDecision.trace.input)), {
       action: "write",
       resource: { not_comparable: true },
       env: "dev",
     });
-    const words = explainVerdict(policy, input, verdict, shippedPolicy()).join("\n");
+    const words = explainDecision(policy, input, policyDecision, shippedPolicy()).join("\n");
     assert.match(words, /meta\.k nothing that can be compared/);
     assert.match(words, /a \(ALLOW\) does not match: resource is nothing that can be compared, not "x"/);
   });

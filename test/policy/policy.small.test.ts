@@ -6,7 +6,7 @@ import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
 import { fits, NOT_COMPARABLE, patternOf } from "../../src/policy/model/match.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
-import type { RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Ask } from "../../src/asks/model/ask.ts";
 import { ASKS_PER_POLICY, differenceOf } from "../proof/policy-cases.ts";
 
 /** The example of the specification, word for word. */
@@ -40,11 +40,11 @@ rules:
 const decide = (text: string, words: PolicyWords, grants: readonly Grant[] = []) =>
   evaluate(parsePolicy(text), grants, policyInput(words));
 
-const ask = (more: Partial<RelayAsk> = {}) => ({
-  type: "APPROVAL" as RelayAsk["type"],
+const ask = (more: Partial<Ask> = {}) => ({
+  type: "APPROVAL" as Ask["type"],
   roleId: null,
-  meta: {} as RelayAsk["meta"],
-  envelope: null as RelayAsk["envelope"],
+  meta: {} as Ask["meta"],
+  envelope: null as Ask["envelope"],
   principal: "agent:ana-bot",
   ...more,
 });
@@ -90,7 +90,7 @@ describe("the policy engine", () => {
   });
 
   it("takes the action from the kind of question where the ask names none", () => {
-    const actionOf = (type: RelayAsk["type"], meta = {}) => policyInputOf(ask({ type, meta }), job()).action;
+    const actionOf = (type: Ask["type"], meta = {}) => policyInputOf(ask({ type, meta }), job()).action;
     assert.deepEqual(
       (["CLARIFICATION", "CHOICE", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL"] as const).map((type) =>
         actionOf(type),
@@ -325,7 +325,7 @@ rules:
     assert.deepEqual(decide(text, other, [grant]).countedAs, { grant: "grant_1" });
     for (const more of [{ digest: "sha256:ab" }, { digest: undefined }, { agent: "bo-bot" }, { fn: "pong" }])
       assert.equal(decide(text, { ...other, ...more }, [grant]).decision, "ESCALATE");
-    // What an executor says it would do is no function call, whatever it is called.
+    // An action of an executor is not a function call, whatever its name.
     const said = { action, resource, env, agent };
     assert.equal(decide("version: 1", { ...said, meta: { fn: "ping", digest } }, [grant]).decision, "ESCALATE");
     const { digest: _, ...relayed } = grant;

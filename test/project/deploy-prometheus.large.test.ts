@@ -143,7 +143,7 @@ describe("a Prometheus that reads a server", () => {
     assert.ok(asked.ok, await asked.text());
 
     const rulesFile = join(folder, "alerts.yaml");
-    // What is waited for here is that an alert fires, and not the minute for which it holds before.
+    // The test waits for an alert to fire, and skips the minute for which its condition must hold.
     writeFileSync(rulesFile, read(RULES).replaceAll(/\n +for: .*/g, ""));
     const port = await reservePort();
     const config = read(join(ROOT, "deploy/prometheus/prometheus.yaml"))

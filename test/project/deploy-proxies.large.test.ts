@@ -15,7 +15,7 @@ import { newFolder, parley, type Run, serve, stop, until } from "../support/prog
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (name: string) => readFileSync(join(ROOT, "deploy/proxy", name), "utf8");
-/** So many requests may come from one address at once, so that somebody soon has too many. */
+/** The number of requests from one address at once. It is small, so that a client soon exceeds it. */
 const BURST = 40;
 
 /** How a proxy is started with its configuration of `deploy/proxy`, at `port` and before the server at `server`. */

@@ -42,7 +42,7 @@ describe("the units of systemd", () => {
 
   itWithSystemd("leave the server little that it could do to the machine, as systemd judges it", () => {
     const folder = unitsHere(["parley.service", "parley.socket"]);
-    // Of 100, as in systemd-analyze(1): a service without any such setting has 96.
+    // The exposure out of 100, as in systemd-analyze(1). A service without any such setting has 96.
     const judged = analyze("security", "--offline=true", "--threshold=20", join(folder, "parley.service"));
     assert.equal(judged.status, 0, judged.said);
   });

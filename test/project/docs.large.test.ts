@@ -54,7 +54,9 @@ function openCrowd(url: string): { left: Set<string>; close(): Promise<void> } {
   };
 }
 
-/** Approves, as whoever set the server up, what the agent of that key, and one without key or name, may not do alone. */
+/**
+ * Approves, as the operator, the calls of the agent with that key, and of one without key or name, that need approval.
+ */
 function openOffice(url: string, key: string, agentKey: string): { close(): Promise<void> } {
   const calls = `${url}/a2h/v1alpha1/agent/function_calls`;
   let isOpen = true;
@@ -162,7 +164,7 @@ describe("what the documents show", () => {
         PARLEY_DATA_DIR: dataDir,
         PYTHONPATH: join(ROOT_FOLDER, "sdk-python/src"),
         PYTHONDONTWRITEBYTECODE: "1",
-        // As the documents say, who is on the server's own computer needs none.
+        // A client on the server's own computer needs no key, as the documents say.
         ...(text.includes("PARLEY_KEY") && { PARLEY_KEY: key }),
       },
     });

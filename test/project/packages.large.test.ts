@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const itWithPython = await itWith("Python's build tools");
 
-/** What runs when it is loaded, and so is not loaded here. */
+/** The modules that run when they are loaded. They are not loaded here. */
 const PROGRAMS = [
   "main",
   "schema-worker",

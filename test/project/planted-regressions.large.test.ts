@@ -57,7 +57,7 @@ const REGRESSIONS: readonly Regression[] = [
     name: "name the line of broken YAML",
   },
   {
-    file: "conversations/match-heard.ts",
+    file: "conversations/match-inbound.ts",
     find: "others.length > 0 ?",
     put: "others.length > 9 ?",
     test: "conversations/slack.test.ts",
@@ -144,7 +144,7 @@ const REGRESSIONS: readonly Regression[] = [
   },
   { file: "tasks/model/names.ts", find: "`AA-Depends-On: ", put: "`AA-Depends: ", test: "tasks/names.small.test.ts" },
   {
-    file: "workshop/examine-wish.ts",
+    file: "workshop/examine-permission.ts",
     find: "real !== root && !real.startsWith(root + sep)",
     put: "false",
     test: "workshop/examine-wish.small.test.ts",

@@ -22,7 +22,10 @@ function commands(): [start: string, test: string] {
   return [start, test];
 }
 
-/** What a newcomer has: the machine's own Node and npm, an empty home, and npm's cache, so that less is fetched. */
+/**
+ * Returns the environment of a newcomer: the machine's own Node and npm, an empty home, and npm's cache, which saves
+ * downloads.
+ */
 function newcomer(home: string): NodeJS.ProcessEnv {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((one) => !/node_modules|\.tools/.test(one));
   const path = folders.join(delimiter);
@@ -43,7 +46,7 @@ function newcomer(home: string): NodeJS.ProcessEnv {
 interface Started {
   pid: number;
   exit: Promise<unknown[]>;
-  /** What it said, once nobody is left who could say more: neither npm nor the server. */
+  /** Resolves with the output once both npm and the server have ended. */
   ended: Promise<string>;
 }
 
@@ -86,7 +89,7 @@ describe("the README's two commands, in a fresh clone and an empty home", () => 
 
     // Somebody may serve at the usual address already.
     const port = String(await reservePort());
-    // As a supervisor ends it: by npm's own process alone.
+    // A supervisor ends it by a signal to npm's own process alone.
     const supervised = await startInClone(t, { start, clone, port, env });
     assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
     process.kill(supervised.pid, "SIGTERM");
@@ -96,7 +99,7 @@ describe("the README's two commands, in a fresh clone and an empty home", () => 
     );
     await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`));
 
-    // As a terminal does: by one signal to everybody, which npm passes on once more.
+    // A terminal ends it by one signal to all processes, which npm passes on once more.
     const typed = await startInClone(t, { start, clone, port, env });
     process.kill(-typed.pid, "SIGINT");
     assert.match(await within(typed.ended, "Ctrl-C left somebody who writes"), /"msg":"Stopping; once more/);

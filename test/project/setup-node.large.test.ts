@@ -25,17 +25,17 @@ function run(program: string, args: string[], cwd: string, env = process.env): P
 const integrityOf = (archive: Buffer) => `sha512-${createHash("sha512").update(archive).digest("base64")}`;
 
 const folder = newFolder();
-/** What the registry sends, whichever package it is asked for. */
+/** The archive that the registry sends for every package. */
 let served: Buffer;
 const registry = createServer((request, response) => {
   const name = request.url?.slice(1).replace(/\.tgz$/, "") ?? "";
   if (request.url?.endsWith(".tgz")) return response.end(served);
-  // What a registry says of its own package is true of what it sends.
+  // The integrity in the registry's reply matches the archive that it sends.
   const dist = { tarball: `http://${request.headers.host}/${name}.tgz`, integrity: integrityOf(served) };
   const versions = { [VERSION]: { name, version: VERSION, bin: { node: "bin/node" }, dist } };
   response.end(JSON.stringify({ name, "dist-tags": { latest: VERSION }, versions }));
 });
-// A slow npm pauses for longer than the five seconds after which Node hangs up on whoever says nothing.
+// A slow npm pauses for longer than five seconds, after which Node closes an idle connection.
 registry.keepAliveTimeout = 0;
 before(async () => {
   registry.listen(0, "127.0.0.1");

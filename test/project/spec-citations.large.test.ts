@@ -83,7 +83,7 @@ function absentPaths(file: string, words: string): string[] {
     .filter((path) => !isThere(path) && !ELSEWHERE.some((one) => one.file === file && one.path === path));
 }
 
-/** What agents read in a repository has these names in any. */
+/** The files for agents have these names in every repository. */
 const OF_AGENTS = /^(?:CLAUDE|GEMINI|AGENTS)(?:\.local)?\.md$/;
 
 function isThere(path: string): boolean {

@@ -1,7 +1,7 @@
 import type { Held, Open, Work } from "./clock-work.ts";
 import { pause } from "./kill-steps.ts";
 
-/** What was seen of deadlines, leases and waits. */
+/** The observed lateness of deadlines, leases and waits. */
 export interface Lateness {
   deadlines: number;
   leases: number;
@@ -23,7 +23,7 @@ export interface Judge {
 const EARLY_MS = 2000;
 /** No read shows an ask open past its end; a second for the clock. */
 const LATE_MS = 1000;
-/** What a loop does, on a machine that is busy with something else. */
+/** The time that a loop may take on a machine that is busy with other work. */
 const LOOP_LATE_MS = 10_000;
 const LOOK_EVERY_MS = 150;
 

@@ -24,7 +24,7 @@ const DEADLINE_S = 3600;
 /** Everything is looked at once more when so little of it is left. */
 const SHORTLY_BEFORE_MS = 5000;
 const SHORT_LEASE_S = 5;
-/** Of those who say that they live, on a machine that may be busy with something else. */
+/** The lease of a worker that sends heartbeats, on a machine that may be busy with other work. */
 const LEASE_S = 30;
 const BEAT_EVERY_MS = 2000;
 /** Leases are looked at four times a second. */
@@ -40,7 +40,7 @@ const SETTINGS = {
   PARLEY_LIMITS_EDGE_BURST: "1000000",
 };
 
-/** What was wrong has been said, and nothing can follow. */
+/** Ends the story after its failure has been reported, because nothing can follow. */
 class StoryOver extends Error {}
 
 /** Tells one story of a machine and its clock, and returns its figures. */
@@ -83,7 +83,7 @@ async function tell(site: Site, options: StoryOptions): Promise<Record<string, n
 
   /** The machine sleeps, and its wall clock has stood still meanwhile: it is set right a moment later. */
   async function sleepUntil(ms: number): Promise<void> {
-    // What the wall clock did before has been seen by then, and is not taken for a part of the sleep.
+    // The server has noticed earlier steps of the wall clock by then, and does not take them for a part of the sleep.
     await pause(SERVER_LOOKS_WITHIN_MS);
     const leftMs = Math.max(0, Math.round(ms - nowMs()));
     await alive.sleepWhile(async () => {
@@ -94,7 +94,7 @@ async function tell(site: Site, options: StoryOptions): Promise<Record<string, n
     });
   }
 
-  /** What the record says so far has its place there, in the order in which it happened. */
+  /** Resolves once every audit entry so far has its place in the chain, in the order in which the events happened. */
   async function sealed(): Promise<void> {
     const waiting = () => site.query("SELECT id FROM audit WHERE seq IS NULL");
     await until(TOLD_WITHIN_MS, async () => (await waiting()).length === 0);
@@ -196,7 +196,7 @@ async function tell(site: Site, options: StoryOptions): Promise<Record<string, n
     // A job's time to live is no deadline of an ask; what an executor asks has another one once it was passed on to people.
     await saying(server, /accepted: the store's went from 20.* to 20.*; [34] open deadlines have passed\./);
     for (const one of before) {
-      // What ended so long ago need not be kept any more.
+      // A request that ended so long ago may have been deleted.
       await until(TOLD_WITHIN_MS, async () => (await work.isOpen(one)) !== true);
       if (await work.isOpen(one)) onProblem(`T3: ${nameOf(one)} ended late: it is open 73 years later`);
     }

@@ -1,16 +1,17 @@
 /**
- * Loaded before the server: its machine's clocks are what whoever started it says, from the start by its environment,
- * and later by messages, each of which is answered once it is so.
+ * Loaded before the server. The parent process sets the clocks of its machine, at the start by its environment, and
+ * later
+ * by messages. Each message gets a reply once the clocks are set.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 
-/** What a machine's clocks show that somebody has set, or that has slept or was booted. */
+/** A machine's clocks after the wall clock was set, or after the machine slept or was booted. */
 export interface ToldClock {
-  /** So long the machine has slept: its wall clock and its uptime count that. */
+  /** The time that the machine has slept, in ms. Its wall clock and its uptime count that time. */
   aheadMs: number;
-  /** So far its wall clock was set forward, or back. */
+  /** The change of its wall clock, forward or back, in ms. */
   wallMs: number;
 }
 

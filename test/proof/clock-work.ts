@@ -10,7 +10,7 @@ export interface Open {
   lastsMs: number;
 }
 
-/** Everything that has a deadline; a task's is the lease of whoever works on it. */
+/** The kinds of work with a deadline. A task's deadline is the lease of its worker. */
 export const KINDS = ["question", "approval", "ask", "job"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -131,7 +131,7 @@ export function openWork({ agent, planner, worker }: Keys, nowMs: () => number):
     async wait({ kind, id }, waitS) {
       const [path, by] = paths[kind](id);
       const from = performance.now();
-      // Whoever works waits for jobs of its kind.
+      // A worker waits for jobs of its kind.
       if (kind === "job") {
         await accepted("POST", "/jobs/claim", worker, { kinds: ["none"], worker_id: id, wait: `${waitS}s` });
       } else {

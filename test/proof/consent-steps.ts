@@ -173,7 +173,7 @@ const replyByMail: Step = async (story) => {
     `${words}. What is ${/https?:\/\/\S+/.exec(quoted)?.[0] ?? "this"} for? It wants ${/code: (\w{4})\b/.exec(quoted)?.[1] ?? "a code"}`,
     `${words}\n\n${quoted.replace(/https?:\/\/\S+/g, (link) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(link)}&data=05`)}`,
   ]);
-  // Which question it answers follows from the mail alone.
+  // The mail alone determines which question it answers.
   const about = await questionFor(story, tokens);
   about?.marks.add(mark);
   await story.on.mail({ from: person.email, to: replyTo, inReplyTo: messageId, text, signed: true });
@@ -268,7 +268,7 @@ const askWithoutKey: Step = async (story) => {
   if (!shown.includes("without a key")) story.broke(`a program without a key is shown as ${shown}`);
 };
 
-/** What runs stands beside something that looks like a secret; people see it at once. */
+/** The command stands beside a text that looks like a secret. People see the command at once. */
 const hideInSecret: Step = async (story) => {
   const [ana] = story.on.people as readonly [Somebody, ...Somebody[]];
   const id = story.fresh("hidden");
@@ -303,7 +303,7 @@ const flood: Step = async (story) => {
   if (mails > MOST_MAILS) story.broke(`one address got ${mails} mails at once`);
 };
 
-/** Another agent's thread is no place for the asker's words. */
+/** Tries to post the asker's words in another agent's thread, which must not happen. */
 const joinThread: Step = async (story) => {
   const id = story.fresh("thread");
   const channel = { slack: { channel_or_user_id: CHANNEL } };

@@ -1,7 +1,7 @@
 import type { Taken } from "../channels/mail.ts";
 import { until } from "../support/contract.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { ASKERS_MAILBOX, ASKERS_TOKEN, type ConsentWorld, type MailTokens, type Somebody } from "./consent-world.ts";
 import type { Dice } from "./sim-dice.ts";
 
@@ -93,14 +93,14 @@ export class ConsentStory {
     };
     let broken: string | null = null;
     for (const call of takeEnded(this.calls)) {
-      const { state, outcome } = await readAddressed(ctx, call.askId);
+      const { state, outcome } = await readRequest(ctx, call.askId);
       figures.calls += 1;
       if (state !== "answered" || outcome?.approved !== true) continue;
       figures.approvals += 1;
       broken ??= withoutConsent(call, outcome.by);
     }
     for (const question of takeEnded(this.questions)) {
-      const { state, outcome } = await readAddressed(ctx, question.askId);
+      const { state, outcome } = await readRequest(ctx, question.askId);
       if (state !== "answered") continue;
       const given = `${outcome?.text ?? ""} ${outcome?.value ?? ""} ${outcome?.comment ?? ""}`;
       if ([...question.marks].some((mark) => given.includes(mark))) continue;
@@ -173,7 +173,7 @@ export class ConsentStory {
   }
 }
 
-/** Says who has not agreed to a call that is approved; null where all whom it needs have. */
+/** Returns a sentence about an approved call that lacks consent; null if the people it needs have agreed. */
 function withoutConsent({ id, needs, of, agreed }: AskedCall, by: unknown): string | null {
   const agreeing = of.filter((one) => agreed.has(one));
   const isEnough = needs === "all" ? agreeing.length === of.length : agreeing.length > 0;

@@ -5,7 +5,7 @@ import { endSessions } from "../../src/access/end-sessions.ts";
 import { revokeKey } from "../../src/access/revoke-key.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
 import { listGrants } from "../../src/policy/store/grants.ts";
-import { revokeStanding } from "../../src/policy/grants.ts";
+import { revokeGrantOf } from "../../src/policy/grants.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
 import { enrol } from "../support/addressed.ts";
 import { OPERATOR } from "../support/identities.ts";
@@ -123,7 +123,7 @@ const byMail: Means = async ({ on }, { email }, { mail }) =>
 interface Loss {
   name: string;
   take: (story: ConsentStory, who: Equipped) => Promise<unknown>;
-  /** By what nothing is decided afterwards. */
+  /** The means by which no decision may be made afterwards. */
   means: readonly Means[];
 }
 
@@ -197,7 +197,7 @@ export async function askAfterGrantRevoked(story: ConsentStory): Promise<void> {
   const second = await ask(story, { fn });
   const grant = (await listGrants(ctx.db, { limit: 100 })).find((one) => one.askId === first.body.status?.ask_id);
   if (!grant) return story.broke("a call that was allowed for good is not");
-  await revokeStanding(ctx, grant.id, BY);
+  await revokeGrantOf(ctx, grant.id, BY);
   const third = await ask(story, { fn });
   const approved = [second, third].map((reply) => reply.body.status?.approved === true);
   story.note(`asks what was allowed for good, before and after that was revoked -> ${approved.join()}`);

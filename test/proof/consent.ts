@@ -12,10 +12,10 @@ const LAST_LINES = 30;
 const DATABASES = ["sqlite", "postgres"] as const;
 
 /**
- * An asker with a key, a mailbox and an app in Slack of its own wants its calls approved without the people whom they
- * are put to. People meanwhile answer, quote, paste, forward and decide by mail, link and Slack, on a real server with
- * every channel on loopback. Every approval was made by those who were asked, each by a means that the asker never saw,
- * and every answer was given to the question that it answers (spec/security 2; spec/invariants N1, N2).
+ * An asker with a key, a mailbox and an app in Slack of its own wants its calls approved without the people who are
+ * asked. People meanwhile answer, quote, paste, forward and decide by mail, link and Slack, on a real server with every
+ * channel on loopback. Every approval was made by those who were asked, each by a means that the asker never saw, and
+ * every answer was given to the question that it answers (spec/security 2; spec/invariants N1, N2).
  */
 export const consent: Harness = {
   name: "consent",

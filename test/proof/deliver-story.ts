@@ -78,7 +78,7 @@ export async function deliverStory(plan: Plan): Promise<DeliverStory> {
     const at = point === null ? undefined : { point, hit: 1 + Math.floor(random() * MOST_HITS) };
     const rigged = await site.start(at && { at });
     if (!isRunning(rigged)) {
-      // What was left to send may have brought it to the point before it greeted anybody.
+      // The messages left to send may have brought the server to the point before it printed its greeting.
       if (point === null || rigged.signal !== "SIGKILL") throw notStarted(rigged);
       story.kills += 1;
       story.pointsHit.push(point);
@@ -121,7 +121,7 @@ export async function deliverStory(plan: Plan): Promise<DeliverStory> {
     return enrolled;
   }
 
-  /** Asks, and has everybody answer; whoever hears nothing says it again. */
+  /** Asks, and has everybody answer. A client that gets no reply sends its request again. */
   async function work(): Promise<void> {
     await Promise.all(
       Array.from({ length: CALLS_PER_CYCLE }, async (_, i) => {

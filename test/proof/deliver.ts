@@ -67,7 +67,7 @@ async function tell(
       });
     },
   });
-  // Whoever was sending is killed in the middle of it: to the mail server that is a connection that breaks.
+  // The sending server is killed in the middle of a message. The mail server sees a broken connection.
   server.on("error", () => {});
   server.listen(0, "127.0.0.1");
   await once(server.server, "listening");

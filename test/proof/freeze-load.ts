@@ -8,7 +8,7 @@ export interface Act {
   action: string;
 }
 
-/** What was seen of a server since some moment. */
+/** The replies of a server since a mark. */
 export interface Seen {
   done: number;
   /** How many were told 503. */
@@ -21,11 +21,11 @@ export interface FreezeLoad {
   start(): void;
   /** No act is begun any more, and none is under way. */
   stop(): Promise<void>;
-  /** So many more acts were acknowledged by each server. */
+  /** Resolves once each server has acknowledged so many more acts. */
   until(count: number): Promise<void>;
   mark(): number;
   since(mark: number, servers: readonly (0 | 1)[]): Seen;
-  /** What was not acknowledged is asked for again, under its old id, until it is. */
+  /** Sends unacknowledged requests again, under their old ids, until they are acknowledged. */
   settle(): Promise<void>;
   acts(): readonly Act[];
   acknowledged(): number;
@@ -76,15 +76,15 @@ export function openFreezeLoad(pair: Pair, onProblem: (says: string) => void): F
   }
 
   /** Returns whether it was acknowledged. A refusal names when to come again. */
-  async function perform(server: 0 | 1, wish: Wish): Promise<boolean> {
-    const reply = await send(server, wish);
+  async function perform(server: 0 | 1, input: Wish): Promise<boolean> {
+    const reply = await send(server, input);
     if (reply !== null && reply.status < 300) {
-      acts.push({ id: wish.id, action: wish.action });
+      acts.push({ id: input.id, action: input.action });
       return true;
     }
-    unknown.push(wish);
+    unknown.push(input);
     if (reply?.status === 503 && reply.headers.get("retry-after") !== null) return false;
-    onProblem(`${wish.path} was answered ${reply?.status ?? "with a broken connection"} ${reply?.text ?? ""}`);
+    onProblem(`${input.path} was answered ${reply?.status ?? "with a broken connection"} ${reply?.text ?? ""}`);
     return false;
   }
 
@@ -108,18 +108,18 @@ export function openFreezeLoad(pair: Pair, onProblem: (says: string) => void): F
     }
   }
 
-  async function settleOne(wish: Wish): Promise<void> {
+  async function settleOne(input: Wish): Promise<void> {
     const until = performance.now() + NEVER_WITHIN_MS;
     while (performance.now() < until) {
-      const reply = await send(1, wish);
+      const reply = await send(1, input);
       if (reply && (reply.status < 300 || reply.status === 409)) {
         settled += 1;
-        acts.push({ id: wish.id, action: wish.action });
+        acts.push({ id: input.id, action: input.action });
         return;
       }
       await sleep(200);
     }
-    onProblem(`${wish.action} of ${wish.id} was refused for a minute after everything was well again`);
+    onProblem(`${input.action} of ${input.id} was refused for a minute after everything was well again`);
   }
 
   return {

@@ -126,7 +126,7 @@ function serve(database: string, dataDir: string, which: string, env: Record<str
       PARLEY_PORT: "0",
       PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "1000000",
       PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "1000000",
-      // What it cannot do while it is held up is told by its replies.
+      // The replies show the effects of the freeze; the log is not needed.
       PARLEY_LOG_LEVEL: "silent",
       PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
       PARLEY_DELIVERY_MESSAGES_PER_HOUR: "1000000",

@@ -4,7 +4,7 @@ import { openFreezeLoad, type FreezeLoad } from "./freeze-load.ts";
 import { openPair, type Pair } from "./freeze-pair.ts";
 import { type Dice, diceOf } from "./sim-dice.ts";
 
-/** What a write may take that cannot go on, and what a loaded machine may add to that. */
+/** The longest time of a write that cannot go on, and the grace for a loaded machine. */
 const WAIT_MS = 2000;
 const GRACE_MS = 2500;
 const FREEZES = 2;
@@ -73,7 +73,7 @@ async function story(seed: number, options: HarnessOptions, problems: string[]):
   }
 }
 
-/** Somebody whom nobody ends holds the head of the chain: no act may notice. */
+/** Holds the head of the chain in a transaction that nobody ends. No act may be affected. */
 async function holdHead(pair: Pair, load: FreezeLoad, onProblem: (says: string) => void): Promise<void> {
   await pair.control.query("BEGIN");
   await pair.control.query("SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE");
@@ -123,7 +123,7 @@ async function freezeOnce(
   return { longestMs: seen.longestMs, refused: seen.refused, transactions };
 }
 
-/** What was unknown is asked again; then everything acknowledged stands in the chain, once. */
+/** Sends unknown requests again, and then checks that each acknowledged one stands in the chain once. */
 async function settle(pair: Pair, load: FreezeLoad, onProblem: (says: string) => void): Promise<void> {
   await load.settle();
   const until = performance.now() + SEALED_WITHIN_MS;

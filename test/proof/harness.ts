@@ -16,14 +16,14 @@ export interface HarnessOptions {
 
 /** One promise that did not hold. */
 export interface Failure {
-  /** What was promised, and what was seen instead, in a sentence or two. */
+  /** The promise and the observed result, in a sentence or two. */
   says: string;
   /** The one line that repeats it. */
   repeat: string;
 }
 
 export interface HarnessReport {
-  /** What was done, for the record: counts, largest lateness. */
+  /** The figures of the run, for the record: counts, largest lateness. */
   figures: Readonly<Record<string, number | string>>;
   /** A floor that was not reached is a failure too: a harness that does nothing is worse than none. */
   failures: readonly Failure[];

@@ -5,7 +5,7 @@ import { type Crowd, type Earned, headersOf, send, sendAnswer, sendAsk, shownIn 
 import type { Asked } from "./ledger.ts";
 
 const BATCH = 100;
-/** Of what was acknowledged with a key, so many are retried each time. */
+/** The number of acknowledged requests with a key that are retried each time. */
 const RETRIED = 6;
 
 /** How retries of what was unknown came out. */
@@ -45,7 +45,7 @@ export async function settleUnknown(crowd: Crowd, url: string, problems: string[
   }
 
   for (const entry of ledger.answered.filter(({ told }) => told === "unknown")) {
-    // Who has erased themselves is a stranger now, and would answer a second time.
+    // A person who was erased is a stranger now, and would answer a second time.
     if (!crowd.people.some(({ name }) => name === entry.person)) continue;
     const reply = await sendAnswer(crowd, url, entry);
     const { code, details } = reply?.body.error ?? {};
@@ -100,7 +100,7 @@ export async function checkLedger(
   await checkReplays(crowd, url, problems);
 }
 
-/** What was acknowledged under a key is replayed, word for word, and nothing new is made. */
+/** Checks that acknowledged requests are replayed under their keys, word for word, and that nothing new is created. */
 async function checkReplays(crowd: Crowd, url: string, problems: string[]): Promise<void> {
   const { ledger } = crowd;
   const keyedAsks = ledger.asked.filter(({ key, told }) => key !== null && told === "acknowledged");

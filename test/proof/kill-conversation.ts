@@ -5,12 +5,12 @@ import { openSite, type Process } from "./kill-process.ts";
 import { ended, pause, started } from "./kill-steps.ts";
 import type { Aside } from "./kill-story.ts";
 
-/** What the person and the agent know. */
+/** The state that the person and the agent know. */
 interface Memory {
   person: string;
   agent: string;
   acknowledged: Set<string>;
-  /** Under which the conversation goes on. */
+  /** The number under which the conversation goes on. */
   number: number;
 }
 
@@ -64,8 +64,9 @@ const DEEDS: readonly Deed[] = [
 ];
 
 /**
- * The server dies at a point of a conversation's life. What was acknowledged holds after the next start, what was not is
- * sent again, and in the end everything was said once, in its order, under one number (spec/invariants D1, I1).
+ * Kills the server at a point of a conversation's life. Each acknowledged message holds after the next start, and each
+ * unacknowledged one is sent again. In the end every message was stored once, in its order, under one number
+ * (spec/invariants D1, I1).
  */
 export async function conversationDay({ on, step: { at }, story, report }: Aside): Promise<void> {
   if (!at) throw new Error("a day of a conversation is for a point");

@@ -20,9 +20,9 @@ export interface Crowd {
   lastEvent: Map<string, number>;
   /** Writes that were acknowledged, over all servers. */
   acknowledged: number;
-  /** What each person has earned by answers to questions that are gone. */
+  /** The points that each person has earned by answers to questions that were deleted. */
   earned: Map<string, Earned>;
-  /** What was seen while the server ran, and should not have been. */
+  /** The wrong results that were seen while the server ran. */
   problems: string[];
 }
 
@@ -36,7 +36,7 @@ export interface Person {
   /** Whether they keep the credential they were given; others are known by their fingerprint alone. */
   keepsCredential: boolean;
   token: string | null;
-  /** What they have answered, or tried to. */
+  /** The questions that they have answered, or tried to answer. */
   tried: Set<string>;
 }
 

@@ -47,7 +47,7 @@ const SETTINGS = {
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** What it had to say for itself. */
+  /** The output of the process. */
   told: string;
 }
 
@@ -59,7 +59,7 @@ export interface Process {
   /** When it was ready, on the site's clock. */
   readonly readyAt: number;
   readonly url: string;
-  /** What it had to say besides, until now. */
+  /** The output of the process besides its address, until now. */
   readonly told: string;
   readonly ended: Promise<Ended>;
   signal(signal: NodeJS.Signals): void;
@@ -70,7 +70,7 @@ export interface StartOptions {
   at?: { point: string; hit: number };
   /** Settings of this one server, where several are on the same data. */
   env?: Readonly<Record<string, string>>;
-  /** What `parley serve` is told on its command line. */
+  /** Further flags of `parley serve`. */
   flags?: readonly string[];
 }
 
@@ -231,13 +231,13 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
   };
 }
 
-/** Resolves once the server goes by these clocks, or is no more. */
+/** Resolves once the server uses these clocks, or has ended. */
 async function tell(child: ChildProcess, clock: ToldClock): Promise<void> {
   if (!child.connected) return;
   const over = new AbortController();
-  const heard = ["message", "disconnect"].map((event) => once(child, event, { signal: over.signal }).catch(() => {}));
+  const read = ["message", "disconnect"].map((event) => once(child, event, { signal: over.signal }).catch(() => {}));
   child.send(clock);
-  await Promise.race(heard);
+  await Promise.race(read);
   over.abort();
 }
 

@@ -3,7 +3,7 @@ import { type Ended, isRunning, openSite, type Process } from "./kill-process.ts
 import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Aside } from "./kill-story.ts";
 
-/** What an executor knows: what was acknowledged, and the lease it was given. */
+/** The state that an executor knows: the acknowledged requests, and the lease it was given. */
 interface Memory {
   planner: string;
   worker: string;

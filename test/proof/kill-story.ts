@@ -27,7 +27,7 @@ export interface Step {
   at?: { point: string; hit: number };
 }
 
-/** What came of it all. */
+/** The results of the story. */
 export interface Story {
   cycles: number;
   pointsHit: string[];
@@ -43,7 +43,7 @@ export interface Story {
   stopMs: number;
 }
 
-/** What a part of the story that is told beside the others is given. */
+/** The means of a part of the story that runs beside the others. */
 export interface Aside {
   on: DatabaseName;
   step: Step;
@@ -196,7 +196,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     return pause(LOAD_MS.least + random() * (LOAD_MS.most - LOAD_MS.least));
   }
 
-  /** So that deadlines pass while nobody is there, and one about when the server is under load. */
+  /** Sleeps so that deadlines pass while no server is running, and one about when the server is under load. */
   async function sleepTowardsADeadline(): Promise<void> {
     if (story.readyMs.length === 0) return;
     const open = await site.query(`SELECT expires_at FROM questions WHERE state = 'open' ORDER BY expires_at LIMIT 20`);

@@ -3,11 +3,11 @@ import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type Harn
 import { listPoints } from "./kill-process.ts";
 import { tellStory, type Story, type Step } from "./kill-story.ts";
 
-/** What the CI portion does at least. */
+/** The minimum of the CI portion. */
 const CYCLES = 60;
 const LONG_CYCLES_PER_HOUR = 375;
 const LONG_POINT_ROUNDS_PER_HOUR = 2.5;
-/** Of the cycles at random times, so many of ten end with a polite signal instead. */
+/** The number of cycles at random times, out of ten, that end with a polite signal instead. */
 const POLITE_OF_TEN = 2;
 
 /** Points that only one of the databases passes. */
@@ -15,7 +15,7 @@ const ONLY_ON: readonly [RegExp, DatabaseName][] = [
   [/^(sqlite|highwater)-|^first-start-files/, "sqlite"],
   [/^postgres-/, "postgres"],
 ];
-/** What becomes of these points is for `deliver` to show. */
+/** The `deliver` harness tests these points. */
 const LEFT_TO_DELIVER = /^(addressed|decision|delivery|notice|notify)-/;
 /** Commands that a person runs, killed at these by test/backup/killed.large.test.ts. */
 const LEFT_TO_BACKUP = /^(backup|restore|import|move|rotate)-/;

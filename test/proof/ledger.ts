@@ -1,9 +1,10 @@
 /**
- * What clients were told, and what must therefore be true of the server ever after.
+ * The record of the replies that clients got, and the conditions that the server must meet ever after.
  *
- * A harness writes down every request with its reply, breaks what it likes, and then holds what the server shows
- * against this: what was acknowledged is there and equal, what was refused is not, what is unknown is there once or
- * not at all.
+ * A harness writes down every request with its reply, causes failures, and then compares the server's state with this
+ * record. An acknowledged request is there and equal. A refused one is not there. An unknown one is there once or not
+ * at
+ * all.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -155,7 +156,7 @@ function historyProblems({ seen }: Asked, shown: Question): string[] {
     : [`it showed ${say(was.responses)} and shows ${say(is.responses)}`];
 }
 
-/** What is compared of two readings, whether or not they were expanded. */
+/** Returns the fields that are compared of two readings, whether or not they were expanded. */
 function stateOf({ status, closed_at, expired_at, cancelled, responses }: Question) {
   const plain = responses.map(({ answer, selected_option, confidence }) => ({ answer, selected_option, confidence }));
   return { status, closed_at, expired_at, cancelled, responses: plain };

@@ -2,14 +2,14 @@ import type { Decision } from "../../src/requests/model/request.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 
 const ANSWERS = 10_000;
 const LONG_ROUNDS_PER_HOUR = 20;
-/** As many as one request can name. */
+/** The most people that one request can name. */
 const PEOPLE = 25;
 const MOST_MEGABYTES = 500;
 /** Ten times what a machine needs that does much else besides. */
@@ -21,7 +21,7 @@ interface Raced {
   /** The same person said the same before. */
   again: number;
   late: number;
-  /** The store had no room at that moment; whoever hears that comes again. */
+  /** The requests that the store had no room for at that moment. Their clients try again. */
   turnedAway: number;
   megabytes: number;
   seconds: number;
@@ -119,7 +119,7 @@ async function race(
     waiting = turned;
   }
 
-  const { outcome, state } = await readAddressed(ctx, askId);
+  const { outcome, state } = await readRequest(ctx, askId);
   const told = raced.taken + raced.again + raced.late;
   if (raced.taken !== 1) problems.push(`${raced.taken} answers were taken`);
   if (told !== ANSWERS) problems.push(`${ANSWERS - told} answers were told nothing`);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { readEvents } from "../../sdk/src/sse.ts";
-import { expireDueAsks } from "../../src/questions/loops/expire.ts";
+import { expireDueQuestions } from "../../src/questions/loops/expire.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { DATABASES, openWorld, type Reply, type World } from "../support/world.ts";
@@ -26,7 +26,7 @@ interface Side {
   close(): Promise<void>;
 }
 
-/** What a reply says, with our names in it. */
+/** A reply, with our names in it. */
 interface Seen {
   status: number;
   body: unknown;
@@ -96,7 +96,7 @@ export async function openPair(env: Record<string, string>): Promise<Pair> {
     async sweep() {
       const { signal } = new AbortController();
       await each(async ({ world: { server } }) => {
-        while (await expireDueAsks(server.ctx, signal));
+        while (await expireDueQuestions(server.ctx, signal));
         while (await sweep(server.ctx));
       });
     },
@@ -182,8 +182,8 @@ function read(side: Side, reply: Reply, request: Request, expected: Expected): S
 }
 
 /**
- * What is compared of the headers. Limits on writes are exact; those on reads are counted in memory and may be a second
- * behind, so that only their size is certain; other routes have none.
+ * Returns the headers that are compared. Limits on writes are exact. Limits on reads are counted in memory and may be a
+ * second behind, so that only their size is certain. Other routes have no limits.
  */
 function comparable(headers: Readonly<Record<string, string>>, { method }: Request): Record<string, string> {
   const open = { GET: /^x-ratelimit-re/, DELETE: /^x-ratelimit/ }[method];

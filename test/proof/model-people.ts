@@ -15,15 +15,18 @@ import {
 type Headers = Expected["headers"];
 
 const ok = (body: unknown, headers: Headers): Expected => ({ status: 200, body, headers });
-/** What the contract leaves open is compared as this. */
+/** The value that stands for everything that the contract leaves open. */
 export const ANY = "<any>";
 
-/** Who is known to come, if anybody. */
+/** Returns the known person of a caller, or undefined. */
 function known(model: Model, caller: Caller): Who | undefined {
   return caller.shows === "nothing" ? undefined : model.people.get(caller.name);
 }
 
-/** Who comes, with the zone they are in now; nothing is kept until `keep`, which says whether a credential is given. */
+/**
+ * Returns the person who comes, with the zone they are in now. Nothing is stored until `keep`, which returns the
+ * credential header, if one is given.
+ */
 function enter(model: Model, caller: Caller): { who: Who; zone: string; keep(): Headers } {
   const held = known(model, caller);
   const marks = { views: new Map(), skips: new Map(), reports: new Set<string>() };

@@ -163,7 +163,7 @@ function progressOf(ledger: readonly Credit[]) {
 
 const wireTime = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** What `/human/stats` says of a ledger, but for the rank. */
+/** Returns the body of `/human/stats` for a ledger, without the rank. */
 export function statsOf(ledger: readonly Credit[], badges: readonly Badge[], now: number, zone: string) {
   const last = ledger.at(-1);
   const all = progressOf(ledger);
@@ -185,7 +185,7 @@ export function statsOf(ledger: readonly Credit[], badges: readonly Badge[], now
 
 export const PERIODS = ["daily", "weekly", "all_time"] as const;
 
-/** Who stands where in a period: shared ranks, and within one whoever got there first. */
+/** Returns the ranking of a period. Ranks are shared; within one, the person who got there first is listed first. */
 export function standingsOf<Who>(ledgers: ReadonlyMap<Who, readonly Credit[]>, period: string, now: number) {
   const today = utcDay(now) * DAY;
   // 1 January 1970 was a Thursday.

@@ -1,6 +1,7 @@
 /**
- * The Ask-a-Human door as maps: what each request must be answered, and what it leaves behind, as the contract has it.
- * Ids are names such as `{q3}`; whoever compares puts them in the place of real ones.
+ * The Ask-a-Human endpoint as maps: the reply that each request must get, and the state that it leaves, by the
+ * contract.
+ * Ids are names such as `{q3}`. The comparison replaces the real ids by these names.
  */
 import { type Badge, type Credit, DAY, HOUR, type PointRules } from "./model-points.ts";
 
@@ -102,7 +103,7 @@ export class Model {
     return this.now - end >= this.rules.keptMs;
   }
 
-  /** What is outlived is gone. */
+  /** Deletes the questions that are past their retention. */
   sweep(): void {
     for (const [id, ask] of this.asks) if (this.isOutlived(ask)) this.asks.delete(id);
   }
@@ -136,7 +137,7 @@ export class Model {
     return this.peek(bucket, limit);
   }
 
-  /** What every read is told; where it stands is not exact. */
+  /** Returns the headers of every read. The remaining count is not exact. */
   get readHeaders(): Headers {
     return { "x-ratelimit-limit": String(this.rules.readsPerHour) };
   }
@@ -245,7 +246,7 @@ export class Model {
     };
   }
 
-  /** What a stream has shown of the question: it, after each change. */
+  /** Returns the versions of the question that a stream has shown, one after each change. */
   history(ask: Ask): Record<string, unknown>[] {
     const answers = ask.responses.length;
     const growing = Array.from({ length: answers }, (_, n) => this.shown(ask, { answers: n }));

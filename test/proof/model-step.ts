@@ -1,4 +1,4 @@
-/** What every step of a story is made of. */
+/** The parts that every step of a story uses. */
 import fc from "fast-check";
 import type { Caller } from "./model-rules.ts";
 import type { Story } from "./model-story.ts";
@@ -40,7 +40,7 @@ export function steps<Args>(
   return { weight, arbitrary: args.map((given) => new Step(kind, given, (story) => act(story, given))) };
 }
 
-// What is drawn again and again
+// The arbitraries that many steps use
 
 export const which = fc.nat({ max: 30 });
 export const agent = fc.nat({ max: 1 });
@@ -59,7 +59,7 @@ export function callerOf(story: Story, { person, zone }: { person: number; zone?
 
 export const own = (story: Story, number: number) => ({ headers: { "x-agent-id": story.agent(number) } });
 
-/** The id of a question, or of none where there is none. */
+/** Returns the id of a question: an unknown id for 30, or undefined if the story has no question of that number. */
 export function idOf(story: Story, number: number): string | undefined {
   return number === 30 ? UNKNOWN : story.ask(number)?.id;
 }

@@ -1,4 +1,4 @@
-/** What agents do. */
+/** The steps of agents. */
 import fc from "fast-check";
 import { ANY } from "./model-people.ts";
 import type { Question } from "./model-rules.ts";
@@ -35,7 +35,7 @@ const range = (field: string, min: number, max: number) => ({
 export const TAGS = ["technical", "product", "ethics", "creative", "general"];
 const TYPES = ["text", "multiple_choice"];
 
-/** What is wrong with a body, and what is said of it (spec/ask-a-human 10). */
+/** A flaw of a body, and the refusal that it gets (spec/ask-a-human 10). */
 const FLAWS: readonly { body: object; message?: string; details: object }[] = [
   {
     body: { prompt: "Too short" },

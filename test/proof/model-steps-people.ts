@@ -1,4 +1,4 @@
-/** What people do. */
+/** The steps of people. */
 import fc from "fast-check";
 import * as people from "./model-people.ts";
 import type { Caller, Given } from "./model-rules.ts";
@@ -109,7 +109,7 @@ async function look(
   await story.exchange({ method: "GET", path, headers: story.headersOf(who) }, expected, who.name);
 }
 
-/** Everything people look at, and what they put aside. */
+/** The steps in which people read or skip questions. */
 export const looking = [
   ...(["view", "results"] as const).map((kind) =>
     steps(2, kind, fc.record({ caller, which }), async (story, args) => {

@@ -21,7 +21,7 @@ export class Story {
   readonly asked: string[] = [];
   readonly keyed: Keyed[] = [];
   readonly given: { who: Caller; id: string; given: Given; key: string | undefined }[] = [];
-  /** What was done and what came of it, a line each. */
+  /** The steps and their results, a line each. */
   readonly lines: string[] = [];
   private readonly beganAt: number;
 
@@ -55,7 +55,7 @@ export class Story {
 
   /** Makes one request of both servers and of the model. */
   async exchange(request: Request, answer: () => Expected, from?: string): Promise<Expected> {
-    // What is asked is asked on a whole second, which is when it says it was.
+    // A question is asked on a whole second, because that is the time of creation that it shows.
     await this.tick(request.path === "/agent/questions" && request.body ? 1000 - (this.model.now % 1000) : 1);
     const expected = answer();
     const body = request.body === undefined ? "" : ` ${JSON.stringify(request.body)}`;

@@ -10,7 +10,7 @@ import { Story } from "./model-story.ts";
 const SEQUENCES = 300;
 const SEQUENCES_PER_HOUR = 2500;
 const STEPS = 40;
-/** So many stories share two servers; then these are examined and new ones are opened. */
+/** The number of stories that share two servers. Then these are examined and new ones are opened. */
 const STORIES_PER_PAIR = 20;
 const SHRINK_MS = 60_000;
 const PLENTY = 1_000_000;
@@ -24,7 +24,7 @@ const RULES: readonly Rules[] = [
   { questionsPerHour: PLENTY, openQuestions: PLENTY, answersPerHour: PLENTY, bonuses: true, dailyCap: 60 },
 ].map((rules) => ({ ...rules, readsPerHour: PLENTY, keptMs: KEPT_DAYS * DAY }));
 
-/** The crowd is public, so that whoever shows nothing is somebody new. */
+/** The crowd is public, so that a request without credentials comes from a new person. */
 const settingsOf = (rules: Rules): Record<string, string> => ({
   ...IN_PUBLIC,
   ...Object.fromEntries(
@@ -109,7 +109,7 @@ export const model: Harness = {
 
     /** Plays one story to its end; the servers of one that failed are of no further use. */
     async function play(seed: number, commands: Iterable<fc.AsyncCommand<Story, object>>): Promise<void> {
-      // What is not played counts as kept: shrinking ends with the shortest story so far.
+      // A story that is not played counts as passed. Shrinking then ends with the shortest failing story so far.
       if (failedAt !== undefined && performance.now() - failedAt > SHRINK_MS) return;
       const kind = Math.abs(seed % RULES.length);
       const stage = await stageOf(kind);

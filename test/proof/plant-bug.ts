@@ -1,6 +1,6 @@
 /** A bug on purpose: its harness must notice it (spec/invariants 5). */
 export interface Plant {
-  /** What is wrong with it, as a developer might have written it. */
+  /** The bug's description, as a developer might have written it. */
   bug: string;
   file: string;
   /** Stands exactly once in the file. */
@@ -9,6 +9,6 @@ export interface Plant {
   harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock" | "sign" | "consent";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
-  /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */
+  /** The harness's message for this bug. A failure with another message does not count as a catch. */
   says: RegExp;
 }

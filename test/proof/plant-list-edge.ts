@@ -31,7 +31,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   {
     bug: "whether leases were held while the machine slept is asked of its wall clock",
     file: "src/asks/loops/expire-jobs.ts",
-    find: "store: await readClock(ctx)",
+    find: "store: await storeNow(ctx.db)",
     put: "store: ctx.clock.now()",
     harness: "clock",
     fast: true,

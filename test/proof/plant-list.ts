@@ -17,7 +17,7 @@ export const PLANTS: readonly Plant[] = [
     bug: "key by look, then insert",
     file: "src/questions/create.ts",
     find: `  const created = await transact(ctx, async (tx) => {
-    const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));`,
+    const existing = sameness && (await claimOrFind(tx, input.asker, id, sameness));`,
     put: `  const { sql } = await import("../core/store/sql.ts");
   const [looked] = sameness ? await ctx.db.all<{ object_id: string; body_hash: string }>(
     sql\`SELECT object_id, body_hash FROM idempotency
@@ -27,7 +27,7 @@ export const PLANTS: readonly Plant[] = [
     throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
   }
   const created = await transact(ctx, async (tx) => {
-    const standing = looked?.object_id;
+    const existing = looked?.object_id;
     if (sameness && !looked) {
       await tx.all(sql\`INSERT INTO idempotency (principal, verb, key, body_hash, object_id, expires_at)
         VALUES (\${input.asker}, 'ask', \${sameness.key}, \${sameness.bodyHash}, \${id}, parley_now() + 86400000)
@@ -61,8 +61,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "wake before COMMIT",
     file: "src/core/store/transact.ts",
-    find: "const { value, topics, told } = await ctx.db.transact(work, options);",
-    put: `const { value, topics, told } = await ctx.db.transact((tx) => {
+    find: "const { value, topics, facts } = await ctx.db.transact(work, options);",
+    put: `const { value, topics, facts } = await ctx.db.transact((tx) => {
     const all: typeof tx.all = (statement) => tx.all(statement);
     return work({ dialect: tx.dialect, all, wake: (topic) => ctx.wake.publish([topic]), tell: (fact) => tx.tell(fact) });
   });`,
@@ -81,22 +81,22 @@ export const PLANTS: readonly Plant[] = [
     says: /^T[12]/,
   },
   {
-    bug: "savepoint left out of the train",
+    bug: "savepoint left out of the group commit",
     file: "src/core/store/sqlite.ts",
-    find: 'writer.exec("ROLLBACK TO passenger; RELEASE passenger");',
-    put: 'writer.exec("RELEASE passenger");',
+    find: 'writer.exec("ROLLBACK TO work; RELEASE work");',
+    put: 'writer.exec("RELEASE work");',
     harness: "sim",
     fast: true,
-    // What was refused stays: it breaks a rule of its own, or changes a question of which nobody is woken.
+    // The refused change stays. It breaks a rule of its own, or changes a question whose waiters are not woken.
     says: /^(A|D4|I|T4|T5)/,
   },
   {
     bug: "reply before COMMIT",
     file: "src/core/store/sqlite.ts",
-    find: "return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };",
-    put: `if (topics.size === 0) return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };
-      passenger.resolve({ value, topics, told });
-      await nextTurn();
+    find: "return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };",
+    put: `if (topics.size === 0) return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };
+      transaction.resolve({ value, topics, facts });
+      await yieldToEventLoop();
       return { kept: true, tell: () => {} };`,
     harness: "kill",
     says: /it is gone/,
@@ -125,8 +125,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "the loser of a deadline is told what the clock says",
     file: "src/questions/answer.ts",
-    find: "  const held = await lockAsk(tx, ask.id);",
-    put: "  const held = undefined as AskAt | undefined;",
+    find: "  const held = await lockQuestion(tx, ask.id);",
+    put: "  const held = undefined as QuestionAt | undefined;",
     harness: "race",
     says: /a question that closed/,
   },
@@ -208,11 +208,11 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "reads served for a moment from a node's memory",
     file: "src/questions/read.ts",
-    find: "const found = await findAsk(ctx.db, askId);",
-    put: `const kept = ((ctx as { kept?: Map<string, { found: AskAt | undefined; at: number }> }).kept ??= new Map());
+    find: "const found = await findQuestion(ctx.db, askId);",
+    put: `const kept = ((ctx as { kept?: Map<string, { found: QuestionAt | undefined; at: number }> }).kept ??= new Map());
   const last = kept.get(askId);
   const isFresh = last !== undefined && ctx.clock.monotonic() - last.at < 200;
-  const found = isFresh ? last.found : await findAsk(ctx.db, askId);
+  const found = isFresh ? last.found : await findQuestion(ctx.db, askId);
   if (!isFresh) kept.set(askId, { found, at: ctx.clock.monotonic() });`,
     harness: "race",
     says: /after .* had (made or )?shown|a wait heard/,

@@ -11,7 +11,8 @@ import { runInProcess } from "./prove-process.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** How long a harness may look for a planted bug. The races that tell most of them come before the box of that one. */
 const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
-  // One bug takes ten seconds on average, at random. What is found ends the search, so that a long box costs nothing.
+  // One bug takes ten seconds on average, at random. The first catch ends the search, so that a long time limit costs
+  // nothing.
   sim: 150_000,
   kill: 120_000,
   model: 60_000,

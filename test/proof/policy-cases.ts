@@ -4,16 +4,16 @@ import { isDeepStrictEqual } from "node:util";
 import { evaluate, policyClassOf, type PolicyInput } from "../../src/policy/model/policy.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
-import type { RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Ask } from "../../src/asks/model/ask.ts";
 import { decide, ODD, type Decided, type RawAsk, type RawGrant, type RawPolicy, type RawRule } from "./policy-model.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 
-/** So many asks are put to each random policy. */
+/** The number of asks that are put to each random policy. */
 export const ASKS_PER_POLICY = 20;
 
 const TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"];
 const DECISIONS = ["ALLOW", "DENY", "ESCALATE"];
-/** Texts that are equal in some inputs and not in others, and stars that are none. */
+/** Texts that are equal in some inputs and not in others, and stars that are not wildcards. */
 const ACTIONS = [
   "write",
   "WRITE",
@@ -33,7 +33,7 @@ const NAMES = ["ana-bot", "bo-bot"];
 const FUNCTIONS = ["write", "Write", "deploy", "é", "e\u0301", "unknown", " "];
 const DIGESTS = ["sha256:aa", "sha256:bb"];
 
-/** What was put to the engine, and what came back different. */
+/** A case that the engine decided differently. */
 interface Difference {
   says: string;
 }
@@ -55,16 +55,16 @@ export function differenceOf(seed: number): Difference | null {
     const input = inputOf(ask);
     const what = policyClassOf(input);
     const grants = dice.chance(0.4) && what ? [grantOf(dice), { ...what, id: "g_exact" }] : [grantOf(dice)];
-    const verdict = evaluate(policy, grants, input);
+    const policyDecision = evaluate(policy, grants, input);
     const said: Decided = {
-      decision: verdict.decision,
-      matched: [...verdict.trace.matched],
-      defaulted: verdict.trace.defaulted,
-      grant: verdict.trace.grant ?? null,
-      rule: verdict.trace.rule_index,
-      reason: verdict.trace.reason,
-      to: verdict.to,
-      need: verdict.need,
+      decision: policyDecision.decision,
+      matched: [...policyDecision.trace.matched],
+      defaulted: policyDecision.trace.defaulted,
+      grant: policyDecision.trace.grant ?? null,
+      rule: policyDecision.trace.rule_index,
+      reason: policyDecision.trace.reason,
+      to: policyDecision.to,
+      need: policyDecision.need,
       input: { action: plain(input.action), resource: plain(input.resource), env: plain(input.env) },
       claimed: { ...input.claimed },
     };
@@ -72,14 +72,19 @@ export function differenceOf(seed: number): Difference | null {
     const put = () => `policy ${JSON.stringify(raw)}, ask ${JSON.stringify(ask)}, grants ${JSON.stringify(grants)}`;
     if (!isDeepStrictEqual(said, expected))
       return { says: `said ${JSON.stringify(said)}, expected ${JSON.stringify(expected)}: ${put()}` };
-    if (verdict.matchedRule === verdict.trace.defaulted) return { says: `a default is no rule: ${put()}` };
+    if (policyDecision.matchedRule === policyDecision.trace.defaulted)
+      return { says: `a default is no rule: ${put()}` };
     // A value that cannot be compared makes a DENY hold in spite of an exception that takes all it is about.
     if (said.rule !== undefined && idle.has(said.rule) && !hasOdd(ask))
       return { says: `rules[${said.rule}] won, which lint says can never win: ${put()}` };
     if (!other) continue;
     const again = evaluate(other, grants, input);
-    if (again.decision !== verdict.decision || again.need !== verdict.need || again.trace.grant !== verdict.trace.grant)
-      return { says: `${again.decision} in another order of rules, and ${verdict.decision} before: ${put()}` };
+    if (
+      again.decision !== policyDecision.decision ||
+      again.need !== policyDecision.need ||
+      again.trace.grant !== policyDecision.trace.grant
+    )
+      return { says: `${again.decision} in another order of rules, and ${policyDecision.decision} before: ${put()}` };
   }
   return null;
 }
@@ -164,7 +169,7 @@ const BLOCK_NAMES = [
 
 function blockOf(dice: Dice): Record<string, unknown> {
   const names = dice.shuffle([...BLOCK_NAMES]).slice(0, dice.chance(0.6) ? 1 : dice.between(2, 3));
-  // What is asked about most is spoken of most, so that many rules match.
+  // Rules name `action` and `env` more often, as cases do, so that many rules match.
   if (dice.chance(0.6)) names.push(dice.pick(["action", "env"]));
   return Object.fromEntries(
     [...new Set(names)].map((name) => {
@@ -251,7 +256,7 @@ function grantOf(dice: Dice): RawGrant {
   };
 }
 
-function relayAskOf(ask: RawAsk): Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal"> {
+function relayAskOf(ask: RawAsk): Pick<Ask, "type" | "roleId" | "meta" | "envelope" | "principal"> {
   const { envProfile, snapshotRepo } = ask;
   const snapshot = {
     ...(envProfile !== undefined && { env_profile: envProfile }),
@@ -259,7 +264,7 @@ function relayAskOf(ask: RawAsk): Pick<RelayAsk, "type" | "roleId" | "meta" | "e
   };
   const hasEnvelope = Object.keys(snapshot).length > 0;
   return {
-    type: ask.type as RelayAsk["type"],
+    type: ask.type as Ask["type"],
     roleId: ask.roleId,
     meta: ask.meta,
     principal: ask.principal,

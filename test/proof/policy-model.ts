@@ -15,7 +15,7 @@ export interface RawRule {
   standing?: boolean;
 }
 
-/** What an ask and its job say, as far as a policy looks at it. */
+/** The fields of an ask and its job that a policy reads. */
 export interface RawAsk {
   type: string;
   meta: Record<string, unknown>;
@@ -25,7 +25,7 @@ export interface RawAsk {
   principal: string;
   tool?: string;
   job: { id: string; env: string | null; repo: string | null };
-  /** Of a function call: what would run, and what exactly is asked for. */
+  /** The function of a function call, and the digest of its exact arguments. */
   call?: { fn: string; digest: string };
 }
 
@@ -40,7 +40,7 @@ export interface RawGrant {
   digest?: string;
 }
 
-/** What the second implementation says, in the fields that are compared. */
+/** The decision of the second implementation, in the fields that are compared. */
 export interface Decided {
   decision: string;
   matched: number[];

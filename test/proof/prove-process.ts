@@ -22,8 +22,9 @@ export function argumentsFor(name: string, options: HarnessOptions): string[] {
 }
 
 /**
- * Runs one harness in a process of its own and returns its report; a process that ends without one, or takes longer
- * than `withinMs`, says why. What it prints goes where `output` says.
+ * Runs one harness in a process of its own and returns its report. A process that ends without a report, or takes
+ * longer
+ * than `withinMs`, gives the reason. Its output goes where `output` says.
  */
 export async function runInProcess(
   name: string,

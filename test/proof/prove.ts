@@ -128,7 +128,7 @@ async function runHere(name: string): Promise<Outcome> {
   const report = await load(name)
     .then((harness) => harness.run(optionsOf(name, 1)))
     .catch((error: unknown) => {
-      // Whoever started this process must not take a mistake in a harness for a broken promise.
+      // A parent process must not take a mistake in a harness for a broken promise.
       if (process.send) throw error;
       return brokenOff(name, error instanceof Error ? (error.stack ?? error.message) : String(error));
     });

@@ -9,7 +9,7 @@ const BADGES: ReadonlyMap<string, number> = new Map([
   ["answers_10", 10],
 ]);
 
-/** I1, I2, I5: one key makes one object, for whoever comes with it; another body is refused. */
+/** I1, I2, I5: one key makes one object for every client that sends it; another body is refused. */
 export function checkKeys(log: Log): string[] {
   const problems: string[] = [];
   const keyed = ofKind(log, "create").filter(({ key }) => key !== undefined);
@@ -99,7 +99,7 @@ function windowProblems<One extends Create | Answer>(
     const told = counted.map(({ remaining }) => remaining);
     const right = counted.map((_, i) => limit - 1 - i);
     if (told.join() !== right.join()) problems.push(`${name}: was told of ${told.join(",")} left, of ${limit}`);
-    // Who is told of less must not have been through before somebody who was told of more had begun.
+    // An operation with less left must not end before one with more left begins.
     let earliestEnd = Infinity;
     for (const one of counted.toReversed()) {
       if (one.start > earliestEnd) problems.push(`${name}: ${describe(one)} was told of more left than one before it`);

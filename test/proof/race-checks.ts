@@ -1,7 +1,7 @@
 import { groupBy, ofKind, type Answer, type AskFacts, type Log, type Operation, type Reading } from "./race-log.ts";
 import { CLOCK_GRAIN_MS, storeTime } from "./race-nodes.ts";
 
-/** What each kind of operation may be told; anything else, or nothing, is a promise broken. */
+/** The statuses that each kind of operation may get. Any other status, or no reply, breaks a promise. */
 const EXPECTED: Readonly<Record<Operation["kind"], readonly number[]>> = {
   create: [200, 201, 403, 409, 429],
   answer: [200, 201, 409, 410, 429],
@@ -70,7 +70,7 @@ export function tellStories(log: Log): { stories: Story[]; problems: string[] } 
   return { stories, problems };
 }
 
-/** A1-A5: exact counts, one end, in time, one answer a person, and whoever was refused was refused rightly. */
+/** A1-A5: exact counts, one end, in time, one answer a person, and every refusal was right. */
 export function checkStory({ facts, answers, accepted, seen, last }: Story): string[] {
   const problems: string[] = [];
   const say = (text: string) => problems.push(`${facts.id}: ${text}`);
@@ -125,7 +125,7 @@ export function checkStory({ facts, answers, accepted, seen, last }: Story): str
 export function checkReads({ facts, accepted, seen, last }: Story): string[] {
   const problems: string[] = [];
   const place = new Map(last.responses?.map(({ id }, i) => [id, i + 1]));
-  // What must be contained from when on, and the two kinds of it.
+  // The minimum that readings must contain, and from when on: accepted answers and earlier readings.
   const known = [
     ...accepted.map((one) => ({
       from: one.end,

@@ -6,7 +6,7 @@ import { ask, at, LONG_S, SHORT_S, type Directed } from "./race-scene.ts";
 
 export interface DirectedReport {
   problems: string[];
-  /** How long a wait at one node took to hear of an answer at another, in ms, on servers that have nothing else to do. */
+  /** The delays of a wait at one node after an answer at another, in ms, on servers without other work. */
   wakes: number[];
 }
 
@@ -107,7 +107,7 @@ async function photoFinish(on: Directed): Promise<string[]> {
   return [];
 }
 
-/** The only answer needed meets a cancel: one of the two ends the question, and everybody hears the same. */
+/** The only answer needed meets a cancel. One of the two ends the question, and all clients get the same result. */
 async function cancelAgainstLast(on: Directed): Promise<string[]> {
   const asks = await Promise.all(Array.from({ length: OPEN_QUESTIONS }, () => ask(on, "cancels", 1)));
   await Promise.all(
@@ -120,7 +120,7 @@ async function cancelAgainstLast(on: Directed): Promise<string[]> {
   return [];
 }
 
-/** An agent waits at one node, and hears of an answer at another; a wait for nothing ends with its time. */
+/** An agent that waits at one node gets an answer from another. A wait without an answer ends with its time. */
 async function wakeAcrossNodes(on: Directed, wakes: number[]): Promise<string[]> {
   const late: number[] = [];
   for (let round = 0; round < WAKE_ROUNDS; round += 1) {

@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { exchange, readingFrom, type Reply, type Sent } from "./race-http.ts";
 import type { Answer, AskFacts, Base, Cancel, Create, Feed, Log, Operation, Read, Reading, Stats } from "./race-log.ts";
 
-/** Who does something, and through which server. */
+/** The client of an operation, and the server it uses. */
 export interface By {
   client: number;
   node: number;

@@ -32,8 +32,8 @@ export function heldPastDeadline(on: Directed): Promise<string[]> {
 const tooLate = (one: Answer): string => `${describe(one)} got ${one.status} though held past the deadline`;
 
 /**
- * An answer counts in time and is held up before its COMMIT until the deadline is over. Whoever asks meanwhile must not
- * hear that the question expired: it closes.
+ * An answer counts in time, and its COMMIT is delayed until the deadline is over. A reader in the meantime must not see
+ * the question as expired, because it closes.
  */
 export function committedPastDeadline(on: Directed): Promise<string[]> {
   return holding(on, async (openHolder) => {

@@ -57,7 +57,7 @@ export async function* readEvents(
   for await (const chunk of response.setEncoding("utf8")) {
     text += chunk as string;
     const parts = text.split("\n\n");
-    // What follows the last empty line is not whole yet.
+    // The text after the last empty line is not a whole event yet.
     text = parts.pop() ?? "";
     for (const part of parts) {
       const fields = new Map(part.split("\n").map((line): [string, string] => fieldOf(line)));

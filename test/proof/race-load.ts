@@ -28,7 +28,7 @@ const TRIES_OVER_LIMIT = 5;
 interface Slot {
   asker: number;
   ask: AskFacts | null;
-  /** As far as the clients know. */
+  /** The count, as far as the clients know. */
   n: number;
   isFinal: boolean;
   triesAfterEnd: number;
@@ -152,7 +152,7 @@ export async function runLoad(options: LoadOptions): Promise<Follower[]> {
       const own = slots.flatMap((other) => (other.ask?.agent === ask.agent ? [other.ask.id] : []));
       return learn(slot, ask, await door.pollMany(by, ask.agent, own));
     }
-    // One of the latest asks, whoever made it.
+    // One of the latest asks, by any agent.
     const late = [...log.asks.values()].slice(-20);
     await answer(by, anyone(), late.length > 0 ? dice.pick(late) : ask);
   }

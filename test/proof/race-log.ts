@@ -1,4 +1,4 @@
-/** What every operation of a race leaves behind; every promise is checked from this alone. */
+/** The record of one operation of a race. Every promise is checked by these records alone. */
 export interface Base {
   client: number;
   node: number;
@@ -39,7 +39,7 @@ export interface Create extends Base {
   kind: "create";
   agent: string;
   key?: string;
-  /** Which body was sent. */
+  /** The number of the body that was sent. */
   variant: number;
   ask?: string;
 }
@@ -104,18 +104,18 @@ export interface AskFacts {
 export interface StreamEvent {
   seq: number;
   reading: Reading | null;
-  /** Which node sent it, and when it came. */
+  /** The node that sent it, and the time when it came. */
   node: number;
   at: number;
 }
 
-/** What one follower got of an agent's stream, in the order in which it came. */
+/** The events that one follower of an agent's stream received, in their order. */
 export interface Stream {
   agent: string;
   events: StreamEvent[];
   /** How often the connection was cut and the stream resumed. */
   cuts: number;
-  /** What went wrong without our cutting anything. */
+  /** The errors that a cut by the harness did not cause. */
   problems: string[];
 }
 

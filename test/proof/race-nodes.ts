@@ -16,7 +16,7 @@ export interface Nodes extends AsyncDisposable {
   database: string;
   /** A connection of the harness's own, to hold rows with. */
   control: pg.Client;
-  /** What the servers wrote to standard error. */
+  /** The output of the servers to standard error. */
   complaints(): readonly string[];
 }
 
@@ -28,7 +28,8 @@ export const ANSWERS_PER_HOUR = 30;
 const COUNT = 3;
 /**
  * The store's clock runs so many times as fast as the wall, so that questions of a minute meet their deadline while
- * they are hot. The nodes' own clocks stay behind it: whoever decides by a node's clock is found out.
+ * they
+ * are hot. The nodes' own clocks stay behind it, which reveals a decision by a node's clock.
  */
 const SPEED = 30;
 /** Two readings of the machine's clock, each cut to milliseconds, may differ by this. */
@@ -100,7 +101,7 @@ function serve(database: string, dataDir: string, number: number, complaints: st
       PARLEY_ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR: "1000000",
       PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "1000000",
       DATABASE_URL: database,
-      // What is raced for here must not depend on how fast the machine is; `freeze` looks at what happens in time.
+      // The results of this race must not depend on the speed of the machine. `freeze` tests the time limits.
       PARLEY_DATABASE_WAIT_MS: "30000",
     },
   });

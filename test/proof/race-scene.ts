@@ -2,7 +2,7 @@ import type { By, Door } from "./race-door.ts";
 import type { AskFacts, Log } from "./race-log.ts";
 import type { Nodes } from "./race-nodes.ts";
 
-/** What a directed race is run with. */
+/** The means of a directed race. */
 export interface Directed {
   nodes: Nodes;
   door: Door;

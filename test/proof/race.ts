@@ -16,7 +16,7 @@ import type { Follower } from "./race-streams.ts";
 const OPERATIONS = 40_000;
 const BOX_MS = 75_000;
 /**
- * What one round must reach. Two cores of their own give about 750 operations a second, shared with two other jobs 240,
+ * The minimum of one round. Two cores of their own give about 750 operations a second, shared with two other jobs 240,
  * with eight 110: the floor is half of the last.
  */
 const FLOORS: Readonly<Record<string, number>> = {
@@ -182,7 +182,7 @@ async function examine(nodes: Nodes): Promise<string[]> {
   }
 }
 
-/** What the servers logged as an error is one. */
+/** Returns the lines that the servers logged as errors. */
 function errorsOf(nodes: Nodes): string[] {
   return nodes.complaints().filter((line) => /"level":[56]0/.test(line));
 }

@@ -11,7 +11,7 @@ const REQUESTS = 250;
 const MAX_FAILURES = 5;
 const NO_EDGE = { PARLEY_LIMITS_EDGE_PER_SECOND: "1000000", PARLEY_LIMITS_EDGE_BURST: "1000000" };
 
-/** How a server is set up, and whom that is meant for. */
+/** A server's settings, and the clients for which they are made. */
 interface Setup {
   env: Record<string, string>;
   hosts: readonly string[];
@@ -23,7 +23,9 @@ interface Setup {
 /** The one respect in which a server is not for this computer alone: what a mistake would overlook. */
 const ODDITIES = ["none", "bind", "url", "hosts", "proxies"] as const;
 
-/** What proxies put into requests: Caddy and Traefik, nginx as it is documented, content networks, old ones. */
+/**
+ * The headers that proxies add to requests: Caddy and Traefik, nginx as it is documented, content networks, old ones.
+ */
 const SIGNS = [
   "X-Forwarded-For",
   "x-forwarded-proto",

@@ -36,7 +36,7 @@ interface Asked {
   id: string;
   job: string;
   end: End;
-  /** The answer as whoever gave it was told it, once that was so. */
+  /** The answer as its sender got it in the reply, once there was one. */
   told?: Record<string, unknown>;
 }
 
@@ -195,7 +195,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     }
     for (const row of rows.filter(({ said }) => said === "TIMEOUT")) {
       const [due, at] = [Number(row["expires_at"]), Number(row["created_at"])];
-      // What came due while no server was there is settled by the next one, before it is ready.
+      // A request that came due while no server was running is settled by the next one, before it is ready.
       const life = lives.find(({ from, to }) => from <= at && at <= to);
       const since = life ? Math.max(due, life.from) : at;
       story.latenessMs = Math.max(story.latenessMs, at - since);

@@ -21,8 +21,9 @@ const POINTS: readonly { point: string; mostHits: number }[] = [
 
 /**
  * The shipped process with executors that ask and people, services and rules that answer, killed at each point of an
- * ask's life: whatever was acknowledged is there, every ask has one answer and the one that was told, deadlines hold, and
- * whoever follows a job sees every event once (spec/relay 22; spec/invariants D1, S1 to S4, T1).
+ * ask's life. Every acknowledged request is there. Every ask has one answer, the one that clients got. Deadlines hold.
+ * A
+ * follower of a job sees every event once (spec/relay 22; spec/invariants D1, S1 to S4, T1).
  */
 export const relay: Harness = {
   name: "relay",

@@ -130,7 +130,9 @@ function checkTokens(completed: readonly Found[], problem: Problem): void {
   }
 }
 
-/** The branch of a task stands at the commit that the task shows; of what was rejected there is none. */
+/**
+ * Checks that the branch of a task stands at the commit that the task shows, and that a rejected task has no branch.
+ */
 async function checkBranches({ site, checkout }: RunSite, problem: Problem): Promise<void> {
   const tasks = await site.query(
     "SELECT id, slug, state, prompt, branch, commit_sha, attempt FROM aa_tasks WHERE repo = 'shop'",
@@ -178,7 +180,7 @@ function attemptRefs(path: string): { slug: string; n: number; commit: string }[
   });
 }
 
-/** What git says, or that it could not. */
+/** Returns git's output, or its error message. */
 function asked(path: string, ...args: string[]): string {
   try {
     return gitIn(path, ...args);

@@ -11,7 +11,7 @@ export interface Move {
   from: string | null;
   to: string;
   commit: string | null;
-  /** With which commits its dependencies stood at that moment. */
+  /** The commits of its dependencies at that moment. */
   dependencies: Readonly<Record<string, string | null>>;
 }
 

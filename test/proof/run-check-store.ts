@@ -6,7 +6,7 @@ import type { RunSite } from "./run-site.ts";
 type Row = Record<string, unknown>;
 type Problem = (says: string) => void;
 
-/** What clients were told stands in the store, and nothing else does. */
+/** Checks that the store holds the tasks that clients were promised, and no others. */
 export async function checkStore(site: RunSite, cards: readonly Card[], ledger: Ledger, problem: Problem) {
   const query = (text: string) => site.site.query(text);
   const tasks = await query("SELECT repo, id, prompt, state, generation, attempt FROM aa_tasks");
@@ -21,7 +21,10 @@ export async function checkStore(site: RunSite, cards: readonly Card[], ledger: 
   await checkPermissions(site, problem);
 }
 
-/** As many submissions as were acknowledged came about, and the last one is one that may have been the last. */
+/**
+ * Checks that the task counts every acknowledged submission, and that its prompt is from one that may have been the
+ * last.
+ */
 function checkSubmissions({ id }: Card, task: Row, ledger: Ledger, problem: Problem): void {
   const own = ledger.submissions.filter((one) => one.id === id && one.known !== "refused");
   const sure = own.filter(({ known }) => known === "acknowledged");
@@ -43,14 +46,14 @@ function checkSubmissions({ id }: Card, task: Row, ledger: Ledger, problem: Prob
   }
 }
 
-/** Each attempt's work was reviewed once, as whoever did so was told. */
+/** Checks that each attempt's work was reviewed once, as its reviewer was notified. */
 async function checkReviews(query: RunSite["site"]["query"], { reviews }: Ledger, problem: Problem): Promise<void> {
   const rows = await query("SELECT repo, id, attempt, verdict, comment FROM aa_reviews");
   const keys = new Set(reviews.map(({ id, attempt }) => `${id} ${attempt}`));
   for (const key of keys) {
     const said = reviews.filter((one) => `${one.id} ${one.attempt}` === key && one.known === "acknowledged");
     const row = rows.find((one) => `${String(one["id"])} ${String(one["attempt"])}` === key);
-    // Who says the same once more in the inbox is told that it stands.
+    // The same review once more in the inbox gets the reply that it stands.
     const once = said.filter(({ ask }) => ask === null);
     if (once.length > 1 || new Set(said.map(({ verdict }) => verdict)).size > 1) {
       problem(`A1: attempt ${key} was reviewed ${said.length} times: ${said.map(({ verdict }) => verdict).join(", ")}`);
@@ -62,7 +65,7 @@ async function checkReviews(query: RunSite["site"]["query"], { reviews }: Ledger
   }
 }
 
-/** What was decided stands, and whoever decided otherwise was not told that it counts. */
+/** Checks that each acknowledged decision stands, and that no contrary decision was acknowledged. */
 async function checkDecisions(query: RunSite["site"]["query"], ledger: Ledger, problem: Problem): Promise<void> {
   const rows = new Map(
     (await query("SELECT ask_id, title, state, outcome FROM addressed_asks")).map((row) => [row["ask_id"], row]),
@@ -97,7 +100,10 @@ async function checkHolders(query: RunSite["site"]["query"], problem: Problem): 
   }
 }
 
-/** Of one attempt one server's folder saw agents, and no two attempts at a task met; nothing ran that nobody allowed. */
+/**
+ * Checks that each attempt ran in the folder of one server, that no two attempts at a task met, and that nothing ran
+ * without permission.
+ */
 async function checkPermissions(site: RunSite, problem: Problem): Promise<void> {
   const homes = new Map<string, string>();
   const rows = await site.site.query(`SELECT a.attempt_id, w.answer_json FROM aa_attempts a
@@ -106,7 +112,7 @@ async function checkPermissions(site: RunSite, problem: Problem): Promise<void> 
     rows.filter(({ answer_json }) => /"approved":true/.test(String(answer_json))).map((row) => row["attempt_id"]),
   );
   for (const [what, task = "", attempt = "", more = ""] of site.notes()) {
-    // A worker that is lost is not heard of; its agent may still be at work.
+    // Remote workers are left out. The agent of a lost one may still be at work.
     if (what === "met" && task.startsWith("shop-")) problem(`J9: attempt ${attempt} of ${task} met ${more} at work`);
     if (what === "begun") {
       const before = homes.get(attempt) ?? more;

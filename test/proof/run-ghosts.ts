@@ -3,7 +3,7 @@ import { pause } from "./kill-steps.ts";
 import { anyServer, noteReply, type Scene } from "./run-givers.ts";
 import type { Random } from "./run-plan.ts";
 
-/** What whoever holds a job may write in its name; a ghost tries each. */
+/** The writes of a job's holder. A ghost tries each of them. */
 const WRITES: readonly [path: string, body: object][] = [
   ["heartbeat", { note: "I live" }],
   ["logs", { message: "from beyond" }],
@@ -55,7 +55,7 @@ async function oneGhost(scene: Scene, kind: string, random: Random): Promise<boo
     body: done,
     lease: second.token,
   });
-  // Whoever is slow may have lost it, too.
+  // A slow holder may have lost the job, too.
   if (finished?.status === 409 && finished.body.error.code === "FENCED") return false;
   if (finished && finished.status !== 200) scene.problem(`J2: the holder of ${id} was answered ${finished.text}`);
   return finished !== null;
@@ -75,14 +75,14 @@ async function loseLease(scene: Scene, id: string): Promise<void> {
   while (!scene.isOver() && !(await isLost())) await pause(100);
 }
 
-/** Claims the one job of a kind, as soon as it is in line. A claim nobody heard of is somebody's all the same. */
+/** Claims the one job of a kind, as soon as it is in line. A claim whose reply is lost still holds the job. */
 async function claim(scene: Scene, kind: string, random: Random): Promise<{ token: string; epoch: number } | null> {
   while (!scene.isOver()) {
-    const wish = { kinds: [kind], worker_id: "ghost", wait: "1s", lease_ttl_s: 60 };
+    const input = { kinds: [kind], worker_id: "ghost", wait: "1s", lease_ttl_s: 60 };
     const reply = await scene.site.ask(anyServer(scene, random), "executor", {
       method: "POST",
       path: "/jobs/claim",
-      body: wish,
+      body: input,
     });
     noteReply(scene, `the claim of ${kind}`, reply);
     if (reply === null) return null;

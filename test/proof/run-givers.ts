@@ -4,7 +4,7 @@ import { knownBy, type Ledger } from "./run-ledger.ts";
 import { below, pick, promptOf, type Card, type Random } from "./run-plan.ts";
 import type { RunSite, Server } from "./run-site.ts";
 
-/** What everybody who takes part in a story shares. */
+/** The state that all participants of a story share. */
 export interface Scene {
   site: RunSite;
   cards: readonly Card[];
@@ -22,7 +22,7 @@ const GIVE_UP_MS = 120_000;
 
 export const anyServer = ({ site }: Scene, random: Random): Server => pick(random, site.servers);
 
-/** What is not a considered reply is our bug, whatever it was about. */
+/** Reports a reply that is not a considered one as our bug, whatever the request was. */
 export function noteReply(scene: Scene, what: string, reply: Reply | null): void {
   if (reply && reply.status >= 500 && reply.status !== 503) {
     scene.problem(`V2: ${what} was answered ${reply.status} ${reply.text}`);
@@ -95,7 +95,7 @@ async function give(scene: Scene, card: Card, random: Random): Promise<void> {
     }
     if (replies.some((reply) => reply?.status === 202)) {
       Object.assign(op, { known: "acknowledged", to: performance.now() });
-      // Said again by somebody who did not hear: it cancels nothing.
+      // A client whose reply was lost sends it again. It cancels nothing.
       if (random() < 0.2) void send();
       return;
     }
@@ -134,7 +134,7 @@ async function takeBack(scene: Scene, card: Card, random: Random): Promise<void>
   }
 }
 
-/** What would close a circle is refused, whatever else happens. */
+/** Checks that a dependency that would close a circle is refused, whatever else happens. */
 async function closeCircle(scene: Scene, random: Random): Promise<void> {
   const card = scene.cards.find(({ dependencies }) => dependencies.length > 0);
   const [first] = card?.dependencies ?? [];

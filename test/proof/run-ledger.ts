@@ -1,6 +1,6 @@
 import type { RepoName } from "./run-site.ts";
 
-/** What became of a request, as whoever sent it knows it. */
+/** The result of a request, as its sender knows it. */
 type Known = "acknowledged" | "refused" | "unknown";
 
 interface Op {
@@ -20,7 +20,7 @@ export interface Submission extends Op {
 /** A task that was taken back. */
 export type Cancelling = Op;
 
-/** What a person said of finished work, and at which door. */
+/** A person's review of finished work, and the endpoint that it was sent to. */
 export interface Reviewing extends Op {
   attempt: number;
   verdict: "approve" | "request_changes" | "reject";
@@ -29,14 +29,14 @@ export interface Reviewing extends Op {
   status: number;
 }
 
-/** What a person decided of what an agent asked. */
+/** A person's decision on an agent's ask. */
 export interface Deciding {
   ask: string;
   said: Readonly<Record<string, unknown>>;
   known: Known;
 }
 
-/** What the clients of one story were told. */
+/** The replies that the clients of one story got. */
 export interface Ledger {
   submissions: Submission[];
   cancellings: Cancelling[];
@@ -46,7 +46,7 @@ export interface Ledger {
 
 export const openLedger = (): Ledger => ({ submissions: [], cancellings: [], reviews: [], decisions: [] });
 
-/** Returns what a status means for what was asked; whoever is told to come again knows nothing. */
+/** Returns the result of a request by its status. A status that asks the client to come again leaves it unknown. */
 export function knownBy(status: number | undefined): Known {
   if (status === undefined || [408, 429, 503].includes(status)) return "unknown";
   return status < 300 ? "acknowledged" : "refused";

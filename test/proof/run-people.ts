@@ -39,7 +39,7 @@ export async function review(scene: Scene, random: Random): Promise<void> {
       say(pick(random, VERDICTS), attempt),
       ...(random() < 0.5 ? [say(pick(random, VERDICTS), attempt)] : []),
       ...(ask !== null && random() < 0.6 ? [reviewAsk(scene, { repo, id, attempt, ask }, random)] : []),
-      // Of work that is not the newest nobody says anything any more.
+      // Work that is not the newest gets no reviews any more.
       ...(random() < 0.4 ? [say("approve", attempt + (random() < 0.5 ? 1 : -1))] : []),
     ]);
   }
@@ -98,15 +98,15 @@ export async function decide(scene: Scene, random: Random): Promise<void> {
 }
 
 async function decideOne(scene: Scene, ask: Shown, random: Random): Promise<void> {
-  const said = sayingTo(ask, { random, gentle: scene.isHealing() });
-  const body = { ...(ask.digest !== null && { digest: ask.digest }), ...said };
+  const replyBody = sayingTo(ask, { random, gentle: scene.isHealing() });
+  const body = { ...(ask.digest !== null && { digest: ask.digest }), ...replyBody };
   const path = `/people/me/asks/${ask.id}/decision`;
   const reply = await scene.site.ask(anyServer(scene, random), "answer", { method: "POST", path, body });
   noteReply(scene, `a decision of "${ask.title}"`, reply);
   const known = knownBy(reply?.status);
-  scene.trace(`decide "${ask.title}": ${JSON.stringify(said)}, ${reply?.status}`);
+  scene.trace(`decide "${ask.title}": ${JSON.stringify(replyBody)}, ${reply?.status}`);
   if (reply && (reply.status === 400 || reply.status === 422)) scene.problem(`a decision was answered ${reply.text}`);
-  scene.ledger.decisions.push({ ask: ask.id, said, known });
+  scene.ledger.decisions.push({ ask: ask.id, said: replyBody, known });
 }
 
 function sayingTo(ask: Shown, { random, gentle }: { random: Random; gentle: boolean }): Record<string, unknown> {

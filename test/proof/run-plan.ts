@@ -38,7 +38,7 @@ export function drawCards(repo: RepoName, count: number, random: Random): Card[]
   for (let i = 0; i < count; i += 1) {
     const wanted = i > 0 && random() < shape.often ? 1 + below(random, shape.most) : 0;
     const dependencies = [...new Set(Array.from({ length: wanted }, () => pick(random, cards).id))];
-    // Who joins several may have to resolve a conflict, which is easier said in shell.
+    // An agent that joins several branches may have to resolve a conflict, which is easier to write in shell.
     const agent = dependencies.length < 2 && random() < 0.4 ? "claude" : "shell";
     const startDependentsOn = random() < 0.25 ? "approved" : "completed";
     cards.push({
@@ -53,7 +53,7 @@ export function drawCards(repo: RepoName, count: number, random: Random): Card[]
   return cards;
 }
 
-/** What a submission of a task is known by, in its prompt, its file and its commit. */
+/** Returns the token that identifies a submission of a task in its prompt, its file and its commit. */
 export const tokenIn = (text: string): string | undefined => /\bsubmission-\d+-\d+/.exec(text)?.[0];
 
 /**
@@ -79,7 +79,7 @@ export function promptOf(
   const stray = random() < 0.3 ? ["setsid sleep 600 > /dev/null 2>&1 &"] : [];
   const fails = !gentle && random() < 0.1 ? ["exit 3"] : [];
   const shared = shares ? [`echo ${token} > shared.txt`] : [];
-  // Whoever joins several may find markers where these did not merge.
+  // A task that joins several branches may find markers of a conflict between these.
   const resolved =
     dependencies.length > 1 ? [`for file in $(grep -l '^<<<<<<< ' *.txt); do echo ${token} > "$file"; done`] : [];
   const lines = [...resolved, `echo ${token} > ${id}.txt`, ...shared, ...stray, `sleep ${seconds}`, ...fails, "true"];

@@ -15,7 +15,7 @@ export function processesByAttempt(): Map<string, number[]> {
   return found;
 }
 
-/** Returns every process that was started with something of this folder, this one aside. */
+/** Returns every process that was started with a path of this folder, except this process. */
 export function processesOf(home: string): number[] {
   return pids().filter(
     (pid) => pid !== process.pid && ["environ", "cmdline"].some((name) => textOf(pid, name).includes(home)),

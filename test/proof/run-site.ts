@@ -48,19 +48,22 @@ export interface RunSite extends AsyncDisposable {
   readonly workers: readonly Worker[];
   /** The user's own checkout of the repository that the servers work in; it is not clean. */
   readonly checkout: string;
-  /** What the agents left to be read, line by line: who began, who met another of its task, and what was allowed. */
+  /**
+   * Returns the agents' notes, line by line: an agent began, an agent met another one of its task, or a call was
+   * allowed.
+   */
   notes(): string[][];
-  /** Under which everything stands, processes' homes among it. */
+  /** The folder of the whole site, with the homes of its processes. */
   readonly home: string;
   readonly noteFile: string;
-  /** Asks a server as whoever gives work or does it, or as a person; null when no reply came in time. */
+  /** Sends a server a request as a client, a worker or a person; null when no reply came in time. */
   ask(server: Server, as: Caller, asked: Asked): Promise<Reply | null>;
   readonly keys: Readonly<Record<Caller, string>>;
-  /** What the workers had to say. */
+  /** Returns the output of the workers. */
   said(): string;
   /** Whether an agent is at work for somebody. */
   hasWork(holder: string): Promise<boolean>;
-  /** Everything that somebody holds is good no longer, as if nobody had heard of them for so long. */
+  /** Ends all leases of a holder, as if it had sent no heartbeat for that long. */
   loseLeases(holder: string): Promise<void>;
 }
 interface Asked {
@@ -241,7 +244,7 @@ function newWorker(of: {
     },
     async start() {
       const child = spawn(process.execPath, [MAIN, ...args], { cwd: home, env, stdio: ["ignore", "ignore", "pipe"] });
-      child.stderr?.on("data", (said: Buffer) => appendFileSync(join(home, `${name}.log`), said));
+      child.stderr?.on("data", (chunks: Buffer) => appendFileSync(join(home, `${name}.log`), chunks));
       const ended = once(child, "close");
       const started = { child, ended };
       running = started;
@@ -267,7 +270,7 @@ function writeAgents(home: string, noteFile: string): object {
       `if [ -n "$PARLEY_ATTEMPT" ]; then`,
       `  lock="${home}/locks/$PARLEY_TASK"`,
       `  exec 9>>"$lock"`,
-      // Of a process that is gone the kernel may close what it held a moment later.
+      // The kernel may release the lock of an ended process a moment later.
       `  flock -w 1 9 || echo "met $PARLEY_TASK $PARLEY_ATTEMPT $(cat "$lock.holder")" >> "${noteFile}"`,
       `  echo "$PARLEY_ATTEMPT" > "$lock.holder"`,
       `  echo "begun $PARLEY_TASK $PARLEY_ATTEMPT $HOME" >> "${noteFile}"`,

@@ -34,7 +34,7 @@ export interface RunStory extends Weather {
   reviews: number;
   decisions: number;
   remote: number;
-  /** Who lost a job, went on writing, and was refused each time. */
+  /** The holders that lost a job, went on writing, and were refused each time. */
   ghosts: number;
   /** Attempts that a worker was lost with. */
   lost: number;

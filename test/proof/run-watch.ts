@@ -5,7 +5,7 @@ import { processesByAttempt } from "./run-processes.ts";
 
 const LOOK_EVERY_MS = 250;
 const EXAMINE_EVERY_MS = 4000;
-/** What `parley doctor` finds of these holds at any moment; the others may need a server that is there. */
+/** The rules of `parley doctor` that must hold at any moment. The others may need a running server. */
 const AT_ANY_MOMENT = /^doctor: (A1|G1|J[25789]|S1)\b/;
 
 /**
@@ -18,7 +18,7 @@ export async function watchOver(scene: Scene): Promise<number> {
   let examineAt = performance.now() + EXAMINE_EVERY_MS;
   while (!scene.isOver()) {
     await pause(LOOK_EVERY_MS);
-    // What a worker elsewhere had when it was lost may run on for as long as nobody hears of it.
+    // Only `shop` is checked. The processes of a lost remote worker may run on until the worker learns of the loss.
     const ended = await site.query(
       "SELECT attempt_id, id, n, outcome FROM aa_attempts WHERE ended_at IS NOT NULL AND repo = 'shop'",
     );

@@ -6,7 +6,7 @@ import type { Scene } from "./run-givers.ts";
 import { below, pick, type Random } from "./run-plan.ts";
 import type { Runner, Server } from "./run-site.ts";
 
-/** What was done to those who take part. */
+/** The disturbances of a story's participants. */
 export interface Weather {
   stalls: number;
   kills: number;

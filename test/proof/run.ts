@@ -6,7 +6,7 @@ import { runStory, type RunStory } from "./run-story.ts";
 /** How long the CI portion disturbs the work on each database; the long run does so again and again. */
 const LOAD_MS = 22_000;
 const LONG_ROUNDS_PER_HOUR = 40;
-/** What one round does at least. */
+/** The minimum of one round. */
 const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
   postgres: {
     attempts: 15,

@@ -1,8 +1,8 @@
 import type { Dice } from "./sim-dice.ts";
 
-/** What somebody shows to be believed: the same thing in another form for each way of signing. */
+/** A proof of identity. It has another form for each way of signing. */
 export interface Shown<Form> {
-  /** What was done to the true one, in a few words. */
+  /** The change that was made to the true proof, in a few words. */
   says: string;
   form: Form;
   /**
@@ -12,7 +12,7 @@ export interface Shown<Form> {
   mayMeanTheSame: boolean;
 }
 
-/** One true thing, signed as whoever may sign it does. */
+/** One true proof, signed by its rightful signer. */
 export interface Signed<Form> {
   form: Form;
   /** Returns what the server takes it to say, as a text that holds all that counts; null where it is refused. */

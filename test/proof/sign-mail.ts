@@ -37,7 +37,7 @@ async function signedMail(raw: string, domainName: string, { privateKey }: Pair)
   return (await transport.sendMail({ envelope, raw })).message as Buffer;
 }
 
-/** Returns what a mail is believed to say: whom it answers, who wrote it, and its words; null where it is not proved. */
+/** Returns the proved content of a mail: its reference, its author and its words; null if the mail is not proved. */
 async function readProved(raw: Buffer): Promise<string | null> {
   const read = await readMail({ raw, recipients: [], fromNobody: false }, DOMAIN, AGENT).catch(() => null);
   if (!read) return null;

@@ -48,7 +48,7 @@ async function readBoth({ jws, keys }: Kept): Promise<string | null> {
   const read = await openReceipt(jws, keys);
   const bySdk = (await canVerifyHere()) ? ((await isSigned(jws, keys as never)) ? payloadOf(jws) : null) : read;
   const [one, other] = [read, bySdk].map((receipt) => (receipt === null ? null : JSON.stringify(receipt)));
-  // What only one of them takes for true counts as taken.
+  // A receipt counts as accepted if only one of the two accepts it.
   return one === other ? (one ?? null) : `one reads ${one}, the other ${other}`;
 }
 

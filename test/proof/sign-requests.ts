@@ -16,13 +16,13 @@ interface Sent {
   nowMs: number;
 }
 
-/** What a provider signs with: the way, and what carries it. */
+/** A provider's way of signing: the algorithm, and the headers that carry the signature. */
 interface Provider {
   /** Names of the headers that carry the signature and what it covers, the signature last. */
   carriers: readonly string[];
   /** True where the time is signed and must be near. */
   hasTime: boolean;
-  /** True where whoever reads is given the last of several headers of one name. */
+  /** True if a reader gets the last of several headers of one name. */
   seesOne?: boolean;
   /** Signs a request as it stands, under a secret and by a hash, as the provider does where nothing is said. */
   sign(sent: Sent, secret: string, hash?: string): Sent;
@@ -92,7 +92,7 @@ export const webhookIn: Scheme<Sent> = {
   },
 };
 
-/** What this server sends to agents, as the reference library of Standard Webhooks reads it. */
+/** The messages of this server to agents, as the reference library of Standard Webhooks reads them. */
 export const webhookOut: Scheme<Sent> = {
   name: "webhooks out",
   share: 60,
@@ -295,7 +295,7 @@ function withoutHeader(sent: Sent, name: string): Sent {
 }
 
 const secretOf = (dice: Dice): string => Buffer.from(dice.bytes(16)).toString("hex");
-/** HMAC fills a short key up with zeros, so that one that ends in a zero is no other without it. */
+/** HMAC fills a short key up with zeros. A key that ends in a zero therefore equals the key without it. */
 const webhookSecretOf = (dice: Dice): string =>
   `whsec_${Buffer.from([...dice.bytes(23), dice.between(1, 255)]).toString("base64")}`;
 const textOf = (dice: Dice): string =>

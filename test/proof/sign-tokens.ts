@@ -88,7 +88,7 @@ export const links: Scheme<string> = {
   },
 };
 
-/** The lease of a claimed job; the one of an earlier claim is none any more. */
+/** The lease of a claimed job. The lease of an earlier claim is no longer valid. */
 export const leases: Scheme<string> = {
   name: "leases",
   share: 20,
@@ -97,8 +97,8 @@ export const leases: Scheme<string> = {
     const [owner, kind] = [`executor:bot-${dice.int(1e9)}`, `kind-${dice.int(1e9)}`];
     const common = { external: false, spec: null, env: null, repo: null, labels: {}, maxAttempts: 3 };
     await makeJob(ctx, { ...common, kind, owner, priority: "P1", ttlS: 3600 } as never);
-    const wish = { kinds: [kind], holder: owner, worker: "w", leaseS: 60 };
-    const claimed = await claimJobFor(ctx, wish, { waitMs: 0, signal: new AbortController().signal });
+    const input = { kinds: [kind], holder: owner, worker: "w", leaseS: 60 };
+    const claimed = await claimJobFor(ctx, input, { waitMs: 0, signal: new AbortController().signal });
     const { job, lease } = claimed ?? fail("no job was given");
     const read = (text: string) =>
       refusedIsNull(async () => (await heartbeat(ctx, job.id, { principal: owner, lease: text })).id);
@@ -195,7 +195,7 @@ async function refusedIsNull(read: () => Promise<string> | string): Promise<stri
 
 const keyringOf = (dice: Dice) => openKeyring(dice.bytes(32), dice.bytes);
 
-/** As much of a door as reads credentials without a store. */
+/** Returns the part of an endpoint's context that reads credentials without a store. */
 function doorOf(dice: Dice, { keyring = keyringOf(dice), now = 0 } = {}): DoorContext {
   const ctx = { keyring, clock: { now: () => now } };
   return { ctx, config: { publicUrl: "http://127.0.0.1:3415" } } as unknown as DoorContext;

@@ -8,7 +8,7 @@ import { closeTokenWorld, cursors, keys, leases, links, openedPages, participant
 
 const FORGERIES = 100_000;
 const FORGERIES_PER_HOUR = 3_000_000;
-/** So many forgeries are made of one true thing. */
+/** The number of forgeries that are made of one true proof. */
 const PER_TRUTH = 25;
 const MAX_FAILURES = 5;
 
@@ -31,9 +31,11 @@ const SCHEMES: readonly Scheme[] = [
 ] as readonly unknown[] as readonly Scheme[];
 
 /**
- * What is believed because of a signature or a secret, and forgeries made of it: bytes, headers, times, algorithms, keys,
- * order and fields given twice. Every true one is believed, and no forgery that says anything else (spec/invariants N2,
- * N5, A9; spec/channels 4).
+ * Tests all proofs by a signature or a secret, and forgeries of them: bytes, headers, times, algorithms, keys, order
+ * and
+ * fields given twice. Every true proof is accepted. No forgery with another meaning is accepted (spec/invariants N2,
+ * N5,
+ * A9; spec/channels 4).
  */
 export const sign: Harness = {
   name: "sign",

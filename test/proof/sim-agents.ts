@@ -1,8 +1,14 @@
 import { digestOf } from "../../src/lib/canonical-json.ts";
 import { TAGS } from "../../src/questions/model/question.ts";
-import { cancelAsk } from "../../src/questions/cancel.ts";
-import { type Created, createAsk } from "../../src/questions/create.ts";
-import { type AskReading, listOwnAsks, readAsk, readAsks, waitForAsk } from "../../src/questions/read.ts";
+import { cancelQuestion } from "../../src/questions/cancel.ts";
+import { type Created, createQuestion } from "../../src/questions/create.ts";
+import {
+  type QuestionReading,
+  listOwnQuestions,
+  readQuestion,
+  readQuestions,
+  waitForQuestion,
+} from "../../src/questions/read.ts";
 import { call, insist, type Told } from "./sim-calls.ts";
 import { type AskEntry, type AskIntent, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
@@ -85,7 +91,7 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   const newAsk = { door: "ask-a-human", asker, prompt, form, audience, need, timeoutSeconds, wire: {} };
   intent.underWay += 1;
   const told = await call(world, `${asker} creates ${prompt} ${key ?? "without a key"}`, (node) =>
-    createAsk(node.ctx, newAsk, key === null ? undefined : { key, bodyHash }),
+    createQuestion(node.ctx, newAsk, key === null ? undefined : { key, bodyHash }),
   );
   intent.underWay -= 1;
   if (told.is === "unknown") intent.unknown += 1;
@@ -103,7 +109,7 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   if (replayed) return told;
 
   world.figures.created += 1;
-  // A replay may be heard before the reply it repeats, but that one is given once.
+  // A replay may arrive before the reply it repeats, but that reply is given once.
   if (entry.toldAsNew) broken("I3", `${ask.id} was created again instead of replayed`);
   entry.toldAsNew = true;
   return told;
@@ -153,7 +159,7 @@ async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
       async (node) => {
         await chargeRead(world, node, entry.intent.asker);
         const options = { waitMs, signal: signal.signal, ...(after !== undefined && { after }) };
-        return waitForAsk(node.ctx, entry.id, entry.intent.asker, options);
+        return waitForQuestion(node.ctx, entry.id, entry.intent.asker, options);
       },
     );
     signal.abort();
@@ -166,7 +172,7 @@ async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
 function judgeWait(
   world: SimWorld,
   entry: AskEntry,
-  reading: AskReading,
+  reading: QuestionReading,
   given: {
     taken: ReturnType<SimWorld["ledger"]["snapshot"]>;
     waitMs: number;
@@ -197,7 +203,7 @@ async function cancel(world: SimWorld, entry: AskEntry): Promise<void> {
   entry.cancelTried = true;
   const once = async () => {
     const told = await call(world, `${entry.intent.asker} cancels ${entry.id}`, (node) =>
-      cancelAsk(node.ctx, entry.id, entry.intent.asker),
+      cancelQuestion(node.ctx, entry.id, entry.intent.asker),
     );
     if (told.is === "done" && told.value.state === "open")
       world.broken("A1", `${entry.id} is open after it was cancelled`);
@@ -216,7 +222,7 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   const ids = dice.shuffle(own.map(({ id }) => id)).slice(0, 20);
   const batch = dice.chance(0.5);
   const told = await call(world, `${asker} looks around`, async (node) =>
-    batch ? readAsks(node.ctx, ids, asker) : (await listOwnAsks(node.ctx, asker, { limit: 20 })).readings,
+    batch ? readQuestions(node.ctx, ids, asker) : (await listOwnQuestions(node.ctx, asker, { limit: 20 })).readings,
   );
   if (told.is === "done") {
     for (const reading of told.value) {
@@ -234,6 +240,6 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   const others = [...ledger.asks.values()].filter((entry) => entry.intent.asker !== asker);
   if (others.length === 0) return;
   const other = dice.pick(others);
-  const peek = await call(world, `${asker} reads ${other.id}`, (node) => readAsk(node.ctx, other.id, asker));
+  const peek = await call(world, `${asker} reads ${other.id}`, (node) => readQuestion(node.ctx, other.id, asker));
   if (peek.is === "done") world.broken("X1", `${asker} read ${other.id} of ${other.intent.asker}`);
 }

@@ -2,7 +2,7 @@ import { Refusal } from "../../src/refusals.ts";
 import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
 
-/** What a client was told: acknowledged, refused, or nothing, which leaves unknown what became of it. */
+/** A client's result: acknowledged, refused, or no reply, which leaves the effect of the request unknown. */
 export type Told<T> =
   { is: "done"; value: T; node: SimNode } | { is: "refused"; refusal: Refusal; node: SimNode } | { is: "unknown" };
 

@@ -150,7 +150,7 @@ function checkAnswer(
     );
 }
 
-/** What people were told of points and badges is what the ledger says. */
+/** Checks that the points and badges in people's replies are those of the ledger. */
 async function checkReceipts(world: SimWorld): Promise<void> {
   const { store, ledger, broken } = world;
   const rows = await store.truth.all<{ person: string; ask_id: string; points: number; entries: string }>(
@@ -210,7 +210,7 @@ async function checkLimits(world: SimWorld): Promise<void> {
   }
 }
 
-/** Every event was to wake whoever follows its stream, and everybody who follows the feed. */
+/** Checks that every event was to wake the followers of its stream, and all followers of the feed. */
 async function checkWaking(world: SimWorld): Promise<void> {
   const { store, ledger, broken } = world;
   for (const { id, seq } of await store.truth.all<{ id: string; seq: number }>(sql`SELECT id, seq FROM streams`)) {
@@ -222,7 +222,7 @@ async function checkWaking(world: SimWorld): Promise<void> {
   if (woken < changes) broken("S6", `${changes} asks changed, and the feed was woken ${woken} times`);
 }
 
-/** Whoever was refused every time is not known to the store. */
+/** Checks that the store has no fingerprint of a person who was refused every time. */
 async function checkNewcomers(world: SimWorld): Promise<void> {
   const known = new Set(
     (await world.store.truth.all<{ fingerprint: string }>(sql`SELECT fingerprint FROM fingerprints`)).map(

@@ -1,13 +1,13 @@
-import type { Ask, QuestionForm, Response, Tag } from "../../src/questions/model/question.ts";
+import type { Question, QuestionForm, Response, Tag } from "../../src/questions/model/question.ts";
 import { pollBody } from "../../src/protocols/http/question.ts";
-import type { AskReading } from "../../src/questions/read.ts";
+import type { QuestionReading } from "../../src/questions/read.ts";
 import type { AnswerReceipt } from "../../src/questions/answer.ts";
 import type { SimNode } from "./sim-node.ts";
 import type { Person } from "./sim-people.ts";
 import type { Read } from "./sim-reads.ts";
 import { undisturbed, type SimWorld } from "./sim-world.ts";
 
-/** What an agent wants to ask, once, however many requests that takes. */
+/** A question that an agent wants to ask once, however many requests that takes. */
 export interface AskIntent {
   asker: string;
   prompt: string;
@@ -17,9 +17,9 @@ export interface AskIntent {
   timeoutSeconds: number;
   key: string | null;
   bodyHash: string;
-  /** What it was told exists. */
+  /** The questions that acknowledged requests created. */
   entries: AskEntry[];
-  /** Requests of which nothing was heard. */
+  /** Requests without a reply. */
   unknown: number;
   /** Requests whose reply is still to come. */
   underWay: number;
@@ -39,13 +39,13 @@ export interface AskEntry {
   acked: string[];
   /** The latest version any client has seen. */
   seen: number;
-  /** What every version looks like on the wire: whoever sees it sees the same. */
+  /** The form of every version on the wire. All readers of a version get the same. */
   versions: Map<number, string>;
-  final: Ask | null;
+  final: Question | null;
   cancelTried: boolean;
 }
 
-/** What a person wants to say to one ask, once. */
+/** An answer that a person wants to give to one question, once. */
 export interface AnswerIntent {
   askId: string;
   who: string;
@@ -61,7 +61,7 @@ export interface AnswerIntent {
   ids: Set<string>;
   sent: number;
   unknown: number;
-  /** What became of the unknown ones has not been found out. */
+  /** True until the effect of the unknown requests has been found out. */
   open: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Commit {
   wokenAt: number | null;
 }
 
-/** What was true when a request began; its reply must not be older. */
+/** The state when a request began. Its reply must not be older. */
 export interface Snapshot {
   at: number;
   storeNow: number;
@@ -81,7 +81,7 @@ export interface Snapshot {
   acked: number;
 }
 
-/** What clients were told, and what follows from it. */
+/** The replies that clients got, and their consequences. */
 export interface Ledger {
   asks: Map<string, AskEntry>;
   intents: AskIntent[];
@@ -94,12 +94,12 @@ export interface Ledger {
   topics: Map<string, number>;
   committed(node: SimNode, topics: ReadonlySet<string>): void;
   published(node: SimNode, topics: readonly string[]): void;
-  add(intent: AskIntent, ask: Ask): AskEntry;
+  add(intent: AskIntent, ask: Question): AskEntry;
   snapshot(entry: AskEntry): Snapshot;
   /** Judges a reading of the present; `taken` is what was true when it was asked for. */
-  judge(entry: AskEntry, reading: AskReading, taken: Snapshot, node: SimNode): void;
+  judge(entry: AskEntry, reading: QuestionReading, taken: Snapshot, node: SimNode): void;
   /** Judges a reading of any version, past or present. */
-  judgeVersion(entry: AskEntry, reading: AskReading): void;
+  judgeVersion(entry: AskEntry, reading: QuestionReading): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -242,8 +242,9 @@ function inOrder(responses: readonly Response[]): boolean {
 }
 
 /**
- * Judges how long whoever waited for `version` on `node` had to wait after it was to be had: at once where the same
- * node woke them, within a second by the fallback otherwise.
+ * Checks the delay of a client that waited for `version` on `node`, from the moment when the version existed: at once
+ * if
+ * the same node woke it, within a second by the fallback otherwise.
  */
 export function judgeWake(
   world: SimWorld,
@@ -257,7 +258,7 @@ export function judgeWake(
   if (!undisturbed(node, from) || !undisturbed(commit.node, commit.at)) return;
   const lateMs = world.time.now() - from;
   const legs = LEGS * world.weather.legMs;
-  // Whoever began to wait after the commit reads it at once.
+  // A wait that began after the commit reads it at once.
   const mostMs = own !== null || since > commit.at ? legs + 20 : 1000 + legs;
   world.figures.latestWakeMs = Math.max(world.figures.latestWakeMs, lateMs);
   if (lateMs > mostMs) {

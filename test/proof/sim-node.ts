@@ -10,11 +10,11 @@ import { openSecretScan } from "../../src/lib/secret-scan.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import type { Keyring } from "../../src/lib/keyring.ts";
 import { type Loop, startLoop } from "../../src/lib/loop.ts";
-import { expireDueAsks } from "../../src/questions/loops/expire.ts";
+import { expireDueQuestions } from "../../src/questions/loops/expire.ts";
 import { openRecheck } from "../../src/server/loops/recheck.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { openOwners } from "../../src/server/owners.ts";
+import { openRequesters } from "../../src/server/requesters.ts";
 import { openReaders } from "../../src/core/store/readers.ts";
 import { openWake, type WakeCarrier } from "../../src/core/store/wake.ts";
 import { type FeedChanges, followFeed } from "../../src/questions/follow-feed.ts";
@@ -22,7 +22,7 @@ import { openReadLimits, type ReadLimits } from "../../src/core/read-limits.ts";
 import { NOON } from "../support/held-clock.ts";
 import { disturb, type SimWorld } from "./sim-world.ts";
 
-/** What outlives a crash of the node that runs on it. */
+/** The state of a machine that outlives a crash of its node. */
 export interface Machine {
   slot: number;
   boots: number;
@@ -56,7 +56,7 @@ export interface SimNode {
   stop(): Promise<void>;
 }
 
-// As src/server/loops.ts has them; retention is looked at more often, because a story is short.
+// The intervals of src/server/loops.ts. Retention runs more often, because a story is short.
 const EXPIRE_EVERY_MS = 250;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
@@ -108,7 +108,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
   };
   const ctx: Context = {
     ...owned,
-    owners: openOwners(owned),
+    requesters: openRequesters(owned),
     db,
     clock,
     keyring,
@@ -157,7 +157,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
   async function boot(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        while (await expireDueAsks(ctx, stopping.signal));
+        while (await expireDueQuestions(ctx, stopping.signal));
         break;
       } catch (error) {
         if (!(error instanceof Refusal)) world.broken("I8", `a start failed: ${String(error)}`);
@@ -185,7 +185,7 @@ function startLoops(world: SimWorld, node: SimNode): Loop[] {
       },
     });
   return [
-    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
+    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("merge", MERGE_EVERY_MS, () => node.readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),

@@ -3,7 +3,7 @@ import type { Caller } from "../../src/questions/model/participant.ts";
 import { one } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import type { Refusal } from "../../src/refusals.ts";
-import { type RecordedAnswer, answerAsk } from "../../src/questions/answer.ts";
+import { type RecordedAnswer, answerQuestion } from "../../src/questions/answer.ts";
 import { identifyForRead } from "../../src/questions/identify.ts";
 import { reportQuestion, skipQuestion } from "../../src/questions/mark.ts";
 import { REPORT_REASONS } from "../../src/questions/model/question.ts";
@@ -24,7 +24,7 @@ export interface Person {
   credential: string | null;
   keepsCredential: boolean;
   network: string;
-  /** Requests to write that were accepted, or of which nothing was heard. */
+  /** Requests to write that were accepted, or got no reply. */
   writes: number;
   /** Asks this person did something about, on any device: the feed may keep them back. */
   touched: Set<string>;
@@ -73,7 +73,7 @@ async function findOpen(world: SimWorld, person: Person): Promise<string | null>
   return asks.length > 0 ? world.dice.pick(asks).id : null;
 }
 
-/** Answers an ask as people do: once, twice at a time, again when nothing was heard. */
+/** Answers an ask as people do: once, twice at a time, again if there was no reply. */
 async function answer(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
   const { dice } = world;
   const given = ofPerson(world, person, entry) ?? newAnswer(world, person, entry);
@@ -137,7 +137,7 @@ export async function tryAnswer(
     world,
     `${person.name} answers ${entry.id} ${given.key === null ? "" : "with a key"}`,
     ({ ctx }) =>
-      answerAsk(ctx, {
+      answerQuestion(ctx, {
         askId: entry.id,
         caller: callerOf(person),
         given: words,
@@ -221,12 +221,12 @@ function judgeRefusal(
   }
 }
 
-/** Two requests of one person at once: the one may hear of the other. */
+/** Two requests of one person at once: the reply to the one may show the other. */
 function othersUnderWay(answers: readonly AnswerIntent[], given: AnswerIntent): boolean {
   return answers.some((other) => other !== given && other.who === given.who && other.askId === given.askId);
 }
 
-/** Sends what is no answer to this ask, or comes from the asker: it is refused, and nothing of it stays. */
+/** Sends an invalid answer, or one from the asker. It is refused, and nothing of it is stored. */
 async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
   const { asker, form } = entry.intent;
   const byAsker = world.dice.chance(0.4);
@@ -238,7 +238,7 @@ async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Pr
     world,
     `${person.name} sends ${byAsker ? "an asker's answer" : "nonsense"} to ${entry.id}`,
     ({ ctx }) =>
-      answerAsk(ctx, {
+      answerQuestion(ctx, {
         askId: entry.id,
         caller: callerOf(person),
         given: byAsker ? { answer: "nonsense", selectedOption: 0 } : nonsense,

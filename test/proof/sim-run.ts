@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { openKeyring } from "../../src/lib/keyring.ts";
 import { one } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { readAsk } from "../../src/questions/read.ts";
+import { readQuestion } from "../../src/questions/read.ts";
 import { create, playAgent } from "./sim-agents.ts";
 import { call, insist } from "./sim-calls.ts";
 import { checkRest } from "./sim-checks.ts";
@@ -17,10 +17,10 @@ import { watchDeadlines } from "./sim-watch.ts";
 import { FINE, makeWeather, rulesOf } from "./sim-weather.ts";
 import { guarded, isOver, type Figures, type SimWorld } from "./sim-world.ts";
 
-/** What one seed brought to light. */
+/** The results of one seed. */
 export interface SimResult {
   seed: number;
-  /** Of every step; equal seeds have equal hashes. */
+  /** The hash of every step. Equal seeds have equal hashes. */
   hash: string;
   /** Promises that did not hold, the first few. */
   broken: string[];
@@ -74,7 +74,7 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
     countsReads: true,
     phase: "story",
     trace(line) {
-      // What a broken story leaves behind may still move.
+      // The remains of a broken story may still move.
       if (judged) return;
       const text = `${time.now()} ${line}`;
       hash.update(text).update("\n");
@@ -181,7 +181,7 @@ async function heal(world: SimWorld, boot: (slot: number) => void): Promise<void
   }
 }
 
-/** Whoever was told nothing asks again until told something: one result, whatever became of the first request. */
+/** Sends each unknown request again until it gets a reply. There must be one result, whatever the first request did. */
 async function askAgain(world: SimWorld): Promise<void> {
   const { ledger } = world;
   const never = () => false;
@@ -226,7 +226,7 @@ async function readEverything(world: SimWorld): Promise<void> {
     const told = await call(
       world,
       `${entry.intent.asker} reads ${id} at last`,
-      ({ ctx }) => readAsk(ctx, id, entry.intent.asker),
+      ({ ctx }) => readQuestion(ctx, id, entry.intent.asker),
       { node },
     );
     if (told.is === "done") ledger.judge(entry, told.value, taken, node);

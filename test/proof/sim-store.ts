@@ -34,7 +34,7 @@ export interface StoreLink {
 export interface StoreOdds {
   /** The transaction never reaches the store. */
   callLost: number;
-  /** It commits, and the node hears that the store is away. */
+  /** It commits, and the node gets the error that the store is away. */
   replyLost: number;
   /** One of its statements fails. */
   statementFails: number;
@@ -48,7 +48,7 @@ export interface StoreOdds {
 export interface SimStore {
   /** The database past all weather: for looking, never for acting. */
   truth: Db;
-  /** What `parley_now()` says. */
+  /** The time of `parley_now()`. */
   now(): number;
   /** The store's machine wakes up so much later. */
   oversleep(ms: number): void;
@@ -127,12 +127,12 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       underWay += 1;
       return truth.transact(work).finally(() => (underWay -= 1));
     }
-    /** A refusal travels back like any reply, and a node that has died meanwhile never hears of it. */
+    /** A refusal travels back like any reply. A node that has died in the meantime never receives it. */
     async function tellRefused(error: unknown): Promise<never> {
       await leg();
       throw error;
     }
-    /** The whole train waits with it, and whoever comes after. */
+    /** The whole group commit waits with it, and all later transactions. */
     function slowly(tx: Tx): Tx {
       return withStatements(tx, async (statement) => {
         isStalled = true;
@@ -146,7 +146,7 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
     return {
       dialect: truth.dialect,
       describes: truth.describes,
-      aside: (work) => truth.aside(work),
+      readInWorker: (work) => truth.readInWorker(work),
       async all(statement) {
         if (isSpinning()) {
           options.onSpin(statement.sql);

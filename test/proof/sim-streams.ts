@@ -4,7 +4,7 @@ import { Refusal } from "../../src/refusals.ts";
 import { streamOfAsker } from "../../src/core/store/streams.ts";
 import { type AskerEvent, followAsker } from "../../src/questions/follow-asker.ts";
 import type { FeedChange } from "../../src/questions/follow-feed.ts";
-import { type AskReading, followAsk } from "../../src/questions/read.ts";
+import { type QuestionReading, followQuestion } from "../../src/questions/read.ts";
 import { type AskEntry, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
@@ -65,7 +65,7 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
   while (isOpen && world.phase !== "rest") {
     const from = last;
     const connectedAt = time.now();
-    const take = async ({ ask, responses }: AskReading, node: SimNode): Promise<void> => {
+    const take = async ({ ask, responses }: QuestionReading, node: SimNode): Promise<void> => {
       ledger.judgeVersion(entry, { ask, responses });
       if (last !== undefined && ask.version !== last + 1) {
         world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${ask.version}`);
@@ -77,7 +77,7 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
     };
     try {
       const open = (node: SimNode, signal: AbortSignal) =>
-        followAsk(node.ctx, entry.id, asker, { signal, ...(from !== undefined && { since: from }) });
+        followQuestion(node.ctx, entry.id, asker, { signal, ...(from !== undefined && { since: from }) });
       await readStream(world, `${asker} follows ${entry.id} from ${from ?? "-"}`, {
         open,
         take,

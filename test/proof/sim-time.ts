@@ -1,4 +1,4 @@
-import { nextTurn } from "../../src/lib/turn.ts";
+import { yieldToEventLoop } from "../../src/lib/event-loop.ts";
 import type { Dice } from "./sim-dice.ts";
 
 /** Virtual time: it moves when nothing else can run, straight to the next thing somebody waits for. */
@@ -24,7 +24,7 @@ interface Appointment {
 
 /** More turns of the event loop than any transaction needs: whatever still runs by then waits for itself. */
 const MOST_TURNS = 2000;
-/** More moments than any simulation has: whoever gets here goes round in a circle. */
+/** More moments than any simulation has. A simulation that reaches it is in an endless loop. */
 const MOST_MOMENTS = 400_000;
 
 /** Opens virtual time; `busy` says whether the store is still at work. */
@@ -36,7 +36,7 @@ export function openSimTime(dice: Dice, busy: () => boolean): SimTime {
   async function settle(): Promise<void> {
     let turns = 0;
     do {
-      await nextTurn();
+      await yieldToEventLoop();
       turns += 1;
       if (turns > MOST_TURNS) throw new Error("a transaction does not end: it waits for itself");
     } while (busy());

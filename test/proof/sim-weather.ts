@@ -7,7 +7,7 @@ import { disturb, guarded, type SimWorld, type Weather } from "./sim-world.ts";
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** What is slow or away has an echo: a loop that met it sleeps before it looks again. */
+/** The after-effect of a slow or absent part: a loop that met it sleeps before it looks again. */
 const ECHO_MS = 1500;
 
 export const FINE: Weather = {

@@ -6,13 +6,13 @@ import type { Person } from "./sim-people.ts";
 import type { SimStore, StoreOdds } from "./sim-store.ts";
 import type { SimTime } from "./sim-time.ts";
 
-/** What may go wrong at any moment; `sim-weather.ts` changes it. */
+/** The odds of each failure at any moment; `sim-weather.ts` changes them. */
 export interface Weather extends StoreOdds {
   /** Longest time from a node to the store, each way, on a fine day. */
   legMs: number;
   /** A client's connection is cut while its request is under way. */
   clientCut: number;
-  /** Of wake-ups between nodes. */
+  /** The odds of lost and doubled wake-ups between nodes, and their delay. */
   wakeLost: number;
   wakeTwice: number;
   wakeLegMs: number;

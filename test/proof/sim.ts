@@ -13,7 +13,7 @@ const BOX_MS = 240_000;
 const HOUR_MS = 3_600_000;
 /** 120,000 seeds in eight hours on two slow cores. */
 const SEEDS_AN_HOUR = 15_000;
-/** As many failing seeds say what is wrong; the rest of the box would only say it again. */
+/** The number of failing seeds after which the search ends. Further ones would only show the same failure again. */
 const ENOUGH_FAILING = 5;
 
 /** Every seed that ever found something, with what it was. */
@@ -80,7 +80,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   return { figures, failures: tally.failures };
 }
 
-/** What was found so far. */
+/** The findings so far. */
 class Tally {
   seeds = 0;
   twice = 0;

@@ -27,7 +27,7 @@ interface Wait {
 }
 
 /**
- * Ten thousand MCP waits for one question: they hold little memory, each hears every ten seconds that it lives, and each
+ * Ten thousand MCP waits for one question. They use little memory, each gets a sign of life every ten seconds, and each
  * is woken once, with the answer (spec/mcp 9, row 12).
  */
 export const waits: Harness = {
@@ -55,7 +55,7 @@ export const waits: Harness = {
       await post(`${server.url}/human/responses`, { question_id: id, answer: "Ten thousand." });
       while (parked.some(({ results }) => results === 0) && performance.now() - from < TOLD_WITHIN_MS) await sleep(10);
       const lastToldMs = Math.round(performance.now() - from);
-      // Whoever is woken twice hears it by now.
+      // A client that is woken twice has received its second result by now.
       await sleep(1000);
 
       const count = (holds: (wait: Wait) => boolean) => parked.filter(holds).length;
@@ -76,7 +76,7 @@ export const waits: Harness = {
   },
 };
 
-/** Parks one wait; it is heard once it has shown its first sign of life. */
+/** Opens one wait; `isHeard` resolves at its first sign of life. */
 function park(url: string, id: string, localAddress: string): [wait: Wait, isHeard: Promise<void>] {
   const { hostname, port, host } = new URL(url);
   const body = JSON.stringify({

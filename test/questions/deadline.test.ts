@@ -14,7 +14,7 @@ async function hold(world: World, question: { id: string }, change: string): Pro
   return holder;
 }
 
-/** So many wait for what the holder holds, or for one who does. */
+/** Waits until so many clients wait for a row of the holder, or for a client that does. */
 async function untilWaiting(holder: pg.Client, count: number): Promise<void> {
   for (;;) {
     const { rows } = await holder.query<{ waiting: string }>(

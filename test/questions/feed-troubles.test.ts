@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { raw } from "../../src/core/store/sql.ts";
-import { nextTurn } from "../../src/lib/turn.ts";
+import { yieldToEventLoop } from "../../src/lib/event-loop.ts";
 import { type FeedChange, followFeed } from "../../src/questions/follow-feed.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
@@ -9,7 +9,7 @@ import { DATABASES, openWorld, type World } from "../support/world.ts";
 async function comesTrue(world: World, until: () => boolean, turns = 2000): Promise<boolean> {
   for (; turns > 0 && !until(); turns -= 1) {
     await world.advance(50);
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return until();
 }
@@ -34,23 +34,23 @@ for (const on of DATABASES) {
     it("tells those who follow it what happened while it could not be read", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
-      const told: FeedChange[] = [];
+      const changes: FeedChange[] = [];
       let failed = 0;
       const log = Object.assign(Object.create(ctx.log) as typeof ctx.log, { warn: () => (failed += 1) });
       const gone = new AbortController();
       const following = (async () => {
-        for await (const change of followFeed({ ...ctx, log }).changes(gone.signal)) told.push(change);
+        for await (const change of followFeed({ ...ctx, log }).changes(gone.signal)) changes.push(change);
       })();
 
       // Only what is asked after its first reading is new to it.
       do await world.agent("ana-bot").ask();
-      while (!(await comesTrue(world, () => told.length > 0, 100)));
+      while (!(await comesTrue(world, () => changes.length > 0, 100)));
 
       await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE questions RENAME TO mislaid")));
       assert.ok(await comesTrue(world, () => failed > 0), "a reading fails");
       await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE mislaid RENAME TO questions")));
       const { id } = await world.agent("ana-bot").ask();
-      assert.ok(await comesTrue(world, () => told.some(({ askId }) => askId === id)), "the next question is told");
+      assert.ok(await comesTrue(world, () => changes.some(({ askId }) => askId === id)), "the next question is told");
 
       gone.abort();
       await following;

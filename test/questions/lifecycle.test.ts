@@ -19,7 +19,7 @@ const closed = (id: string, status: "CLOSED" | "EXPIRED") => ({
   details: { question_id: id, status },
 });
 
-/** What every poll body must satisfy by itself. */
+/** Checks the rules that every poll body must satisfy by itself. */
 function assertAddsUp({ body }: Reply): void {
   assert.equal(body.current_responses, body.responses.length);
   if (body.summary) {

@@ -188,7 +188,7 @@ for (const on of DATABASES) {
       const stranger = await board(world().person(fresh("mallory")));
       assert.deepEqual([stranger.your_rank, stranger.your_points, stranger.entries.length], [null, 0, 4]);
 
-      // Whoever draws level later stands behind.
+      // A person who draws level later is ranked behind.
       await score(dee, 1);
       const { entries } = await board(dee);
       assert.deepEqual(

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { beginInInbox, goOnInInbox } from "../../src/conversations/speak-in-inbox.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
-import { answerAsk } from "../../src/questions/answer.ts";
+import { answerQuestion } from "../../src/questions/answer.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
-import type { AddressedAsk, AddressedForm, Decision } from "../../src/requests/model/request.ts";
-import type { InboundMessage } from "../../src/requests/model/heard.ts";
+import type { Request, RequestForm, Decision } from "../../src/requests/model/request.ts";
+import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { decideByLink, readLink } from "../../src/requests/open-link.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read.ts";
 import { listDeliveries, type Delivery } from "../../src/requests/store/deliveries.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
@@ -20,15 +20,15 @@ import { DATABASES, openWorld, type DatabaseName, type World } from "../support/
 
 const PUBLIC = "http://parley.test";
 const HOUR_MS = 3_600_000;
-const REPLY: AddressedForm = { kind: "reply", options: [] };
-const NUMBER: AddressedForm = { kind: "value", schema: { type: "integer" } };
-const NOTED: AddressedForm = {
+const REPLY: RequestForm = { kind: "reply", options: [] };
+const NUMBER: RequestForm = { kind: "value", schema: { type: "integer" } };
+const NOTED: RequestForm = {
   kind: "value",
   schema: { type: "object", required: ["n"], properties: { n: { type: "integer" }, note: { type: "string" } } },
 };
 
 interface Asked {
-  ask: AddressedAsk;
+  ask: Request;
   delivery: Delivery;
   link: string;
   code: string;
@@ -43,10 +43,10 @@ interface Scene extends AsyncDisposable {
   /** Asks Ana by mail, and waits until it is sent. */
   ask(more?: Parameters<typeof askPeople>[1]): Promise<Asked>;
   /** Words as a mail brings them in reply to a message, from an address that is not proved. */
-  mailed(asked: Pick<Asked, "reply">, text: string): ReturnType<typeof hear>;
-  decide(ask: AddressedAsk, decision: Decision): ReturnType<typeof decideAsk>;
+  mailed(asked: Pick<Asked, "reply">, text: string): ReturnType<typeof handleInbound>;
+  decide(ask: Request, decision: Decision): ReturnType<typeof decideAsk>;
   /** The messages about an ask, oldest first. */
-  messages(ask: AddressedAsk): Promise<Delivery[]>;
+  messages(ask: Request): Promise<Delivery[]>;
 }
 
 async function openScene(on: DatabaseName): Promise<Scene> {
@@ -58,7 +58,7 @@ async function openScene(on: DatabaseName): Promise<Scene> {
   const person = await enrol(ctx, "Ana Ruiz", [{ channel: "email", target }], {
     identities: [{ kind: "email", value: address }],
   });
-  const messages = (ask: AddressedAsk) => listDeliveries(ctx.db, ask.id);
+  const messages = (ask: Request) => listDeliveries(ctx.db, ask.id);
   return {
     world,
     email,
@@ -74,14 +74,14 @@ async function openScene(on: DatabaseName): Promise<Scene> {
       return { ask, delivery, ...tokensOf(ctx, delivery.id) };
     },
     mailed: ({ reply }, text) =>
-      hear(ctx, PUBLIC, {
+      handleInbound(ctx, PUBLIC, {
         provider: "email",
         id: fresh("mail"),
         at: 0,
         match: { token: reply },
         sender: { kind: "email", id: address },
         trust: "weak",
-        said: { text },
+        content: { text },
       } satisfies InboundMessage),
     async decide(ask, decision) {
       const responder = await responderOf(ctx.db, person, "web");
@@ -129,7 +129,7 @@ for (const on of DATABASES) {
       const { ctx } = scene.world.server;
       const other = await scene.ask();
       const words = quoted(other);
-      const editable: AddressedForm = {
+      const editable: RequestForm = {
         kind: "approval",
         fn: "send",
         kwargs: '{"to":"bo"}',
@@ -168,7 +168,7 @@ for (const on of DATABASES) {
 
       const { ask } = await scene.ask({ form: NUMBER, digest: null });
       await assert.rejects(scene.decide(ask, { kind: "value", text: words }), isRefused("answer_misfit"));
-      const { refused } = await readAddressed(ctx, ask.id);
+      const { refused } = await readRequest(ctx, ask.id);
       assert.equal(refused?.reason, "schema");
       assertClean(refused, other);
       const call = await scene.ask();
@@ -176,7 +176,7 @@ for (const on of DATABASES) {
         scene.decide(call.ask, { kind: "reject", option: words.slice(0, 200), comment: "no" }),
         isRefused("unknown_option"),
       );
-      assertClean((await readAddressed(ctx, call.ask.id)).refused, other);
+      assertClean((await readRequest(ctx, call.ask.id)).refused, other);
       assert.ok(!(await wholeStore(scene.world)).includes(other.link));
     });
 
@@ -185,9 +185,9 @@ for (const on of DATABASES) {
       const { ctx } = scene.world.server;
       for (const before of ["hm, let me see\n\n", "x ".repeat(969), "y ".repeat(971)]) {
         const own = await scene.ask();
-        const verdict = await scene.mailed(own, `${before}${quoted(own)}`);
-        assert.equal(verdict.is, "not_understood");
-        const { refused } = await readAddressed(ctx, own.ask.id);
+        const result = await scene.mailed(own, `${before}${quoted(own)}`);
+        assert.equal(result.is, "not_understood");
+        const { refused } = await readRequest(ctx, own.ask.id);
         assert.equal(refused?.reason, "unparseable");
         assert.ok((refused?.input?.length ?? 0) <= 2000);
         assertClean(refused, own);
@@ -201,7 +201,7 @@ for (const on of DATABASES) {
       const agent = scene.world.agent("crowd-bot");
       const question = await agent.ask({ type: "text", minResponses: 1 });
       const caller = { network: "n", fingerprint: "f" };
-      await answerAsk(ctx, {
+      await answerQuestion(ctx, {
         askId: question.id,
         caller,
         given: { answer: quoted(other) },
@@ -229,7 +229,7 @@ for (const on of DATABASES) {
       const late = await scene.mailed(own, "reject");
       assert.equal(late.is, "not_understood");
       assert.match(late.says, /newest message/);
-      assert.equal((await readAddressed(ctx, own.ask.id)).state, "open");
+      assert.equal((await readRequest(ctx, own.ask.id)).state, "open");
 
       const renewed = await until(async () => {
         await world.advance(500);
@@ -269,7 +269,7 @@ for (const on of DATABASES) {
       const over = await scene.ask();
       await scene.decide(over.ask, { kind: "reject" });
       await scene.mailed(own, `Yes, on Monday.\n${quoted(own)}\n${quoted(over)}`);
-      const { state, outcome } = await readAddressed(scene.world.server.ctx, own.ask.id);
+      const { state, outcome } = await readRequest(scene.world.server.ctx, own.ask.id);
       assert.equal(state, "answered");
       for (const one of [own, over]) {
         assertClean(outcome, one);
@@ -291,15 +291,15 @@ for (const on of DATABASES) {
       const asked = await scene.ask({ form: REPLY, digest: null });
       const spelled = [...own.code.toLowerCase()].join(" ");
       await scene.decide(asked.ask, { kind: "reply", text: `gate ${code}, door ${own.code} or ${spelled}` });
-      const { outcome } = await readAddressed(ctx, asked.ask.id);
+      const { outcome } = await readRequest(ctx, asked.ask.id);
       assert.equal(outcome?.text, `gate ${code}, door [code] or [code]`);
 
       // Bo is not enrolled, and is known by the address alone.
       const { reply } = tokensOf(ctx, message?.id ?? "");
       const sender = { kind: "email", id: to } as const;
       const mail = { provider: "email", id: fresh("mail"), at: 0, match: { token: reply }, trust: "weak" } as const;
-      await hear(ctx, PUBLIC, { ...mail, sender, said: { text: `what is ${code}?` } });
-      assert.equal((await readAddressed(ctx, others.id)).refused?.input, "what is [code]?");
+      await handleInbound(ctx, PUBLIC, { ...mail, sender, content: { text: `what is ${code}?` } });
+      assert.equal((await readRequest(ctx, others.id)).refused?.input, "what is [code]?");
     });
 
     it("is stored as a note to a person without links and codes, which stand in it when it is sent", async () => {

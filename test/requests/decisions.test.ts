@@ -5,10 +5,10 @@ import { Refusal } from "../../src/refusals.ts";
 import { findBrokenAudit } from "../../src/core/store/audit.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { addressAsk } from "../../src/requests/address-ask.ts";
+import { createRequest } from "../../src/requests/create-request.ts";
 import { decideAsk, type Decided, responderOf } from "../../src/requests/decide.ts";
-import { cancelAddressed } from "../../src/requests/end.ts";
-import { readAddressed, readInInbox } from "../../src/requests/read.ts";
+import { cancelRequest } from "../../src/requests/end.ts";
+import { readRequest, readInInbox } from "../../src/requests/read.ts";
 import { readInbox } from "../../src/requests/read-inbox.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { askPeople, callWish, enrol, leaf, toPerson } from "../support/addressed.ts";
@@ -39,7 +39,7 @@ for (const on of DATABASES) {
       assert.deepEqual(first.ask.outcome?.by, { kind: "person", id: ana, via: "web" });
       assert.equal((await decide(world, ask.id, ana, approve)).repeated, true);
       await assert.rejects(decide(world, ask.id, ana, reject), refusal("already_decided"));
-      assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+      assert.equal((await readRequest(ctx, ask.id)).outcome?.approved, true);
     });
 
     it("of somebody who is not enrolled counts for nobody where several have to agree, and they are told why", async () => {
@@ -69,7 +69,7 @@ for (const on of DATABASES) {
           assert.ok(refused instanceof Refusal && refused.code === "not_counted", JSON.stringify(audience));
           assert.match(refused.message, /^Only enrolled people count/);
         }
-        const { state, refused } = await readAddressed(ctx, ask.id);
+        const { state, refused } = await readRequest(ctx, ask.id);
         assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "responder_not_allowed", 2]);
         assert.equal((await decides(press("U0BO", bo))).ask.outcome?.approved, true);
       }
@@ -107,7 +107,7 @@ for (const on of DATABASES) {
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       const other = { ...approve, digest: `sha256:${"0".repeat(64)}` };
       await assert.rejects(decide(world, ask.id, ana, other), refusal("digest_mismatch"));
-      const { state, refused } = await readAddressed(ctx, ask.id);
+      const { state, refused } = await readRequest(ctx, ask.id);
       assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "digest_mismatch", 1]);
     });
 
@@ -118,7 +118,7 @@ for (const on of DATABASES) {
       const ask = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 60 });
       await world.advance(60_000);
       await assert.rejects(decide(world, ask.id, ana, approve), refusal("request_expired"));
-      const { state, outcome, settledAt } = await readAddressed(ctx, ask.id);
+      const { state, outcome, settledAt } = await readRequest(ctx, ask.id);
       assert.deepEqual([state, outcome, settledAt], ["expired", { status: "expired", approved: false }, ask.expiresAt]);
     });
 
@@ -135,7 +135,7 @@ for (const on of DATABASES) {
         const won = told.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
         const lost = told.flatMap((one) => (one.status === "rejected" ? [one.reason as Refusal] : []));
         assert.equal(won.length, 1);
-        const standing = await readAddressed(ctx, ask.id);
+        const standing = await readRequest(ctx, ask.id);
         assert.deepEqual(won[0]?.ask.outcome, standing.outcome);
         for (const { code, details } of lost) {
           assert.deepEqual([code, details["by"]], ["already_decided", standing.outcome?.by?.id]);
@@ -149,23 +149,23 @@ for (const on of DATABASES) {
       const ana = await enrol(ctx, "Ana Ruiz");
       const agent = { kind: "agent", id: "agent:ana-bot" } as const;
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
-      assert.equal((await cancelAddressed(ctx, ask.id, agent, "not needed")).state, "cancelled");
-      assert.equal((await cancelAddressed(ctx, ask.id, agent)).outcome?.comment, "not needed");
+      assert.equal((await cancelRequest(ctx, ask.id, agent, "not needed")).state, "cancelled");
+      assert.equal((await cancelRequest(ctx, ask.id, agent)).outcome?.comment, "not needed");
       await assert.rejects(decide(world, ask.id, ana, approve), refusal("request_cancelled"));
 
       const decided = await askPeople(ctx, { audience: toPerson(ana) });
       await decide(world, decided.id, ana, approve);
-      await assert.rejects(cancelAddressed(ctx, decided.id, agent), refusal("already_decided"));
+      await assert.rejects(cancelRequest(ctx, decided.id, agent), refusal("already_decided"));
     });
 
     it("is asked for once, however often the same request comes", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
-      const wish = callWish();
-      const made = await Promise.all(Array.from({ length: 5 }, () => addressAsk(ctx, wish)));
+      const input = callWish();
+      const made = await Promise.all(Array.from({ length: 5 }, () => createRequest(ctx, input)));
       assert.equal(new Set(made.map(({ ask }) => ask.id)).size, 1);
       assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
-      await assert.rejects(addressAsk(ctx, { ...wish, sameHash: "other" }), refusal("ref_taken"));
+      await assert.rejects(createRequest(ctx, { ...input, sameHash: "other" }), refusal("ref_taken"));
     });
 
     it("is found in the inbox of whoever is asked, and of nobody else", async () => {

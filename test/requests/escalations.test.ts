@@ -12,7 +12,7 @@ import { DATABASES, ONE_DATABASE } from "../support/world.ts";
 const EVE = "eve@attacker.example";
 const mail = (address: string) => ({ email: { address } });
 
-/** People with an address each, and whom mail went to with which means to answer. */
+/** Creates people with a mail address each. */
 async function withPeople(scene: Scene, ...names: string[]) {
   return Promise.all(
     names.map(async (name) => {
@@ -94,7 +94,7 @@ for (const on of ONE_DATABASE) {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** Who decides after an escalation to all of these, of those who did not before. */
+    /** Returns the people who may decide after an escalation to all of these, and could not before. */
     async function added(path: "function_calls" | "human_contacts", body: { call_id: string }, by = scene.agent) {
       const to = ["bo@people.example", "dee@ops.example", EVE];
       const counts = to.map(

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Context } from "../../src/context.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { answerAsk } from "../../src/questions/answer.ts";
-import { createAsk } from "../../src/questions/create.ts";
+import { answerQuestion } from "../../src/questions/answer.ts";
+import { createQuestion } from "../../src/questions/create.ts";
 import { decideAsk, responderOf, type Decided } from "../../src/requests/decide.ts";
 import { readBesidePolicy } from "../../src/policy/list.ts";
 import { readTaskOfAsk } from "../../src/tasks/read-task-of-ask.ts";
@@ -30,12 +30,12 @@ async function allow(ctx: Context, askId: string, comment: string): Promise<Deci
 async function askCrowdAt(ctx: Context, door: string): Promise<string> {
   const audience = ["general"] as const;
   const asked = { door, asker: AGENT, prompt: "Which?", audience, need: 1, timeoutSeconds: 3600, wire: {} };
-  return (await createAsk(ctx, { ...asked, form: { kind: "text" } })).ask.id;
+  return (await createQuestion(ctx, { ...asked, form: { kind: "text" } })).ask.id;
 }
 
 async function answer(ctx: Context, askId: string, text: string): Promise<void> {
   const caller = { network: "mac", fingerprint: "bo" };
-  await answerAsk(ctx, { askId, caller, given: { answer: text }, asAgent: { withKey: false, names: [] } });
+  await answerQuestion(ctx, { askId, caller, given: { answer: text }, asAgent: { withKey: false, names: [] } });
 }
 
 for (const on of DATABASES) {
@@ -43,14 +43,14 @@ for (const on of DATABASES) {
     it("is the agent itself behind a door that nobody has registered, and no webhook is planned for it", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
-      const wish = {
+      const input = {
         url: "https://ana.example/hook",
         format: "a2h",
         events: [],
         description: "",
         enabled: true,
       } as const;
-      const { endpoint } = await createEndpoint(ctx, AGENT, wish, { kind: "agent", id: AGENT });
+      const { endpoint } = await createEndpoint(ctx, AGENT, input, { kind: "agent", id: AGENT });
       const told = async () => (await listWebhookEvents(ctx, endpoint, { limit: 10 })).map(({ askId }) => askId);
 
       const later = await askAt(ctx, "of-a-later-version");

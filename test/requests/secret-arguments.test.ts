@@ -77,8 +77,8 @@ for (const on of ONE_DATABASE) {
       const { world, agent } = scene();
       const mcp = await dana();
       const headers = { authorization: `Bearer ${agent.key}` };
-      const wish = { fn: "push", kwargs: { ...KWARGS, [TOKEN]: 1 }, to: mcp.id, max_wait_seconds: 0 };
-      await tool(world, "request_approval", wish, { headers });
+      const input = { fn: "push", kwargs: { ...KWARGS, [TOKEN]: 1 }, to: mcp.id, max_wait_seconds: 0 };
+      await tool(world, "request_approval", input, { headers });
       const { rows } = await mcp.rows();
       assert.deepEqual(secretIn(rows).toSorted(), [TOKEN, "login"].toSorted());
     });

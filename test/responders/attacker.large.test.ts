@@ -18,7 +18,7 @@ const FORGED = {
   error_code: "E_POLICY_DENY",
 };
 
-/** What only the server may say, as it stands in every answer of the runner. */
+/** Checks the fields that only the server may set, in every answer of the runner. */
 function assertOurs(outcome: ResponderAnswer, tools: string[] = []): void {
   const known = [
     "is",

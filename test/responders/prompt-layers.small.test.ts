@@ -155,7 +155,7 @@ describe("a prompt", () => {
       fc.property(hostile, rest, fc.constantFrom(null, ROLE), (ask, more, role) => {
         const { system, user } = buildPrompt(parts({ ...more, role }, ask));
         assert.equal(system, buildPrompt(parts({ role })).system);
-        // What was said as data stays on one line, however it tries to leave it.
+        // Data stays on one line, whatever it contains to leave that line.
         assert.equal(user.split("\n")[2], "---");
         assert.doesNotThrow(() => contextOf(user));
       }),

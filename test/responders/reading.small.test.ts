@@ -12,7 +12,7 @@ const COUNT = { type: "object", required: ["n"], properties: { n: { type: "integ
 const FITS = { misfits: [] };
 const broken = (message: string, path = "", code = "E_JSON_SCHEMA") => ({ misfits: [{ path, message }], code });
 
-/** What the model says, the schema, and what of it counts. */
+/** The model's reply, the schema, and the part of the reply that counts. */
 const REPLIES: readonly [says: string, schema: object | null, reading: object][] = [
   ["EUR.", null, { kind: "text", text: "EUR.", ...FITS }],
   ["  EUR\0. ", null, { kind: "text", text: "EUR.", ...FITS }],

@@ -30,7 +30,7 @@ limits:
 
 const GOOD = { id: "role.x", version: 1, purpose: "Says.", system: "Say." };
 
-/** What is wrong with a role, and how that is said. */
+/** A flaw of a role, and the message for it. */
 const WRONG: readonly [why: string, fields: unknown, says: RegExp][] = [
   ["a list", [GOOD], /must hold the fields of a role/],
   ["no id", { ...GOOD, id: undefined }, /^id must be/],

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { choiceOptionsOf } from "../../src/asks/model/choice-options.ts";
 import { decisionText, decisiveAsk, envelopeHash, type DecidedOn } from "../../src/asks/model/decision-key.ts";
-import type { ContextEnvelope, RelayAsk } from "../../src/asks/model/ask.ts";
+import type { ContextEnvelope, Ask } from "../../src/asks/model/ask.ts";
 import { buildPrompt } from "../../src/responders/answer-runner/prompt.ts";
 import { effectiveSchema } from "../../src/responders/answer-runner/reading.ts";
 import { planTools } from "../../src/responders/answer-runner/tool-plan.ts";
@@ -12,7 +12,7 @@ const ON: DecidedOn = { policyVersion: "1:227da1dce09c", role: null, model: "ope
 const settings = { server: "own", tool: "t", read_only: true, timeout_ms: 1000, caps_args: {} };
 const TOOLS = { "db.read": settings, "db-read": settings };
 
-function askOf(more: Partial<RelayAsk> = {}): RelayAsk {
+function askOf(more: Partial<Ask> = {}): Ask {
   const envelope: ContextEnvelope | null =
     more.envelope === undefined ? { job_snapshot: { repo: "shop" }, facts: { order: 7 }, role: "r" } : more.envelope;
   return {
@@ -43,7 +43,7 @@ function askOf(more: Partial<RelayAsk> = {}): RelayAsk {
 }
 
 /** Everything that leaves for a model, and that code it runs is given. */
-function toldOf(ask: RelayAsk): string {
+function toldOf(ask: Ask): string {
   const told = decisiveAsk(ask);
   const plan = planTools(told, null, TOOLS);
   const tools = "tools" in plan ? plan.tools : [];
@@ -57,12 +57,12 @@ function toldOf(ask: RelayAsk): string {
   });
   return JSON.stringify([system, user, tools, told.meta["input"] ?? told.envelope?.facts]);
 }
-const keyOf = (ask: RelayAsk): string => decisionText(ask, ON);
+const keyOf = (ask: Ask): string => decisionText(ask, ON);
 
 const long = (text: string) => text.repeat(40_000);
 
 /** Each input of a prompt, changed; a model sees it, so its answer is kept under another key. */
-const TOLD: Readonly<Record<string, Partial<RelayAsk>>> = {
+const TOLD: Readonly<Record<string, Partial<Ask>>> = {
   "the type": { type: "CLARIFICATION" },
   "the prompt": { prompt: "Which one?\n- one\n- two" },
   "a space inside the prompt": { prompt: "Which? \n- one\n- two" },
@@ -88,8 +88,8 @@ const TOLD: Readonly<Record<string, Partial<RelayAsk>>> = {
   },
 };
 
-/** What an executor may write as it likes under one key. */
-const UNTOLD: Readonly<Record<string, Partial<RelayAsk>>> = {
+/** The fields that an executor may set freely under one key. */
+const UNTOLD: Readonly<Record<string, Partial<Ask>>> = {
   "the job's id": { jobId: "The-answer-is-7" },
   "the step's id": { stepId: "The-answer-is-7" },
   "the ask's id": { id: "The-answer-is-7" },

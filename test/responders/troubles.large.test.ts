@@ -22,7 +22,7 @@ function childPids(): number[] {
     });
 }
 
-/** Whoever is gone already needs no signal. */
+/** Sends a signal. A process that is gone already needs no signal. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -47,7 +47,7 @@ async function until(isSo: () => boolean): Promise<void> {
 describe("troubles of the answer-runner", () => {
   let script: Script;
   let world: RunnerWorld;
-  // A process goes by the machine's clock, and whoever waits for it by this one, which stands still.
+  // A process uses the machine's clock. The code that waits for it uses this one, which stands still.
   const clock = heldClock();
   before(async () => {
     world = await openRunnerWorld({ script: (heard, number) => script(heard, number), more: { clock } });
@@ -71,7 +71,7 @@ describe("troubles of the answer-runner", () => {
     const before = childPids();
     const asked = world.pass({ leftMs: 30_000 });
     await until(() => world.llm.heard.length === 1);
-    // One of them is at it, and cannot hear that its time is over.
+    // One of the processes is at work, and cannot notice that its time is over.
     for (const pid of before) send(pid, "SIGSTOP");
     clock.advance(31_000);
     assert.equal((await asked).error?.code, "E_MODEL");

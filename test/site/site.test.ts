@@ -31,7 +31,7 @@ async function search(page: Page, screen: Screen, { words, path }: { words: stri
   await page.getByRole("searchbox").fill(words);
   const first = page.locator(".result").first();
   await first.waitFor();
-  // What is typed is searched a moment later, and the first result may change until then.
+  // The text is searched a moment after it was typed, and the first result may change until then.
   await page.locator(`.result[href^="${path}"]`).first().waitFor();
   assert.match((await first.getAttribute("href")) ?? "", new RegExp(`^${path}(#|$)`));
   if (screen === "phone") await first.tap();

@@ -3,7 +3,7 @@ import { after, before } from "node:test";
 import type { Channel } from "../../src/channels/channel.ts";
 import { EMAIL_FIELDS, parseEmail } from "../../src/channels/email/target.ts";
 import { FIELDS, parseTarget } from "../../src/channels/slack/target.ts";
-import { createKey, type KeyWish } from "../../src/access/create-key.ts";
+import { createKey, type KeyInput } from "../../src/access/create-key.ts";
 import { providerOf, type Provider } from "./addressed.ts";
 import { openWorld, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
 
@@ -24,7 +24,7 @@ export interface Scene extends AsyncDisposable {
   agent: KeyHolder;
   admin: KeyHolder;
   /** A key of its own, on the same server. */
-  holder(wish: KeyWish): Promise<KeyHolder>;
+  holder(input: KeyInput): Promise<KeyHolder>;
   /** Enrolls a human and returns the number, and a key that answers for them. */
   human(name: string, more?: Record<string, unknown>): Promise<{ id: string; person: string; answer: KeyHolder }>;
 }
@@ -34,8 +34,8 @@ export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "o
   const slack = { ...providerOf("slack"), fields: FIELDS, parse: (input) => parseTarget(input, undefined) } as Provider;
   const email = { ...providerOf("email"), fields: EMAIL_FIELDS, parse: parseEmail as Channel["parse"] } as Provider;
   const world = await openWorld({ on, channels: [slack, email], ...options });
-  const holder = async (wish: KeyWish): Promise<KeyHolder> => {
-    const { text: key } = await createKey(world.server.ctx, wish);
+  const holder = async (input: KeyInput): Promise<KeyHolder> => {
+    const { text: key } = await createKey(world.server.ctx, input);
     const call: KeyHolder["call"] = (method, path, body, headers) =>
       world.call(method, path.startsWith("//") ? path.slice(1) : `${BASE}${path}`, {
         headers: { authorization: `Bearer ${key}`, ...headers },
@@ -52,8 +52,8 @@ export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "o
     admin,
     agent: await holder({ name: "support", scope: "agent" }),
     async human(name, more = {}) {
-      const wish = { name, description: `${name} knows`, prioritizedContactChannels: [{ inbox: {} }], ...more };
-      const reply = await admin.post("/humans", wish);
+      const input = { name, description: `${name} knows`, prioritizedContactChannels: [{ inbox: {} }], ...more };
+      const reply = await admin.post("/humans", input);
       assert.equal(reply.status, 201, reply.text);
       const id = reply.body.id as string;
       return { id, person: id, answer: await holder({ name: `of-${id}`, scope: "answer", person: id }) };

@@ -2,19 +2,19 @@ import type { Channel, Closing, Notice } from "../../src/channels/channel.ts";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import type { Context } from "../../src/context.ts";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedAsk, Audience, Target } from "../../src/requests/model/request.ts";
+import type { Request, Audience, Target } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { findHuman, updateHuman, type HumanChannel } from "../../src/access/store/humans.ts";
 import { findDelivery, updateDelivery } from "../../src/requests/store/deliveries.ts";
 import type { Identity } from "../../src/access/model/identity.ts";
-import { addressAsk, type AddressedWish } from "../../src/requests/address-ask.ts";
+import { createRequest, type RequestInput } from "../../src/requests/create-request.ts";
 import { addPerson } from "../../src/access/add-person.ts";
 
 let asked = 0;
 
-/** A wish for the approval of a call, with sensible defaults. */
-export function callWish(more: Partial<AddressedWish> & { kwargs?: Record<string, unknown> } = {}): AddressedWish {
+/** Returns the input of a request for approval of a call, with sensible defaults. */
+export function callWish(more: Partial<RequestInput> & { kwargs?: Record<string, unknown> } = {}): RequestInput {
   const { kwargs = { order: "A-1007", amount: 49.9 }, ...rest } = more;
   const text = canonicalExact(kwargs);
   asked += 1;
@@ -35,8 +35,8 @@ export function callWish(more: Partial<AddressedWish> & { kwargs?: Record<string
   };
 }
 
-export async function askPeople(ctx: Context, more: Parameters<typeof callWish>[0] = {}): Promise<AddressedAsk> {
-  return (await addressAsk(ctx, callWish(more))).ask;
+export async function askPeople(ctx: Context, more: Parameters<typeof callWish>[0] = {}): Promise<Request> {
+  return (await createRequest(ctx, callWish(more))).ask;
 }
 
 export const leaf = (target: Target): Audience => ({ is: "leaf", target });
@@ -71,7 +71,7 @@ export interface Provider extends Channel {
   sent: Notice[];
   closed: { closing: Closing; thread: string | undefined }[];
   told: string[];
-  /** What the next sends throw, in order. */
+  /** The errors that the next sends throw, in order. */
   failing: DeliveryError[];
 }
 
@@ -91,7 +91,7 @@ export function providerOf(name: Channel["name"], wholeLimit = 10_000): Provider
       if (failure) throw failure;
       provider.sent.push(notice);
       const { to } = notice.target as { to?: string };
-      // As on Slack: a channel's messages are in the channel, and a user's in a direct message.
+      // A channel's messages are in the channel, and a user's in a direct message, as on Slack.
       const channel = to === undefined || to.startsWith("U") ? "D1" : to;
       return { externalIds: { thread: `thread of ${notice.delivery}`, channel, ts: notice.delivery } };
     },

@@ -19,7 +19,7 @@ export interface AgentServer extends AsyncDisposable {
   url: string;
 }
 
-/** An agent's own server, which answers as it is told and remembers what it heard. */
+/** An agent's own server, which replies with the given statuses and records its requests. */
 export async function openAgentServer(statuses: number[] = []): Promise<AgentServer> {
   const told: Told[] = [];
   const server = createServer((request, response) => {

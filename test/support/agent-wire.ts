@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type {
   AgentEnd,
   AgentSettings,
-  PermissionWish,
-  QuestionWish,
+  PermissionRequest,
+  AgentQuestion,
   AgentCallbacks,
 } from "../../src/workshop/agents/agent.ts";
 import { agentOf } from "../../src/workshop/agents/agents.ts";
@@ -23,8 +23,8 @@ export interface Wire {
   said: any[];
   /** The lines of what was said. */
   written: string[];
-  wishes: PermissionWish[];
-  questions: QuestionWish[];
+  wishes: PermissionRequest[];
+  questions: AgentQuestion[];
   say(message: object): void;
   sayLine(line: string): void;
   /** Says a request and returns its answer. */
@@ -136,13 +136,13 @@ function watching(
   told: Partial<AgentCallbacks>,
 ): Pick<AgentCallbacks, "permission" | "question"> {
   return {
-    permission(wish) {
-      wire.wishes.push(wish);
-      return told.permission?.(wish) ?? Promise.resolve({ allow: true });
+    permission(permissionRequest) {
+      wire.wishes.push(permissionRequest);
+      return told.permission?.(permissionRequest) ?? Promise.resolve({ allow: true });
     },
-    question(wish) {
-      wire.questions.push(wish);
-      return told.question?.(wish) ?? Promise.resolve({ text: "Blue" });
+    question(agentQuestion) {
+      wire.questions.push(agentQuestion);
+      return told.question?.(agentQuestion) ?? Promise.resolve({ text: "Blue" });
     },
   };
 }

@@ -68,7 +68,7 @@ export interface AssignSite extends AsyncDisposable {
   checkout(repo: string): string;
   /** The attempt of a task that is not over, or its last one. */
   attemptId(id: string): string;
-  /** Processes of every attempt there ever was at a task, or at all; supervisors aside. */
+  /** Returns the processes of every attempt there ever was at a task, or at all, without supervisors. */
   processes(id?: string): Promise<number[]>;
   folder(id: string): string;
   mark(id: string): SupervisorMark;
@@ -96,7 +96,7 @@ export async function eventually<T>(
   for (let waitedMs = 0; waitedMs < withinMs; waitedMs = performance.now() - start) {
     const found = await look();
     if (found) return found;
-    // Whoever has waited for long looks less often: looking takes time from what is waited for.
+    // A long wait looks less often, because each look takes time from the work that it waits for.
     await systemClock.sleep(Math.max(LOOK_EVERY_MS, Math.min(waitedMs / 20, LOOK_EVERY_AT_MOST_MS)));
   }
   return assert.fail(`never came: ${what()}`);

@@ -15,7 +15,7 @@ import { findTask, lockTask } from "../../src/tasks/store/tasks.ts";
 import type { Tx } from "../../src/core/store/db.ts";
 import { insertJobIfNew, lockJob } from "../../src/asks/store/jobs.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import type { KeyWish } from "../../src/access/create-key.ts";
+import type { KeyInput } from "../../src/access/create-key.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { moveTaskIn, pickNextTask, type TaskChange } from "../../src/tasks/move.ts";
 import { moveJobIn } from "../../src/asks/settle.ts";
@@ -54,9 +54,9 @@ export interface Sender {
   task(id: string, endpoint?: string): Promise<any>;
 }
 
-/** Does what whoever runs attempts does to the rows, with no agent. */
+/** Changes the rows as the runner of attempts does, with no agent. */
 export interface Runner {
-  /** Picks the next task, begins an attempt, and returns its task's id; nothing where there is none. */
+  /** Picks the next task, begins an attempt, and returns its task's id, or undefined if no task can begin. */
   start(agents?: readonly string[]): Promise<string | undefined>;
   move(repo: string, id: string, to: TaskState, change?: TaskChange): Promise<void>;
   /** The running attempt of a task has made a commit. */
@@ -71,7 +71,7 @@ export interface AssignmentScene extends AsyncDisposable {
   world: World;
   ana: Sender;
   runner: Runner;
-  sender(wish?: Partial<KeyWish>): Promise<Sender>;
+  sender(input?: Partial<KeyInput>): Promise<Sender>;
   /** Starts one more server on the same database (PostgreSQL only). */
   addNode(): Promise<Node>;
 }
@@ -99,9 +99,9 @@ export async function openAssignment(
   world.server.ctx.assignment = assignment;
   let keys = 0;
 
-  const sender = async (wish: Partial<KeyWish> = {}): Promise<Sender> => {
+  const sender = async (input: Partial<KeyInput> = {}): Promise<Sender> => {
     keys += 1;
-    const { text: key } = await createKey(world.server.ctx, { name: `sender-${keys}`, scope: "assign", ...wish });
+    const { text: key } = await createKey(world.server.ctx, { name: `sender-${keys}`, scope: "assign", ...input });
     const call: Sender["call"] = (method, path, { headers, ...rest } = {}) =>
       world.call(method, path, { headers: { authorization: `Bearer ${key}`, ...headers }, ...rest });
     return {

@@ -17,7 +17,7 @@ afterLast(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** A command at a real terminal, and whoever types there. */
+/** A command at a real terminal, and the person who types there. */
 export interface Sitting {
   /** All that the terminal has shown, without its colours and cursor movements. */
   shown(): string;

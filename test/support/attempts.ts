@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sql } from "../../src/core/store/sql.ts";
-import type { AgentWish } from "../../src/tasks/model/attempt-asks.ts";
+import type { AgentRequest } from "../../src/tasks/model/attempt-asks.ts";
 import { attemptKind } from "../../src/core/model/attempt-kind.ts";
 import { askForAttempt, type AskingAttempt } from "../../src/tasks/ask-for-attempt.ts";
 import { claimJobFor } from "../../src/asks/claim-job.ts";
@@ -13,7 +13,7 @@ export const SHOP = "agent:shop-works";
 export const RUN = (command: string) =>
   ({ tool: "Bash", input: { command }, action: "execute", resource: command }) as const;
 
-/** An attempt at a task of the repository `shop`: a job that is claimed, as whoever runs attempts holds it. */
+/** Creates an attempt at a task of the repository `shop`: a claimed job, held as the runner of attempts holds it. */
 export async function attempt(
   { world }: Pick<RelayScene, "world">,
   more: Partial<AskingAttempt> & { repo?: string } = {},
@@ -56,9 +56,9 @@ export async function attempt(
 
 /** Claims the attempt of a repository that is in line, and returns the lease. */
 export async function claimAttempt({ world }: Pick<RelayScene, "world">, repo: string): Promise<string> {
-  const wish = { kinds: [attemptKind(repo)], holder: SHOP, worker: "w-1", leaseS: 15 };
+  const input = { kinds: [attemptKind(repo)], holder: SHOP, worker: "w-1", leaseS: 15 };
   const { ctx } = world.server;
-  const claimed = await claimJobFor(ctx, wish, { waitMs: 0, signal: AbortSignal.timeout(90_000) });
+  const claimed = await claimJobFor(ctx, input, { waitMs: 0, signal: AbortSignal.timeout(90_000) });
   return claimed?.lease.token ?? assert.fail("nothing is in line");
 }
 
@@ -67,10 +67,10 @@ export async function withPeople(
   { world }: Pick<RelayScene, "world">,
   who: AskingAttempt,
   ref: string,
-  wish: AgentWish,
+  request: AgentRequest,
 ): Promise<{ askId: string; inboxId: string }> {
   const { ctx } = world.server;
-  const { askId } = await askForAttempt(ctx, who, ref, wish);
+  const { askId } = await askForAttempt(ctx, who, ref, request);
   const inboxId = await until(async () => {
     const [row] = await ctx.db.all<{ addressed_id: string | null; status: string }>(
       sql`SELECT addressed_id, status FROM asks WHERE ask_id = ${askId}`,

@@ -64,7 +64,7 @@ export async function openSite(more: Record<string, string> = {}): Promise<Site>
   };
 }
 
-/** Of a folder, every path with its mode and digest. */
+/** Returns every path of a folder with its mode and digest. */
 export function listing(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { until } from "./contract.ts";
 
-/** A span as a collector hears of it. */
+/** A span as a collector receives it. */
 export interface HeardSpan {
   name: string;
   traceId: string;

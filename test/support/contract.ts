@@ -15,7 +15,9 @@ export const ROOMY = {
   PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "100000",
 } as const;
 
-/** A server that strangers can reach, behind a proxy on this computer: whoever is named by X-Forwarded-For is a stranger. */
+/**
+ * A server that strangers can reach, behind a proxy on this computer. A client named by X-Forwarded-For is a stranger.
+ */
 export const IN_PUBLIC = {
   PARLEY_HOST: "0.0.0.0",
   PARLEY_OPEN: "true",
@@ -42,10 +44,10 @@ let names = 0;
 /** A name nobody else in this file has. */
 export const fresh = (name: string): string => `${name}-${(names += 1)}`;
 
-/** Whoever came by this address, as the trusted proxy of `IN_PUBLIC` tells it. */
+/** Returns the header by which the trusted proxy of `IN_PUBLIC` names a client's address. */
 export const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
 
-/** What every JSON reply carries. */
+/** Checks the headers of every JSON reply. */
 export function assertCommonHeaders(reply: Reply): void {
   assert.equal(reply.headers.get("content-type"), "application/json; charset=utf-8");
   assert.equal(reply.headers.get("cache-control"), "no-store");
@@ -75,7 +77,7 @@ export function assertUnknownQuestion(reply: Reply, id: string): void {
   assertRefused(reply, 404, { code: "QUESTION_NOT_FOUND", message: NOT_FOUND, details });
 }
 
-/** What the limit headers say, as numbers; NaN where one is missing or is no plain integer. */
+/** Returns the values of the limit headers as numbers; NaN if one is missing or is not a plain integer. */
 export function limitsOf(reply: Reply): { limit: number; remaining: number; reset: number; retryAfter: number } {
   const read = (name: string) => {
     const text = reply.headers.get(name);
@@ -125,7 +127,9 @@ export async function until<T>(
   }
 }
 
-/** Moves the world's time on, step by step, until something holds; real time passes too, for whoever that wakes. */
+/**
+ * Moves the world's time on, step by step, until something holds. Real time passes too, for the waits that this wakes.
+ */
 export async function advanceUntil(
   world: Pick<World, "advance">,
   stepMs: number,

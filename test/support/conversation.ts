@@ -8,13 +8,13 @@ import {
   type AgentOrder,
   type AgentSettings,
   type PermissionDecision,
-  type PermissionWish,
+  type PermissionRequest,
   type QuestionAnswer,
-  type QuestionWish,
+  type AgentQuestion,
 } from "../../src/workshop/agents/agent.ts";
 import { agentOf } from "../../src/workshop/agents/agents.ts";
 
-/** What happened while an agent worked, in the adapter's words. */
+/** The events while an agent worked, in the adapter's words. */
 export interface Conversation {
   end: AgentEnd;
   sessions: string[];
@@ -23,8 +23,8 @@ export interface Conversation {
   tools: { name: string; input?: unknown; result?: string; isError?: boolean }[];
   turns: number;
   errors: string[];
-  wishes: PermissionWish[];
-  questions: QuestionWish[];
+  wishes: PermissionRequest[];
+  questions: AgentQuestion[];
   /** Lines of both directions, for a look at what was said. */
   lines: string[];
   stderr: string;
@@ -42,8 +42,8 @@ export interface Talk {
   env?: Readonly<Record<string, string>>;
   /** More arguments, for what a model of a test needs. */
   args?: readonly string[];
-  decide?: (wish: PermissionWish, stop: () => void) => PermissionDecision | Promise<PermissionDecision>;
-  answer?: (wish: QuestionWish) => QuestionAnswer | Promise<QuestionAnswer>;
+  decide?: (permission: PermissionRequest, stop: () => void) => PermissionDecision | Promise<PermissionDecision>;
+  answer?: (question: AgentQuestion) => QuestionAnswer | Promise<QuestionAnswer>;
   /** Called for each line the agent says; may interrupt it, or end it. */
   onLine?: (line: string, hands: { interrupt: () => void; kill: (signal: NodeJS.Signals) => void }) => void;
   endsWithinMs?: number;
@@ -112,7 +112,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
       yield line;
     }
   }
-  /** As the supervisor does: what is undecided when the attempt ends is denied. */
+  /** A request that is undecided when the attempt ends is denied, as by the supervisor. */
   const ended = new Promise<PermissionDecision & { allow: false }>((resolve) => {
     interruption.signal.addEventListener("abort", () => resolve({ allow: false, why: "canceled", canceled: true }));
   });
@@ -138,15 +138,15 @@ export async function converse(talk: Talk): Promise<Conversation> {
         tool: (use) => void seen.tools.push(use),
         usage: ({ turns }) => void (seen.turns = turns ?? seen.turns),
         error: (text) => void seen.errors.push(text),
-        async permission(wish) {
-          seen.wishes.push(wish);
+        async permission(permissionRequest) {
+          seen.wishes.push(permissionRequest);
           const decide = talk.decide ?? (() => ({ allow: true }) as const);
-          return Promise.race([decide(wish, hands.interrupt), ended]);
+          return Promise.race([decide(permissionRequest, hands.interrupt), ended]);
         },
-        async question(wish) {
-          seen.questions.push(wish);
+        async question(agentQuestion) {
+          seen.questions.push(agentQuestion);
           const answer = talk.answer ?? (() => ({ none: true, why: "no one answered" }) as const);
-          return Promise.race([answer(wish), ended.then(({ why }) => ({ none: true, why }) as const)]);
+          return Promise.race([answer(agentQuestion), ended.then(({ why }) => ({ none: true, why }) as const)]);
         },
       },
       interruption.signal,

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createKey, type KeyWish } from "../../src/access/create-key.ts";
+import { createKey, type KeyInput } from "../../src/access/create-key.ts";
 import { accepted, contactBody } from "./a2h.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
 
@@ -26,11 +26,11 @@ export interface Talking extends AsyncDisposable {
   /** The agent `support`. */
   agent: Holder;
   admin: Holder;
-  holder(wish: KeyWish): Promise<Holder>;
+  holder(input: KeyInput): Promise<Holder>;
   holderOf(key: string): Holder;
   /** Enrolls a human on one channel; returns the number. */
   enroll(name: string, channel: object): Promise<string>;
-  /** What was said to `support` and is not acknowledged; waits until there are so many. */
+  /** Resolves with the unacknowledged messages to `support`, once there are so many. */
   said(count: number): Promise<Reply["body"][]>;
 }
 
@@ -51,7 +51,7 @@ export async function openTalking(
       });
     return { key, call, get: (path) => call("GET", path), post: (path, body) => call("POST", path, body) };
   };
-  const holder = async (wish: KeyWish) => holderOf((await createKey(world.server.ctx, wish)).text);
+  const holder = async (input: KeyInput) => holderOf((await createKey(world.server.ctx, input)).text);
   const admin = await holder({ name: "boss", scope: "admin" });
   const agent = await holder({ name: "support", scope: "agent" });
   return {

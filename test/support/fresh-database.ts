@@ -57,7 +57,7 @@ async function migrateSqlite(): Promise<Buffer> {
   }
 }
 
-/** The database is gone, whoever is still connected to it. */
+/** Deletes the database, even if clients are still connected to it. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await onServer(await databaseUrl(), (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));

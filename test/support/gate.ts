@@ -7,7 +7,7 @@ import type { Reply, World } from "./world.ts";
 /** The digest of a result that nobody looks at. */
 const RESULT = `sha256:${"ab".repeat(32)}`;
 
-/** What the tests' gates say of their tools. */
+/** Returns the description of a tool of the tests' gates. */
 export const toolOf = (name: string) => ({
   name,
   description: `Does ${name}`,

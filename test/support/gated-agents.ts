@@ -13,7 +13,7 @@ export const PROPERTIES = { order: { type: "string" }, amount: { type: "number" 
 export interface GatedAgent {
   name: string;
   run(parley: Parley, to: string): Promise<string | undefined>;
-  /** What stood in the model's last request. */
+  /** Returns the tool result in the model's last request. */
   told(): string;
   ran: unknown[];
 }
@@ -46,7 +46,7 @@ export function officeOf(scene: () => Scene): Office {
   };
 }
 
-/** What holds of every framework's own approval of a tool that is answered through Parley. */
+/** Tests the rules for every framework's own approval of a tool that is answered through Parley. */
 export function testGate(framework: () => GatedAgent, scene: () => Scene): void {
   const { client, somebody, isAsked } = officeOf(scene);
   const { name } = framework();

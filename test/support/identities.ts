@@ -5,10 +5,10 @@ import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { fresh } from "./contract.ts";
 import type { Reply, World } from "./world.ts";
 
-/** Who runs the server, and is the first person it knows. */
+/** The number of the operator, the first person that the server knows. */
 export const OPERATOR = "1";
 
-/** What a request shows to say who answers. */
+/** The headers by which a request shows its answering person. */
 export type Shown = Record<string, string>;
 
 /** The credential a reply hands out. */
@@ -23,12 +23,12 @@ export const saidOf = (reply: Reply): { status: number; code: unknown } => ({
   code: reply.body.error?.code,
 });
 
-/** Answers a question with an option, as whoever is shown. */
+/** Answers a question with an option, as the person whose headers are given. */
 export function answer(world: World, id: string, shown: Shown, option = 0): Promise<Reply> {
   return world.call("POST", "/human/responses", { headers: shown, body: { question_id: id, selected_option: option } });
 }
 
-/** How many answers the server knows of whoever is shown. */
+/** Returns the number of answers that the server has of the person whose headers are given. */
 export async function answersOf(world: World, shown: Shown): Promise<number> {
   return (await world.call("GET", "/human/stats", { headers: shown })).body.total_answers;
 }

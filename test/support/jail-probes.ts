@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 
-/** What a program tries that should not get out; told in the environment, because it is not for the command line. */
+/**
+ * The attempts of a program to get out. They are passed in the environment, because they do not belong on the command
+ * line.
+ */
 export interface Probes {
   /** Files and folders it should not be able to read. */
   read: Readonly<Record<string, string>>;
@@ -26,7 +29,7 @@ const tried = (name: string, work: () => void): void => {
     work();
     succeeded.push(name);
   } catch {
-    // As it should be.
+    // The expected result.
   }
 };
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { lockJob } from "../../src/asks/store/jobs.ts";
-import { lockRelayAsk } from "../../src/asks/store/asks.ts";
+import { lockAsk } from "../../src/asks/store/asks.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { createKey, type KeyWish } from "../../src/access/create-key.ts";
+import { createKey, type KeyInput } from "../../src/access/create-key.ts";
 import { postAsk, type AskInput } from "../../src/asks/post-ask.ts";
 import { settleAskIn } from "../../src/asks/settle.ts";
 import { writeNotes } from "../../src/core/store/audit.ts";
@@ -30,7 +30,7 @@ export interface JobScene extends AsyncDisposable {
   bo: Program;
   agent: Program;
   admin: Program;
-  program(wish: KeyWish): Promise<Program>;
+  program(input: KeyInput): Promise<Program>;
   /** Puts a job in line and returns it. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   queue(more?: Record<string, unknown>): Promise<any>;
@@ -50,8 +50,8 @@ export async function openJobs(on: DatabaseName, options: Omit<WorldOptions, "on
   // No limit of requests is in the way of other rules.
   const env = { PARLEY_RELAY_REQUESTS_PER_SECOND: "1000000", ...options.env };
   const world = await openWorld({ on, ...options, env });
-  const program = async (wish: KeyWish): Promise<Program> => {
-    const { text: key } = await createKey(world.server.ctx, wish);
+  const program = async (input: KeyInput): Promise<Program> => {
+    const { text: key } = await createKey(world.server.ctx, input);
     const headers = { authorization: `Bearer ${key}` };
     const at: Program["at"] = (node) => ({
       call: (method, path, body, more) =>
@@ -63,7 +63,7 @@ export async function openJobs(on: DatabaseName, options: Omit<WorldOptions, "on
       headers,
       call,
       at,
-      principal: `${wish.scope}:${wish.name}`,
+      principal: `${input.scope}:${input.name}`,
       get: (path) => call("GET", path),
       post: (path, body, lease) => call("POST", path, body, lease === undefined ? {} : { "parley-lease": lease }),
     };
@@ -169,7 +169,7 @@ export async function answerAsk(
 ): Promise<void> {
   await transact(scene.world.server.ctx, async (tx) => {
     const job = (await lockJob(tx, jobId)) ?? assert.fail("no job");
-    const ask = (await lockRelayAsk(tx, askId)) ?? assert.fail("no ask");
+    const ask = (await lockAsk(tx, askId)) ?? assert.fail("no ask");
     const { notes } = await settleAskIn(
       tx,
       { job, ask },

@@ -24,7 +24,7 @@ export interface Shown {
   meta: Json;
 }
 
-/** What the tests want of any client: the official one of each generation. */
+/** The interface to any client that the tests use: the official client of each generation. */
 export interface AnyClient {
   tools(): Promise<string[]>;
   call(name: string, args: Json, options?: CallOptions): Promise<Shown>;

@@ -36,7 +36,8 @@ export function openMemoryFolder(): MemoryFolder | null {
   if (place === null) return null;
   // The path is short because paths of sockets, which stand in it, have a limit of about a hundred bytes.
   const path = mkdtempSync(join(place, "parley-"));
-  // As the system's own folder is: programs that tests start as another user have files in it, too.
+  // The mode is that of the system's own folder, because programs that tests start as another user have files in it,
+  // too.
   chmodSync(path, 0o1777);
   const program = join(path, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });

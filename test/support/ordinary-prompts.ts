@@ -3,7 +3,7 @@ import type { Dice } from "./secret-corpus.ts";
 const HEX = "0123456789abcdef";
 const B62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** What stands in the braces of a pattern. */
+/** The generators of the texts in the braces of a pattern. */
 const SLOTS: Readonly<Record<string, (dice: Dice) => string>> = {
   sha: (dice) => dice.text(HEX, 40),
   short: (dice) => dice.text(HEX, 7),

@@ -1,8 +1,9 @@
 /**
- * What tests need beyond the packages of npm: the one list of it, by which tests ask and `npm test` brings it.
+ * The parts that tests need beyond the packages of npm. This is their one list: tests check it and `npm test` installs
+ * its parts.
  *
- * Under `npm test` what is missing was found out before (scripts/test.mjs) and stands in the environment; a file that
- * is run alone looks for itself.
+ * Under `npm test` the missing parts were found before (scripts/test.mjs) and stand in the environment. A file that is
+ * run alone looks for itself.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -29,7 +30,7 @@ export interface Part {
     | "Caddy"
     | "Prometheus"
     | "promtool";
-  /** What is tested with it. */
+  /** The subject that is tested with it. */
   purpose: string;
   /** How it is found; null where it is no program. */
   program: string | null;
@@ -39,7 +40,7 @@ export interface Part {
   worksAnywhere: boolean;
   /** Never installed, because that would start a server of the machine's own: it is unpacked, for root too. */
   isOnlyUnpacked?: true;
-  /** Whether `npm test -- --all` insists on it. What comes from PyPI may be out of reach where npm's registry is not. */
+  /** Whether `npm test -- --all` insists on it. A part from PyPI may be out of reach where npm's registry is not. */
   isInsistedOn: boolean;
   /** Why it cannot be used here although it may be there; false when it can. */
   trouble(program: string): string | false | Promise<string | false>;
@@ -54,7 +55,7 @@ export interface Missing {
 
 /** Set by `npm test` for the tests: why each missing part is missing, by its name, as JSON. */
 export const MISSING_VARIABLE = "TEST_PARTS_MISSING";
-/** Where `npm test` puts parts for whoever may not install them; several checkouts may share one such folder. */
+/** The folder into which `npm test` puts parts for a user who may not install them. Several checkouts may share it. */
 export const TOOLS = resolve(process.env["TEST_TOOLS"] ?? join(import.meta.dirname, "../../.tools"));
 const UNREACHABLE = /E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|NETUNREACH|HOSTUNREACH)|ERR_SOCKET_TIMEOUT/;
 /** Mail servers are where only root's PATH leads. */

@@ -24,7 +24,7 @@ export async function withRules(scene: Scene, text = RULES): Promise<void> {
   await scene.world.server.reload();
 }
 
-/** Whoever runs the server, in the inbox. */
+/** Returns the operator of the server as a decider in the inbox. */
 export const operatorOf = ({ world }: Scene): Promise<Decider> => decider(world, OPERATOR);
 
 /** Asks whether a call may run; returns its status as the reply and as a later reading have it. */

@@ -1,4 +1,7 @@
-/** Ports for programs that must be told theirs; whoever can listen on 0 and say which port that became does so instead. */
+/**
+ * Ports for programs that need theirs as an argument. A program that can listen on 0 and report its port does so
+ * instead.
+ */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -13,8 +16,9 @@ const USUAL_END = 32_768;
  * Returns a TCP port of 127.0.0.1 on which nobody listens, and which no other test is given until this process ends: it
  * can be listened on, left and listened on again.
  *
- * It lies below the ports that the system hands out by itself, so nobody comes by it unasked. What keeps other test
- * processes from it is a UDP socket on the same number, which the system closes however this process ends.
+ * It lies below the ports that the system hands out by itself, so that no program gets it by chance. A UDP socket on
+ * the
+ * same number keeps other test processes from it. The system closes that socket however this process ends.
  *
  * @throws {Error} when every port is taken
  */

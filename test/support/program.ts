@@ -23,7 +23,10 @@ afterLast(() => {
   rmSync(ROOT, { recursive: true });
 });
 
-/** One that has taken another's place is no child of this process, and would keep its output open after a failed test. */
+/**
+ * Ends the server of a data directory. A server that replaced another one is not a child of this process, and would
+ * keep its output open after a failed test.
+ */
 export function endServerOf(dataDir: string): void {
   const server = findServerProcess(dataDir);
   if (server && isAlive(server.pid, server.starttime)) process.kill(server.pid, "SIGKILL");

@@ -29,7 +29,7 @@ export interface PushService extends AsyncDisposable {
   pushed: Pushed[];
   /** How often anything was tried. */
   tries(): number;
-  /** What was taken before is forgotten, and everything is taken from now on. */
+  /** Forgets all earlier messages, and accepts everything from now on. */
   reset(): void;
   /** The next requests are answered so, each once; afterwards everything is taken. */
   answerNext(...replies: { status: number; headers?: Record<string, string> }[]): void;

@@ -7,14 +7,17 @@ export interface Route {
   url: string;
 }
 
-/** What a request is sent to, and the host it names. */
+/** The address that a request is sent to, and the host it names. */
 export interface Place {
   address: string;
   port: number;
   host: string;
 }
 
-/** Shown to whoever comes: pages, health, what the API is, signing in, and what a secret in its address or its body opens. */
+/**
+ * The routes for everybody: pages, health, the API's description, sign-in, and routes with a secret in the address or
+ * body.
+ */
 const FOR_EVERYBODY = [
   /^\/(?:healthz|readyz|openapi\.json|docs(?:\/.*)?|version|(?:humanlayer\/v1|a2h\/v1alpha1)\/status)$/,
   /^\/(?:|index\.html|q\/:id|me|leaderboard|inbox(?:\/:id)?|console(?:\/\*)?|embed\/.*|sw\.js|theme\.js|manifest\.webmanifest)$/,
@@ -30,7 +33,7 @@ export function noteRoutes(): (url?: string) => Route[] {
     const routes = new Map<string, Route>();
     tables.push({ server: fastify.server, routes });
     fastify.addHook("onRoute", ({ method, url, config }) => {
-      // What answers for methods that an address does not take.
+      // Routes that only answer methods which an address does not take are left out.
       if (config?.allowed) return;
       for (const one of [method].flat()) routes.set(`${one} ${url}`, { method: one, url });
     });
@@ -59,10 +62,13 @@ interface TableRoute {
   config?: { allowed?: unknown };
 }
 
-/** For signed-in people and admins, whoever reaches the server; some look at the body first. */
+/** The routes for signed-in people and admins, whoever reaches the server. Some read the body first. */
 const FOR_PEOPLE = /^\/(?:admin|people\/me)\//;
 
-/** Whom a route lets in without a key, where it lets anybody in: what the operator may say differs. */
+/**
+ * Returns the group of callers that a route admits without a key, if it admits anybody. The operator sets each group's
+ * access.
+ */
 export function doorOf({ url }: Route): "crowd" | "figures" | "agents" {
   if (url.startsWith("/human/")) return "crowd";
   return url === "/metrics" ? "figures" : "agents";

@@ -31,7 +31,7 @@ export interface RelayScene extends JobScene {
   person(name?: string, more?: { seesAll?: boolean }): Promise<Person>;
   /** Puts this policy in force. */
   policy(yaml: string): Promise<void>;
-  /** What happened in a job, in order: `log ask.created`, `status WAITING_ON_ANSWER`, `answer ANSWERED`. */
+  /** Returns the events of a job, in order: `log ask.created`, `status WAITING_ON_ANSWER`, `answer ANSWERED`. */
   eventsOf(jobId: string): Promise<string[]>;
 }
 
@@ -135,7 +135,7 @@ export function newAnswer(
 export const answer = (by: Program, ask: Parameters<typeof newAnswer>[0], more: Record<string, unknown> = {}) =>
   by.post("/answers", newAnswer(ask, more));
 
-/** What of an answer a test looks at. */
+/** Returns the fields of an answer that a test checks. */
 export const gist = ({ status, source, error, answer_text, answer_json }: Record<string, unknown>) => ({
   status,
   source,

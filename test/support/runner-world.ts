@@ -10,7 +10,7 @@ import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { openSecretScan, redact } from "../../src/lib/secret-scan.ts";
-import type { Job, RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Job, Ask } from "../../src/asks/model/ask.ts";
 import type { PolicyTrace } from "../../src/policy/model/trace.ts";
 import type { RunnerDeps, RunnerEvent, ServerSettings, ToolSettings } from "../../src/responders/answer-runner/deps.ts";
 import { openRunner, type Runner } from "../../src/responders/answer-runner/runner.ts";
@@ -27,7 +27,7 @@ import { type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 
 export interface RunnerWish {
   on?: "sqlite" | "postgres";
-  /** What the model says. */
+  /** The replies of the model. */
   script: Script;
   model?: string;
   /** Roles beside those that come along, as YAML by file name. */
@@ -48,7 +48,7 @@ export interface AskWish {
   maxTokens?: number;
   roleId?: string;
   meta?: Record<string, unknown>;
-  envelope?: RelayAsk["envelope"];
+  envelope?: Ask["envelope"];
   decisionKey?: string;
   leftMs?: number;
   options?: AskOffer["options"];
@@ -62,13 +62,13 @@ export interface RunnerWorld extends AsyncDisposable {
   llm: ScriptedLlm;
   store: Store;
   ask(wish?: AskWish): Promise<ResponderAnswer | ResponderPass>;
-  /** As `ask`; fails where it is passed on. */
+  /** Asks as `ask` does; fails if the ask is passed on. */
   answer(wish?: AskWish): Promise<ResponderAnswer>;
   pass(wish?: AskWish): Promise<ResponderPass>;
   events: RunnerEvent[];
-  /** What was written to the log. */
+  /** The lines of the log. */
   logged: string[];
-  /** What policy was asked, and what was done, in order. */
+  /** The questions to policy and the calls that ran, in order. */
   happened: string[];
   artifacts: Map<string, string>;
   spent(): Promise<{ spent: number; input_tokens: number; output_tokens: number } | undefined>;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 type Json = Record<string, unknown>;
 
-/** What the model is to say: words, calls of tools, an error of its provider, nothing at all, or half a reply. */
+/** The next reply of the model: a text, calls of tools, an error of its provider, no reply at all, or half a reply. */
 export type Line =
   | string
   | { calls: readonly { name: string; args: unknown }[] }
@@ -20,7 +20,7 @@ export interface Heard {
   /** The first message of the user. */
   user: string;
   tools: readonly { name: string; description: string }[];
-  /** What tools gave so far. */
+  /** The results of tools so far. */
   results: readonly string[];
   maxTokens: number;
   temperature: unknown;

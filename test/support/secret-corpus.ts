@@ -36,7 +36,7 @@ const URL64 = `${B62}-_`;
 export interface Planted {
   rule: string;
   secret: string;
-  /** What it is assigned to, where it is known by that alone; for a password in an address, the scheme. */
+  /** The name it is assigned to, if it is recognized by that alone; for a password in an address, the scheme. */
   name?: string;
 }
 

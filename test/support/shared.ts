@@ -1,4 +1,7 @@
-/** What the test files of one process share, such as a browser: begun by the first that needs it, ended after the last. */
+/**
+ * The resources that the test files of one process share, such as a browser. The first user starts each; it ends after
+ * the last.
+ */
 import { after } from "node:test";
 
 let isShared = false;
@@ -10,7 +13,10 @@ export function share(): void {
   isShared = true;
 }
 
-/** Returns the one of this name, which is begun if there is none; null where this process shares nothing. */
+/**
+ * Returns the shared resource of this name, and starts it if it does not exist yet. Returns null if this process shares
+ * nothing.
+ */
 export function shared<T>(name: string, begin: () => Promise<T>, end: (it: T) => Promise<unknown>): Promise<T> | null {
   if (!isShared) return null;
   const known = started.get(name) as Promise<T> | undefined;
@@ -18,7 +24,7 @@ export function shared<T>(name: string, begin: () => Promise<T>, end: (it: T) =>
   const begun = begin();
   started.set(name, begun);
   ends.push(async () => end(await begun));
-  // One that did not begin is tried again by whoever asks next.
+  // The next user tries again to start a resource that did not start.
   begun.catch(() => started.delete(name));
   return begun;
 }

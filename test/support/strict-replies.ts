@@ -5,7 +5,7 @@
 import diagnostics from "node:diagnostics_channel";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { turnAfter } from "../../src/lib/turn.ts";
+import { yieldAfterLarge } from "../../src/lib/event-loop.ts";
 
 interface Request {
   method: string;
@@ -26,7 +26,7 @@ diagnostics.subscribe("fastify.initialization", (message) => {
     const isJson = String(reply.getHeader("content-type")).startsWith("application/json");
     if (!schema || !isJson || typeof payload !== "string") return;
     // The work of a check does not count as the work of the turn in which the server wrote the reply.
-    await turnAfter(payload);
+    await yieldAfterLarge(payload);
     const problem = problemOf(schema, JSON.parse(payload, withoutPrototype));
     if (problem === null) return;
     const error = new Error(`${method} ${routeOptions.url} ${reply.statusCode} is not as declared: ${problem}`);

@@ -22,13 +22,13 @@ export const done = (words = "done"): Line => JSON.stringify({ answer_text: word
 /** A runner with the official filesystem server and one that misbehaves. */
 export interface ToolsWorld extends AsyncDisposable {
   world: RunnerWorld;
-  /** What the runner's limits go by; a tool takes no time unless it moves. */
+  /** The clock of the runner's limits. A tool takes no time unless this clock moves. */
   clock: HeldClock;
   /** Where the filesystem server may read; `orders.csv` is there. */
   dir: string;
   /** The model says these one after another, and the last one for ever. */
   says(...lines: Line[]): void;
-  /** What the model was last told of its tools. */
+  /** The newest tool results that the model got. */
   results(): readonly string[];
   /** Changes what `db.read` says of itself. */
   describe(text: string): void;

@@ -13,7 +13,7 @@ import type { Reply } from "./world.ts";
 
 /** A person follows a link no faster than this. */
 const LINK_PAUSE_MS = 1100;
-/** Ways differ in length: whoever goes first by so much, in turn, may win in spite of theirs. */
+/** Ways differ in length. A participant with this head start, in turn, may win in spite of a longer way. */
 const AHEAD_MS = 4;
 
 /** One approval, with every message about it as its counterpart got it. */
@@ -187,7 +187,7 @@ async function answerEverywhere(
   return { inbox, page: await town.world.call("GET", page.path) };
 }
 
-/** What each was told: who had won, or that it was they. */
+/** Returns the reply to each participant: that they won, or who won. */
 async function toldIn(town: Town, one: Offered, web: { inbox: Reply; page: Reply }): Promise<Verdicts> {
   const { who } = one;
   const [ephemeral, ...more] = postsIn(town, "chat.postEphemeral", who.slackRoom).map(({ form }) => form["text"]);

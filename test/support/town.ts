@@ -147,9 +147,9 @@ export async function found<T>(look: () => T | undefined): Promise<T> {
   return look() ?? assert.fail("it went away");
 }
 
-/** What was sent to a number, in order. */
+/** Returns the messages to a number, in order. */
 export const textsTo = (town: Town, number: string): ApiCall[] =>
   town.phones.calls.filter(({ form }) => form["To"] === number);
 
-/** What was mailed to an address, in order. */
+/** Returns the mails to an address, in order. */
 export const mailsTo = (town: Town, address: string): Taken[] => town.post.taken.filter(({ to }) => to[0] === address);

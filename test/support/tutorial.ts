@@ -6,12 +6,12 @@ import { dirname, join } from "node:path";
 import { type Block, blocksOf, ROOT_FOLDER } from "./documents.ts";
 import { environment, MAIN, newFolder, until } from "./program.ts";
 
-/** What somebody does in a browser while a block waits; `said` is what the block has printed by then. */
+/** The actions of a person in a browser while a block waits; `said` returns the output of the block so far. */
 export type Hand = (said: () => string) => Promise<void>;
-/** What is done by hand, by the line with which a block ends. */
+/** The actions by hand, by the last line of their block. */
 export type Hands = Readonly<Record<string, Hand>>;
 
-/** What a reader puts in the place of the page's own words, such as the address of their computer. */
+/** The texts with which a reader replaces the page's own, such as the address of their computer. */
 export type Replacements = readonly (readonly [from: string, to: string])[];
 
 /** A command of a tutorial, and what the page says it prints. */
@@ -56,7 +56,7 @@ export class Walker {
     mkdirSync(join(this.home, "bin"), { recursive: true });
     mkdirSync(this.#folder);
     const programs = {
-      // What it installs in a clone is what this checkout has; test/project/readme.large.test.ts tries the real one.
+      // `npm` links this checkout's packages into a clone. test/project/readme.large.test.ts runs the real `npm`.
       npm: `[ "$*" = start ] || exit 1; [ -e node_modules ] || ln -s "${join(ROOT_FOLDER, "node_modules")}" node_modules; exec "${process.execPath}" "${MAIN}" serve`,
       npx: `[ "$1" = parley ] || exit 1; shift; exec "${process.execPath}" "${MAIN}" "$@"`,
     };
@@ -102,7 +102,7 @@ export class Walker {
     const started = this.#start(`cd parley\n${text}`);
     this.#server = started;
     const isOver = () => started.child.exitCode !== null || started.child.signalCode !== null;
-    // What the page shows is for a terminal; without one the server says the same as lines of its log.
+    // The greeting on the page is for a terminal. Without a terminal the server logs the same as lines.
     await until(() => started.said().includes("Parley listens") || isOver(), `${place}: the greeting`);
     assert.ok(!isOver(), `${place}: the server ended: ${started.said()}${started.warned()}`);
   }

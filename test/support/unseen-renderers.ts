@@ -8,7 +8,7 @@ import { listLines, wholeLines } from "../../src/cli/inbox-view.ts";
 import { requestLines } from "../../src/cli/asked-people.ts";
 import { sha256Digest, canonicalExact } from "../../src/lib/exact-json.ts";
 import { printableJson } from "../../src/lib/printable.ts";
-import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import type { Request } from "../../src/requests/model/request.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { wholeAsk } from "../../src/protocols/web/inbox-wire.ts";
@@ -19,7 +19,7 @@ export const OUR_LINK = `${OUR_URL}/r/${"k".repeat(43)}`;
 export const OUR_CODE = "K7F3";
 
 /** An open ask for the approval of a call. */
-export function askOf(fn: string, kwargs: Record<string, unknown>, more: Partial<AddressedAsk> = {}): AddressedAsk {
+export function askOf(fn: string, kwargs: Record<string, unknown>, more: Partial<Request> = {}): Request {
   const text = canonicalExact(kwargs);
   return {
     id: "ask_1",
@@ -44,7 +44,7 @@ export function askOf(fn: string, kwargs: Record<string, unknown>, more: Partial
 }
 
 /** The message that goes out about an ask. */
-export function noticeOf<Target>(ask: AddressedAsk, target: Target): Notice<Target> {
+export function noticeOf<Target>(ask: Request, target: Target): Notice<Target> {
   return {
     delivery: "dlv_1",
     target,
@@ -64,14 +64,14 @@ const SLACK = (plain: boolean) => ({ via: "slack" as const, to: "U1", settings: 
 const EMAIL = { via: "email" as const, to: "ana@example.com", informed: false, settings: { to: [], cc: [] } };
 const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false };
 
-const wireOf = (ask: AddressedAsk): InboxRequestDetail => {
+const wireOf = (ask: Request): InboxRequestDetail => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
   return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
 };
 
-/** The texts that messages consist of, as whoever reads them sees them. */
-export const MESSAGES: Readonly<Record<string, (ask: AddressedAsk, opening?: string) => string>> = {
+/** The texts of messages, as their readers see them. */
+export const MESSAGES: Readonly<Record<string, (ask: Request, opening?: string) => string>> = {
   "a text message": (ask, opening = "") => textOf("sms", { ...noticeOf(ask, null), opening }),
   WhatsApp: (ask, opening = "") => textOf("whatsapp", { ...noticeOf(ask, null), opening }),
   "a WhatsApp template": (ask) => Object.values(templateVariables(noticeOf(ask, null))).join("\n"),
@@ -85,7 +85,7 @@ export const MESSAGES: Readonly<Record<string, (ask: AddressedAsk, opening?: str
 };
 
 /** Everything that shows a call: the messages, our own pages, and the terminal. */
-export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> = {
+export const RENDERERS: Readonly<Record<string, (ask: Request) => string>> = {
   ...MESSAGES,
   "the page of a link": (ask) => askMarkup(ask).text,
   "the inbox": (ask) => {

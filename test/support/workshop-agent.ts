@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { Agent, AgentEnd, PermissionWish, QuestionWish } from "../../src/workshop/agents/agent.ts";
+import type { Agent, AgentEnd, PermissionRequest, AgentQuestion } from "../../src/workshop/agents/agent.ts";
 
-/** What the agent of these tests can be told to do. */
+/** The steps that the agent of these tests can take. */
 export type Step =
   | { say: string }
   | { sayEnv: string }
@@ -15,8 +15,8 @@ export type Step =
   | { start: readonly string[] }
   /** Neither the protocol's interrupt nor SIGINT changes anything from here on. */
   | { heed: "nothing" }
-  | { permission: PermissionWish }
-  | { question: QuestionWish }
+  | { permission: PermissionRequest }
+  | { question: AgentQuestion }
   | { end: "done" | "failed"; stays?: boolean };
 
 export const PROGRAM = resolve(import.meta.dirname, "workshop-agent-program.ts");
@@ -26,18 +26,18 @@ export const stepAgent: Agent = {
   type: "command",
   needsSandbox: false,
   launch: ({ env }) => Promise.resolve({ argv: [process.execPath, PROGRAM], env }),
-  async converse({ message, sessionId }, pipes, told, interrupt) {
-    told.session(sessionId, "1.0");
+  async converse({ message, sessionId }, pipes, callbacks, interrupt) {
+    callbacks.session(sessionId, "1.0");
     pipes.write(JSON.stringify({ steps: JSON.parse(message) as readonly Step[] }));
     interrupt.addEventListener("abort", () => pipes.write(JSON.stringify({ interrupt: true })));
     let end: AgentEnd | null = null;
     for await (const line of pipes.lines) {
       const said = JSON.parse(line) as Partial<Record<string, never>> & { end?: string };
-      if (said["message"] !== undefined) told.message(said["message"]);
-      if (said["turns"] !== undefined) told.usage({ turns: said["turns"] });
+      if (said["message"] !== undefined) callbacks.message(said["message"]);
+      if (said["turns"] !== undefined) callbacks.usage({ turns: said["turns"] });
       const answer = (decision: unknown) => pipes.write(JSON.stringify({ decision }));
-      if (said["permission"]) void told.permission(said["permission"]).then(answer);
-      if (said["question"]) void told.question(said["question"]).then(answer);
+      if (said["permission"]) void callbacks.permission(said["permission"]).then(answer);
+      if (said["question"]) void callbacks.question(said["question"]).then(answer);
       if (said.end === "done") end = { is: "done", summary: "as told" };
       if (said.end === "failed") end = { is: "failed", error: "it was told to fail" };
       if (end) return end;

@@ -14,7 +14,7 @@ import type { Step } from "./workshop-agent.ts";
 
 const SUPERVISOR = resolve(import.meta.dirname, "workshop-supervisor-program.ts");
 
-/** In what agents run, with the `it` for the tests of that. */
+/** The sandboxes in which agents run, each with the `it` for its tests. */
 export const SANDBOXES = [
   { sandbox: "bubblewrap", it: await itWith("bubblewrap") },
   { sandbox: "none", it },
@@ -29,7 +29,7 @@ export interface TestAttempt extends AsyncDisposable {
   startAndDie(steps: readonly Step[]): Promise<void>;
   mark(): Promise<SupervisorMark>;
   text(name: string): Promise<string>;
-  /** What of it runs now, the supervisor aside. */
+  /** Returns the processes of the attempt that run now, without the supervisor. */
   processes(): Promise<number[]>;
 }
 
@@ -84,8 +84,8 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
         detached: true,
         stdio: ["ignore", "pipe", "inherit"],
       });
-      const [said] = (await once(child.stdout, "data")) as [Buffer];
-      started.push({ pid: Number(said), close: () => {} });
+      const [chunks] = (await once(child.stdout, "data")) as [Buffer];
+      started.push({ pid: Number(chunks), close: () => {} });
       process.kill(-(child.pid ?? 0), "SIGKILL");
       await once(child, "exit");
     },
@@ -97,7 +97,7 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
         await killPid(pid);
       }
       await killAttempt(attemptId, { clock: systemClock, atOnce: true });
-      // One that was killed leaves its sockets to whoever looks for it.
+      // A killed supervisor leaves its sockets. `attach` removes them.
       await attach(folder);
       await rm(folder, { recursive: true, force: true });
     },

@@ -9,7 +9,7 @@ import { openRepository } from "../../src/workshop/git/repository.ts";
 import { startCommit } from "../../src/workshop/git/start.ts";
 import { makeTree } from "../../src/workshop/git/tree.ts";
 
-/** So late that every lock a killed git left is an old one, and always the same, so that commits can be compared. */
+/** A time so late that every lock of a killed git is old, and always the same, so that commits can be compared. */
 const clock = {
   now: () => 4_000_000_000_000,
   monotonic: () => 0,
@@ -32,19 +32,19 @@ export async function attempt(folder: string, steps = STEPS): Promise<unknown> {
     author: signer,
     clock,
   });
-  const wish = { slug: "card", n: 1, dir: join(folder, "attempts/card/tree"), indexFile: join(folder, "card.index") };
+  const input = { slug: "card", n: 1, dir: join(folder, "attempts/card/tree"), indexFile: join(folder, "card.index") };
   if (steps < 1) return null;
   const base = await resolveBase(repo, "HEAD");
   if (steps < 2) return null;
   const begun = await startCommit(repo, { base, dependencies: [], forTask: "card" });
   const start = begun.is === "start" ? begun.commit : "";
   if (steps < 3) return null;
-  await makeTree(repo, { dir: wish.dir, slug: wish.slug, start, include: null });
-  writeFileSync(join(wish.dir, "work.txt"), "done\n");
+  await makeTree(repo, { dir: input.dir, slug: input.slug, start, include: null });
+  writeFileSync(join(input.dir, "work.txt"), "done\n");
   if (steps < 4) return null;
-  assert.match((await snapshot(repo, { ...wish, start })) ?? "", /^[0-9a-f]{40}$/);
+  assert.match((await snapshot(repo, { ...input, start })) ?? "", /^[0-9a-f]{40}$/);
   if (steps < 5) return null;
-  const { commit } = await commitTree(repo, { ...wish, start, message: "work\n" });
+  const { commit } = await commitTree(repo, { ...input, start, message: "work\n" });
   if (steps < 6) return null;
   const published = await publish(repo, { slug: "card", n: 1, commit, last: null });
   return { published, refs: await refsOf(repo) };

@@ -13,7 +13,7 @@ import {
 import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { commitTree, type CommitWish, type CommittedTree } from "../../src/workshop/git/commit.ts";
+import { commitTree, type CommitInput, type CommittedTree } from "../../src/workshop/git/commit.ts";
 import { makeTree } from "../../src/workshop/git/tree.ts";
 import { openRepository, type Repository, type RepositorySettings } from "../../src/workshop/git/repository.ts";
 
@@ -38,7 +38,7 @@ export interface Tree {
   start: string;
   indexFile: string;
   write(path: string, text: string | Buffer): void;
-  commit(changes?: Partial<CommitWish>): Promise<CommittedTree>;
+  commit(changes?: Partial<CommitInput>): Promise<CommittedTree>;
 }
 
 const ENV = {

@@ -25,7 +25,7 @@ export const ONE_DATABASE: readonly DatabaseName[] = ["sqlite"];
 export interface Reply {
   status: number;
   headers: Headers;
-  /** The parsed body, or an empty object where there is none. */
+  /** The parsed body, or an empty object if there is no body. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   body: any;
   text: string;

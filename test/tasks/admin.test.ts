@@ -13,7 +13,7 @@ const MOST_STREAMS = 3;
 const CARDS = "https://cards.example";
 const BY = { kind: "human", id: OPERATOR } as const;
 
-/** What the browser of a signed-in person shows, on a page of ours. */
+/** Returns the headers that the browser of a signed-in person sends from a page of ours. */
 async function sessionOf({ world }: AssignmentScene, person = OPERATOR): Promise<Shown> {
   const { code } = await createSignInLink(world.server.ctx, person);
   const reply = await world.call("POST", "/session", { body: { code } });

@@ -20,7 +20,7 @@ const SANDBOXES = [
   { sandbox: "off", it },
 ] as const;
 
-/** What a fake agent was told by the steps it took. */
+/** Returns the replies that a fake agent got to its steps. */
 const heard = (site: AssignSite, id: string): string => {
   const session = site.log(id).findLast((line) => line.type === "session")?.session;
   return readFileSync(beside(site, id, `home/.fake-agent/${session}.json`), "utf8");

@@ -105,7 +105,7 @@ describe("ending work that is under way", { concurrency: true }, () => {
 
   it("lets a commit that is being made stand", async () => {
     const site = shared();
-    // So many files that the commit takes its time.
+    // The many files make the commit slow.
     await site.submit("commits", { prompt: run("i=0; while [ $i -lt 1500 ]; do echo $i > f$i; i=$((i+1)); done") });
     await site.until("commits", ({ state }) => state === "committing" || state === "review");
     const { status, body } = await site.assign("DELETE", "/assignment/shop/tasks/commits");

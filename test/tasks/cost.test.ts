@@ -11,7 +11,7 @@ import { DATABASES } from "../support/world.ts";
 
 const ROUND = 3000;
 
-/** So many more tasks that are done, each with its attempt. */
+/** Adds more tasks that are done, each with its attempt. */
 async function finish({ world }: AssignmentScene, round: number): Promise<void> {
   await transact(world.server.ctx, async (tx) => {
     const from = round * ROUND;

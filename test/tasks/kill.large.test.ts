@@ -33,7 +33,7 @@ describe("a server that is killed", () => {
       await submit().catch(() => undefined);
       assert.equal((await site.run.ended).code, null);
       await site.start();
-      // Nothing was acknowledged: whoever submits does so again, under the same key.
+      // Nothing was acknowledged, so the client submits again, under the same key.
       assert.equal((await submit()).status, 202);
       const task = await site.until(point, "review");
       assertDone(site, point, task);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openDesk } from "../../src/tasks/loops/attempt-desk.ts";
+import { openLocalAttemptClient } from "../../src/tasks/loops/local-attempt-client.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { endUnheardWork, noteHolder } from "../../src/tasks/lost-workshops.ts";
+import { endSilentWork, noteHolder } from "../../src/tasks/lost-workshops.ts";
 import { startAttempt } from "../../src/tasks/start-attempt.ts";
-import { AttemptLost } from "../../src/workshop/desk.ts";
+import { AttemptLost } from "../../src/workshop/attempt-client.ts";
 import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
 import { DATABASES } from "../support/world.ts";
 
@@ -30,7 +30,7 @@ function toolsOf({ world, ana }: AssignmentScene) {
       return first;
     },
     look: (survivors: readonly number[] = []) =>
-      endUnheardWork(ctx, HERE, (attemptId) => {
+      endSilentWork(ctx, HERE, (attemptId) => {
         killed.push(attemptId);
         return Promise.resolve(survivors);
       }),
@@ -83,11 +83,11 @@ for (const on of DATABASES) {
       assert.match(failed.error, /not heard of for an hour/);
       await examine();
 
-      const desk = openDesk(ctx, ctx.assignment, first, new AbortController().signal);
-      await desk.keep();
-      assert.equal(desk.ending.aborted, true);
-      await assert.rejects(desk.step("running"), AttemptLost);
-      desk.close();
+      const client = openLocalAttemptClient(ctx, ctx.assignment, first, new AbortController().signal);
+      await client.keep();
+      assert.equal(client.ending.aborted, true);
+      await assert.rejects(client.step("running"), AttemptLost);
+      client.close();
       await scene.ana.submit("a");
       assert.equal((await starts(HERE))?.attempt.n, 2);
     });

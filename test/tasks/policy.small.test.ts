@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PermissionAction } from "../../src/tasks/model/action.ts";
 import { actionFacts, commandClass } from "../../src/tasks/model/policy.ts";
-import { evaluate, type PolicyInput, type PolicyVerdict } from "../../src/policy/model/policy.ts";
-import { explainVerdict } from "../../src/policy/model/explain.ts";
+import { evaluate, type PolicyInput, type PolicyDecision } from "../../src/policy/model/policy.ts";
+import { explainDecision } from "../../src/policy/model/explain.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { shippedPolicy } from "../../src/policy/shipped.ts";
 import { diceOf, type Dice } from "../proof/sim-dice.ts";
@@ -24,15 +24,18 @@ interface Wish {
   leadsOutside?: boolean;
 }
 
-/** What policy is asked about a wish of the agent `claude` in the repository `shop`, exactly as an attempt's ask has it. */
-function inputOf({ sandbox = "none", ...wish }: Wish): PolicyInput {
-  const facts = actionFacts(wish, { sandbox, allowCommands: ALLOWED });
-  const meta = { agent: "claude", tool: "T", action: wish.action, resource: wish.resource, ...facts };
+/**
+ * Returns the policy input for a request of the agent `claude` in the repository `shop`, exactly as an attempt's ask
+ * has it.
+ */
+function inputOf({ sandbox = "none", ...input }: Wish): PolicyInput {
+  const facts = actionFacts(input, { sandbox, allowCommands: ALLOWED });
+  const meta = { agent: "claude", tool: "T", action: input.action, resource: input.resource, ...facts };
   const ask = { type: "APPROVAL", roleId: null, meta, envelope: null, principal: "agent:shop-works" } as const;
   return policyInputOf(ask, { id: "J-1", kind: "aa/shop", env: null, repo: null });
 }
 
-function judged(wish: Wish, policy = USUAL): PolicyVerdict {
+function judged(wish: Wish, policy = USUAL): PolicyDecision {
   const input = inputOf(wish);
   return withPreset(evaluate(policy, [], input), PRESET, input);
 }
@@ -76,11 +79,14 @@ const TABLE: readonly [Wish, string, string | null][] = [
 describe("what agents may do where the operator's policy says nothing", () => {
   for (const [wish, decision, rule] of TABLE) {
     it(`is ${decision}: ${JSON.stringify(wish)}`, () => {
-      const verdict = judged(wish);
-      assert.equal(verdict.decision, decision);
-      assert.equal(verdict.trace.policy, `${rule === null ? "policy.assignment.yaml" : `assignment.${rule}`}@v1`);
+      const policyDecision = judged(wish);
+      assert.equal(policyDecision.decision, decision);
+      assert.equal(
+        policyDecision.trace.policy,
+        `${rule === null ? "policy.assignment.yaml" : `assignment.${rule}`}@v1`,
+      );
       // Only what a rule allows approves anything.
-      assert.equal(verdict.matchedRule, rule !== null);
+      assert.equal(policyDecision.matchedRule, rule !== null);
     });
   }
 
@@ -113,13 +119,13 @@ describe("what agents may do where the operator's policy says nothing", () => {
 
   it("is explained with what the operator's own policy says", () => {
     const input = inputOf({ action: "write", resource: "src/a.ts" });
-    const words = explainVerdict(USUAL, input, evaluate(USUAL, [], input), PRESET);
+    const words = explainDecision(USUAL, input, evaluate(USUAL, [], input), PRESET);
     assert.equal(
       words.at(-1),
       "For a permission that a coding agent wants, policy.assignment.yaml counts. ALLOW: It stays in the folder of the task.",
     );
     const denying = parsePolicy("version: 1\ndefaults: { other: DENY }\n");
-    const said = explainVerdict(denying, input, evaluate(denying, [], input), PRESET).join("\n");
+    const said = explainDecision(denying, input, evaluate(denying, [], input), PRESET).join("\n");
     assert.doesNotMatch(said, /policy\.assignment/);
   });
 
@@ -184,7 +190,7 @@ function rawPolicyOf(dice: Dice): object {
   };
 }
 
-/** What spec/assignment 5 and 8, says, in the plainest way. */
+/** Returns the decision by spec/assignment 5 and 8, in the plainest way. */
 function secondOpinion({ action, resource, sandbox, leadsOutside }: Required<Wish>): string {
   const isInside = !resource.startsWith("/") && !resource.startsWith("~") && !leadsOutside;
   if (action === "read") return isInside ? "ALLOW" : "ESCALATE";

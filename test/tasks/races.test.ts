@@ -34,7 +34,7 @@ for (const on of DATABASES) {
           statuses.push(reply.status);
         }
       };
-      // What a rival has taken away is given up, as whoever runs attempts does.
+      // Work that a rival has taken away is given up, as the code that runs attempts does.
       const lose = () => undefined;
       const work = () =>
         until(async () => {

@@ -101,7 +101,7 @@ describe("an agent that is killed", { concurrency: true }, () => {
     const starttime = starttimeOf(agent);
     await killPid(site.mark("orphan").pid);
     await site.until("orphan", ({ state, attempts }) => attempts[0].resumes === 1 && state === "awaiting_answer");
-    // Whoever inherits it may take a while to note that it has ended.
+    // The process that inherits the agent may take a while to notice its end.
     await eventually(
       () => !isAlive(agent, starttime),
       () => "the end of the agent whose supervisor died",

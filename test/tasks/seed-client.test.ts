@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { callAt, openAssignment } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
 
-/** What the specification says of a server's answer; a strict client takes nothing else for it. */
+/** The server's answer by the specification. A strict client accepts nothing else. */
 interface ServerInfo {
   serverName: string;
   tasks: { id: string; submittedAt: string; status: "queued" | "in-progress" | "completed"; commit?: string }[];

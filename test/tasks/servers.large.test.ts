@@ -73,7 +73,7 @@ describe("two servers on one PostgreSQL with the same repository", () => {
         const refs = gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
         assert.equal(refs.split("\n").length, 2 * count);
 
-        // Whoever takes it, one of the two stands in the other's store alone.
+        // Whichever server takes the task, one of the two commits is in the other server's store only.
         const byHolder = new Map(attempts.map(({ holder, place }) => [holder, `card-${place - 1}`]));
         const body = { id: "joined", prompt: run("cat *.txt > all.txt"), dependencies: [...byHolder.values()] };
         assert.equal((await world.call("POST", "/assignment", { headers, body })).status, 202);

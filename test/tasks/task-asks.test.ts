@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Task, TaskState } from "../../src/tasks/model/task.ts";
 import type { ReviewFacts } from "../../src/tasks/model/task-asks.ts";
-import { findAddressed } from "../../src/requests/store/requests.ts";
+import { findRequest } from "../../src/requests/store/requests.ts";
 import { listReviews } from "../../src/tasks/store/reviews.ts";
 import { findTask, findTaskMemory, lockTask, updateTask, type TaskPatch } from "../../src/tasks/store/tasks.ts";
 import { transact } from "../../src/core/store/transact.ts";
@@ -11,7 +11,7 @@ import { reviewTask } from "../../src/tasks/review.ts";
 import { submitTask } from "../../src/tasks/submit.ts";
 import { newConflict } from "../../src/tasks/model/conflict.ts";
 import { askAboutConflictIn, askForReviewIn } from "../../src/tasks/ask-people.ts";
-import { hear } from "../../src/conversations/hear.ts";
+import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { enrol, providerOf } from "../support/addressed.ts";
 import { fresh, until } from "../support/contract.ts";
 import { sharedRelay, type RelayScene } from "../support/relay.ts";
@@ -32,8 +32,8 @@ const FACTS: ReviewFacts = {
 
 /** A task in the repository `shop`, as it is submitted. */
 async function submitted({ world }: RelayScene, more: { id?: string; prompt?: string } = {}): Promise<Task> {
-  const wish = { repo: "shop", id: fresh("card"), prompt: PROMPT, agent: null, base: null, startOn: null, ...more };
-  return (await submitTask(world.server.ctx, { ...wish, dependencies: [], principal: BY.id, by: BY })).task;
+  const input = { repo: "shop", id: fresh("card"), prompt: PROMPT, agent: null, base: null, startOn: null, ...more };
+  return (await submitTask(world.server.ctx, { ...input, dependencies: [], principal: BY.id, by: BY })).task;
 }
 
 async function move(
@@ -102,7 +102,7 @@ for (const on of DATABASES) {
     const ctx = () => scene().world.server.ctx;
     const now = async ({ repo, id }: Task) => (await findTask(ctx().db, repo, id)) ?? assert.fail("it is gone");
     const reviewsOf = ({ repo, id }: Task) => listReviews(ctx().db, repo, id);
-    const stateOf = async (askId: string) => (await findAddressed(ctx().db, askId))?.ask.state;
+    const stateOf = async (askId: string) => (await findRequest(ctx().db, askId))?.ask.state;
 
     it("shows what the work is, without a deadline, and approves what a person approves", async () => {
       const dana = await scene().person();
@@ -164,8 +164,8 @@ for (const on of DATABASES) {
     it("closes what people see of a review that came by another way, with what was said", async () => {
       const dana = await scene().person();
       const task = await reviewed(scene());
-      const wish = { repo: "shop", id: task.id, attempt: 1, comments: [], person: dana.id, name: dana.name } as const;
-      await reviewTask(ctx(), { ...wish, verdict: "approve", comment: "Good." });
+      const input = { repo: "shop", id: task.id, attempt: 1, comments: [], person: dana.id, name: dana.name } as const;
+      await reviewTask(ctx(), { ...input, verdict: "approve", comment: "Good." });
       const { body } = await dana.whole(askOf(task));
       assert.deepEqual([body.state, body.outcome.option, body.outcome.text], ["answered", "Approve", "Good."]);
       assert.deepEqual([(await now(task)).state, (await reviewsOf(task)).length], ["approved", 1]);
@@ -197,7 +197,7 @@ for (const on of DATABASES) {
     it("withdraws what is asked about work that was taken back, and nobody decides it any more", async () => {
       const dana = await scene().person();
       const task = await reviewed(scene());
-      // As after a crash between the task's move and the closing.
+      // A crash between the task's move and the closing leaves this state.
       await transact(ctx(), (tx) => updateTask(tx, task, { reviewAsk: null }));
       await until(async () => {
         await scene().world.advance(1000);
@@ -256,12 +256,12 @@ for (const on of DATABASES) {
         return sms.sent.find(({ view }) => view.askId === task.reviewAsk);
       });
       const say = async (id: string, text: string) =>
-        hear(ctx(), "http://parley.test", {
+        handleInbound(ctx(), "http://parley.test", {
           provider: "sms",
           id: `${task.id} ${id}`,
           at: 0,
           trust: "verified",
-          said: { text },
+          content: { text },
           match: { delivery: notice.delivery },
           sender: { kind: "phone", id: to },
         });

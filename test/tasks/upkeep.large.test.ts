@@ -41,7 +41,7 @@ describe("what is left of work that is over", () => {
     assert.equal(tree("lives"), true);
     assert.ok(existsSync(join(site.folder("waits"), "log.ndjson")), "its log stays");
     assert.deepEqual([refsOf("half").length, refsOf("rejected").length], [1, 1]);
-    // What was swept away is made again, and the session that went with it is not looked for.
+    // The deleted workspace is created again, and the session that was deleted with it is not looked for.
     await site.review("changes", "request_changes", { comment: "Louder" });
     const again = await site.until("changes", ({ state, attempt }) => state === "review" && attempt === 2);
     assert.equal(again.attempts[1].resumes, 0);

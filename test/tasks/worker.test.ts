@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
-import { findRelayAsk } from "../../src/asks/store/asks.ts";
+import { findAsk } from "../../src/asks/store/asks.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { callOf } from "../../src/asks/people.ts";
 import { offerAttempt, withdrawOffers, endLostWork } from "../../src/tasks/offer-attempts.ts";
@@ -97,7 +97,7 @@ const said = fc.oneof(
   fc.record({
     say: fc.constant("wish"),
     ref: mostly("r"),
-    // What is right is decided by nobody here: it would wait.
+    // Only invalid requests are made. A valid one would wait for a decision that nobody makes here.
     wish: fc.oneof(
       hostile,
       fc
@@ -114,7 +114,8 @@ const said = fc.oneof(
           { requiredKeys: [] },
         )
         .filter(
-          (wish) => !("tool" in wish && "input" in wish && "action" in wish && "resource" in wish) && !("text" in wish),
+          (input) =>
+            !("tool" in input && "input" in input && "action" in input && "resource" in input) && !("text" in input),
         ),
     ),
   }),
@@ -221,7 +222,7 @@ for (const on of DATABASES) {
       const waiting = worker.say({ say: "wish", ref: "r", wish });
       const asked = await until(async () => {
         const [row] = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM asks`);
-        return row && findRelayAsk(ctx.db, row.ask_id);
+        return row && findAsk(ctx.db, row.ask_id);
       });
       assert.equal(callOf(ctx, asked)?.kwargs, canonicalExact(input));
       assert.equal(
@@ -284,7 +285,7 @@ for (const on of DATABASES) {
       }
       const [task, other] = [await scene.ana.task("taken"), await scene.ana.task("offered")];
       assert.equal(task.status, "error", JSON.stringify(task));
-      // What was not begun is offered again.
+      // The task that was not begun is offered again.
       const repos = ctx.assignment.repos.map((repo) => ({ ...repo, parallel: 1000 }));
       assert.equal(other.state, "queued");
       assert.equal(await offerAttempt(ctx, { repos, parallel: 1000, agents: null }), true);

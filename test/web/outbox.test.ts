@@ -8,7 +8,7 @@ import { openWorld, type World } from "../support/world.ts";
 type Outbox = typeof import("../../web/src/outbox.ts");
 type Drafts = typeof import("../../web/src/drafts.ts");
 
-/** What the outbox finds in a browser that gives it no database: one cookie, which whoever signs in changes. */
+/** The state of a browser without a database for the outbox: one cookie, which every sign-in changes. */
 const browser = { cookie: "", isOnline: true };
 const put = (name: string, value: unknown) =>
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });

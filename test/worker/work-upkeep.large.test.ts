@@ -93,7 +93,7 @@ describe("the repository of a worker elsewhere, once its work is reviewed", { co
     await scene.review("a", "approve");
     await scene.review("b", "reject");
 
-    // Whoever did not do it hears nothing of it, and cannot say that it is done.
+    // Another worker gets none of these reviews, and cannot mark them as done.
     const other = { authorization: `Bearer ${await scene.newWorkerKey("other")}` };
     const path = "/assignment/far/reviewed";
     const none = await scene.world.call("GET", path, { headers: other });

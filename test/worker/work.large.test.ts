@@ -119,7 +119,7 @@ describe("parley work", () => {
 
     await stop(two.run);
 
-    // Of what that was built on it has nothing.
+    // The third worker has neither of the commits that the task builds on.
     await scene.give("c", { dependencies: ["b"] });
     const three = await scene.worker("three", "cat a.txt b.txt > seen.txt");
     await come(scene, "c", "review", three.run);

@@ -8,8 +8,8 @@ import {
   type PermissionAction,
 } from "../../src/tasks/model/action.ts";
 import { acpDeeds, isParleyTool, toolOf } from "../../src/workshop/agents/acp-tools.ts";
-import { claudeWish } from "../../src/workshop/agents/claude-tools.ts";
-import { commandWish } from "../../src/workshop/agents/codex-requests.ts";
+import { claudePermission } from "../../src/workshop/agents/claude-tools.ts";
+import { commandPermission } from "../../src/workshop/agents/codex-requests.ts";
 
 const TREE = "/parley/tree";
 
@@ -29,7 +29,7 @@ describe("a path from the tree", () => {
     ["~/.ssh/id", "~/.ssh/id", false],
     ["~root/.ssh/id", "~root/.ssh/id", false],
     ["/parley/tree/~/a", "./~/a", true],
-    // A backslash is no separator here: this is a strange file beside the tree, and one in it.
+    // A backslash does not separate folders here: the first is a strange file beside the tree, the second one in it.
     ["/x\\..\\parley\\tree\\a", "/x\\..\\parley\\tree\\a", false],
     ["a\\b", "a\\b", true],
     ["C:\\Windows", "./C:\\Windows", true],
@@ -111,9 +111,9 @@ describe("a tool of Claude Code", () => {
   ];
   for (const [tool, input, action, resource] of TOOLS) {
     it(`${tool} ${JSON.stringify(input)} is ${action} of ${resource}`, () => {
-      const wish = claudeWish(tool, input, TREE);
-      assert.deepEqual([wish.action, wish.resource, wish.tool], [action, resource, tool]);
-      assert.equal(wish.input, input, "what people approve is what came");
+      const permission = claudePermission(tool, input, TREE);
+      assert.deepEqual([permission.action, permission.resource, permission.tool], [action, resource, tool]);
+      assert.equal(permission.input, input, "what people approve is what came");
     });
   }
 
@@ -122,7 +122,7 @@ describe("a tool of Claude Code", () => {
       { old_string: "a\n", new_string: "b\n" },
       { old_string: "c", new_string: "d" },
     ];
-    const { diff } = claudeWish("MultiEdit", { file_path: "x", edits }, TREE);
+    const { diff } = claudePermission("MultiEdit", { file_path: "x", edits }, TREE);
     assert.equal(diff, "@@ -1,1 +1,1 @@\n-a\n+b\n@@ -1,1 +1,1 @@\n-c\n+d");
   });
 });
@@ -139,16 +139,19 @@ describe("a command of Codex", () => {
     ["git status", "git status"],
   ] as const;
   for (const [command, line] of LINES) {
-    it(`${command} runs ${line}`, () => assert.equal(commandWish({ command, cwd: TREE }, TREE).resource, line));
+    it(`${command} runs ${line}`, () => assert.equal(commandPermission({ command, cwd: TREE }, TREE).resource, line));
   }
 
   it("is another one elsewhere, and reaches a host where that is what it asks", () => {
-    assert.equal(commandWish({ command: "ls", cwd: `${TREE}/sub` }, TREE).resource, "ls");
-    assert.equal(commandWish({ command: "ls", cwd: "/etc" }, TREE).resource, "cd /etc && ls");
+    assert.equal(commandPermission({ command: "ls", cwd: `${TREE}/sub` }, TREE).resource, "ls");
+    assert.equal(commandPermission({ command: "ls", cwd: "/etc" }, TREE).resource, "cd /etc && ls");
     const network = { host: "Example.com", protocol: "https" };
-    const wish = commandWish({ command: "curl", cwd: TREE, networkApprovalContext: network, itemId: "i" }, TREE);
-    assert.deepEqual([wish.action, wish.resource], ["network", "example.com"]);
-    assert.deepEqual(wish.input, { command: "curl", cwd: TREE, networkApprovalContext: network });
+    const permission = commandPermission(
+      { command: "curl", cwd: TREE, networkApprovalContext: network, itemId: "i" },
+      TREE,
+    );
+    assert.deepEqual([permission.action, permission.resource], ["network", "example.com"]);
+    assert.deepEqual(permission.input, { command: "curl", cwd: TREE, networkApprovalContext: network });
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AgentWish } from "../../src/tasks/model/attempt-asks.ts";
+import type { AgentRequest } from "../../src/tasks/model/attempt-asks.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { findJob } from "../../src/asks/store/jobs.ts";
@@ -33,8 +33,8 @@ for (const on of DATABASES) {
     it("is allowed by a person who saw the tool and its whole input, and whose approval binds exactly these", async () => {
       const who = await attempt(scene(), { title: "Add VAT" });
       const dana = await scene().person();
-      const wish = { ...RUN("npm run migrate -- --all"), diff: "+ one line" };
-      const { askId, inboxId } = await withPeople(scene(), who, "p1", wish);
+      const input = { ...RUN("npm run migrate -- --all"), diff: "+ one line" };
+      const { askId, inboxId } = await withPeople(scene(), who, "p1", input);
       const { body } = await dana.whole(inboxId);
       assert.deepEqual([body.kind, body.fn, body.title], ["approval", "Bash", "Run: npm run migrate -- --all"]);
       assert.equal(body.agent, "claude");
@@ -42,7 +42,7 @@ for (const on of DATABASES) {
         body.arguments.map(({ name }: { name: string }) => name),
         ["command"],
       );
-      assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(wish.input))));
+      assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(input.input))));
       assert.match(body.words, /card-1 \(Add VAT\) in shop.*by claude.*No sandbox.*\+ one line/s);
       assert.equal(body.run, `${who.jobId} / task:card-1-3f2a`);
 
@@ -54,11 +54,11 @@ for (const on of DATABASES) {
     it("is asked also where it holds what no store takes, and binds exactly that", async () => {
       const who = await attempt(scene());
       const dana = await scene().person();
-      const wish = { ...RUN("printf a\0b"), diff: "+ \0" };
-      const { askId, inboxId } = await withPeople(scene(), who, "nul", wish);
+      const input = { ...RUN("printf a\0b"), diff: "+ \0" };
+      const { askId, inboxId } = await withPeople(scene(), who, "nul", input);
       const { body } = await dana.whole(inboxId);
       assert.equal(body.title, "Run: printf a\u2400b");
-      assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(wish.input))));
+      assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(input.input))));
       assert.equal((await dana.decide(inboxId, { approved: true })).status, 200);
       assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
       await withPeople(scene(), who, "nul-2", { text: "a\0b", options: [] });
@@ -151,11 +151,11 @@ for (const on of DATABASES) {
       await dana.decide(choice.inboxId, { option: "2" });
       assert.deepEqual(await awaitAnswer(ctx(), choice.askId, soon()), { text: "USD", by: dana.name });
 
-      for (const wish of [
+      for (const input of [
         { text: "Which name?", options: [] },
         { ...WHICH, multiple: true },
       ]) {
-        const words = await withPeople(scene(), who, `q ${wish.text}`, wish);
+        const words = await withPeople(scene(), who, `q ${input.text}`, input);
         await dana.decide(words.inboxId, { text: "EUR and USD" });
         assert.deepEqual(await awaitAnswer(ctx(), words.askId, soon()), { text: "EUR and USD", by: dana.name });
       }
@@ -166,33 +166,33 @@ for (const on of DATABASES) {
 
     it("joins what a holder before asked and nobody decided, or nobody was told", async () => {
       const dana = await scene().person();
-      for (const wish of [MIGRATE, WHICH]) {
+      for (const input of [MIGRATE, WHICH]) {
         const who = await attempt(scene());
-        const first = await withPeople(scene(), who, "1:p1", wish);
+        const first = await withPeople(scene(), who, "1:p1", input);
         const next = await resumed(who);
-        const joined = await askForAttempt(ctx(), next, "2:p1", wish);
-        await decideOn(dana, first.inboxId, wish);
+        const joined = await askForAttempt(ctx(), next, "2:p1", input);
+        await decideOn(dana, first.inboxId, input);
         const third = await resumed(next);
-        const repeated = await askForAttempt(ctx(), third, "3:p1", wish);
-        for (const { askId } of [joined, repeated]) await isYes(askId, wish);
+        const repeated = await askForAttempt(ctx(), third, "3:p1", input);
+        for (const { askId } of [joined, repeated]) await isYes(askId, input);
         assert.equal(await timesAsked(who), 1);
       }
     });
 
     it("is asked again, with the decision before, once that was delivered; an answer is not", async () => {
       const dana = await scene().person();
-      for (const wish of [MIGRATE, WHICH]) {
+      for (const input of [MIGRATE, WHICH]) {
         const who = await attempt(scene());
-        const first = await withPeople(scene(), who, "1:p1", wish);
-        await decideOn(dana, first.inboxId, wish);
-        await isYes(first.askId, wish);
+        const first = await withPeople(scene(), who, "1:p1", input);
+        await decideOn(dana, first.inboxId, input);
+        await isYes(first.askId, input);
         const next = await resumed(who);
-        if (wish === WHICH) {
-          await isYes((await askForAttempt(ctx(), next, "2:p1", wish)).askId, wish);
+        if (input === WHICH) {
+          await isYes((await askForAttempt(ctx(), next, "2:p1", input)).askId, input);
           assert.equal(await timesAsked(who), 1);
           continue;
         }
-        const again = await withPeople(scene(), next, "2:p1", wish);
+        const again = await withPeople(scene(), next, "2:p1", input);
         assert.match((await dana.whole(again.inboxId)).body.words, /Asked before: Dana[^:]* approved this/);
         assert.equal(await timesAsked(who), 2);
       }
@@ -209,19 +209,19 @@ for (const on of DATABASES) {
       return { ...who, lease: await claimAttempt(scene(), who.repo) };
     }
 
-    /** Whoever runs the attempt is alive. */
+    /** Renews the lease of the attempt's job, as its living worker does. */
     async function heldOn({ jobId }: AskingAttempt): Promise<void> {
       const { epoch } = (await findJob(ctx().db, jobId))?.job ?? assert.fail("there is no job");
       await renewByPoll(ctx(), jobId, epoch);
     }
 
-    async function isYes(askId: string, wish: AgentWish): Promise<void> {
-      if (wish === MIGRATE) assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
+    async function isYes(askId: string, request: AgentRequest): Promise<void> {
+      if (request === MIGRATE) assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
       else assert.equal(((await awaitAnswer(ctx(), askId, soon())) as { text: string }).text, "EUR");
     }
 
-    const decideOn = async ({ decide }: Decider, inboxId: string, wish: AgentWish): Promise<void> => {
-      const { status, text } = await decide(inboxId, wish === MIGRATE ? { approved: true } : { option: "1" });
+    const decideOn = async ({ decide }: Decider, inboxId: string, request: AgentRequest): Promise<void> => {
+      const { status, text } = await decide(inboxId, request === MIGRATE ? { approved: true } : { option: "1" });
       assert.equal(status, 200, text);
     };
 

@@ -26,8 +26,8 @@ for (const on of DATABASES) {
     const slack = providerOf("slack");
     const scene = sharedRelay(on, { channels: [slack] });
     const ctx = () => scene().world.server.ctx;
-    const decided = async (who: AskingAttempt, ref: string, wish: Parameters<typeof askForAttempt>[3]) =>
-      awaitDecision(ctx(), (await askForAttempt(ctx(), who, ref, wish)).askId, soon());
+    const decided = async (who: AskingAttempt, ref: string, request: Parameters<typeof askForAttempt>[3]) =>
+      awaitDecision(ctx(), (await askForAttempt(ctx(), who, ref, request)).askId, soon());
 
     it("is theirs: the preset allows an allowed command and denies a write outside, and asks nobody", async () => {
       const who = await attempt(scene());
@@ -64,20 +64,20 @@ for (const on of DATABASES) {
     it("may be made for good by an admin, for that repository, agent, tool and resource alone", async () => {
       const who = await attempt(scene());
       const boss = await decider(scene().world, OPERATOR);
-      const wish = RUN("npm run migrate");
-      const { askId, inboxId } = await withPeople(scene(), who, "p1", wish);
+      const input = RUN("npm run migrate");
+      const { askId, inboxId } = await withPeople(scene(), who, "p1", input);
       assert.equal((await boss.decide(inboxId, { approved: true, standing: true })).status, 200);
       assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
       await until(async () => {
         await scene().world.advance(500);
         return (await ctx().db.all(sql`SELECT 1 AS one FROM policy_grants WHERE ask_id = ${askId}`)).length === 1;
       });
-      assert.deepEqual(await decided(who, "p2", wish), { allow: true });
+      assert.deepEqual(await decided(who, "p2", input), { allow: true });
       const elsewhere = await attempt(scene());
       const others: [AskingAttempt, Parameters<typeof askForAttempt>[3]][] = [
-        [elsewhere, wish],
-        [{ ...who, agent: "codex" }, wish],
-        [who, { ...wish, tool: "Shell" }],
+        [elsewhere, input],
+        [{ ...who, agent: "codex" }, input],
+        [who, { ...input, tool: "Shell" }],
         [who, RUN("npm run migrate -- --all")],
       ];
       for (const [i, [whose, other]] of others.entries()) await withPeople(scene(), whose, `o${i}`, other);
@@ -85,7 +85,7 @@ for (const on of DATABASES) {
 
     it("lets nobody of the public see what an attempt asks", async () => {
       const who = await attempt(scene());
-      const wish = {
+      const input = {
         jobId: who.jobId,
         stepId: "S-1",
         type: "CLARIFICATION" as const,
@@ -100,8 +100,11 @@ for (const on of DATABASES) {
         warnings: [],
         mismatch: false,
       };
-      await assert.rejects(postAsk(ctx(), wish), (error) => error instanceof Refusal && error.code === "invalid_input");
-      await postAsk(ctx(), { ...wish, meta: { audience: "team" } });
+      await assert.rejects(
+        postAsk(ctx(), input),
+        (error) => error instanceof Refusal && error.code === "invalid_input",
+      );
+      await postAsk(ctx(), { ...input, meta: { audience: "team" } });
     });
 
     it("binds a secret among the arguments as it is, and shows it on our own pages alone", async () => {

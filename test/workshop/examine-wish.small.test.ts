@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { PermissionWish } from "../../src/tasks/model/attempt-asks.ts";
-import { examineWish } from "../../src/workshop/examine-wish.ts";
+import type { PermissionRequest } from "../../src/tasks/model/attempt-asks.ts";
+import { examinePermission } from "../../src/workshop/examine-permission.ts";
 import { openRedaction } from "../../src/workshop/redaction.ts";
 
 const place = mkdtempSync(join(tmpdir(), "parley-wish-"));
@@ -20,19 +20,20 @@ symlinkSync("..", join(tree, "src", "up"));
 after(() => rmSync(place, { recursive: true }));
 
 const redaction = openRedaction({ MODEL_KEY: "k-0123456789" });
-const write = (resource: string): PermissionWish => ({
+const write = (resource: string): PermissionRequest => ({
   tool: "Write",
   input: { file_path: resource, content: "x" },
   action: "write",
   resource,
 });
-const examine = (wish: PermissionWish, isJailed = false) => examineWish(wish, { tree, isJailed, redaction });
+const examine = (permission: PermissionRequest, isJailed = false) =>
+  examinePermission(permission, { tree, isJailed, redaction });
 
 describe("what is put to people of an agent's wish", () => {
   it("is the very same where its path stays in the tree, also by links, and where there is nothing yet", async () => {
     for (const path of ["src/a.ts", "src/b.ts", "new/deep/c.ts", ".", "inside/a.ts", "src/up/src/a.ts"]) {
-      const wish = write(path);
-      assert.equal(await examine(wish), wish, path);
+      const permission = write(path);
+      assert.equal(await examine(permission), permission, path);
     }
   });
 
@@ -59,18 +60,18 @@ describe("what is put to people of an agent's wish", () => {
 
   it("looks at no links in the jail, where they lead nowhere else, nor at what is no path", async () => {
     assert.deepEqual(await examine(write("docs/a.md"), true), write("docs/a.md"));
-    const run: PermissionWish = { tool: "Bash", input: { command: "docs" }, action: "execute", resource: "docs" };
+    const run: PermissionRequest = { tool: "Bash", input: { command: "docs" }, action: "execute", resource: "docs" };
     assert.equal(await examine(run), run);
   });
 
   it("is denied where it holds a key of the attempt: nobody could approve what would run", async () => {
-    const wish: PermissionWish = {
+    const permission: PermissionRequest = {
       tool: "Bash",
       input: { command: "curl -H k-0123456789" },
       action: "execute",
       resource: "curl",
     };
-    const said = await examine(wish);
+    const said = await examine(permission);
     assert.ok("allow" in said);
     assert.match(said.why, /holds a key of this attempt/);
   });

@@ -253,7 +253,7 @@ describe("the commit of an attempt", () => {
     ]);
 
     const four = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, "x"]));
-    // What is too big now is not taken for deleted.
+    // A file that is too big now does not count as deleted.
     assert.equal(filesOf(world.repo, kept ?? "")["README.md"], "hello");
     await refused("many", four, "The tree has more than 5 files that no .gitignore names.");
     const heavy = Object.fromEntries(["a", "b", "c"].map((name) => [name, "x".repeat(999)]));

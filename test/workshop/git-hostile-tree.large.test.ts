@@ -46,12 +46,12 @@ describe("a tree that an agent left", () => {
     assert.match(await diff(world.repo, { from: tree.start, to: commit }), /^\+changed$/m);
     const other = await world.tree("card-2", tree.start);
     other.write("src/one.ts", "changed otherwise\n");
-    const wish = { base: tree.start, forTask: "card-3" };
+    const input = { base: tree.start, forTask: "card-3" };
     const dependencies = [
       { id: "card-1", commit },
       { id: "card-2", commit: (await other.commit()).commit },
     ];
-    assert.equal((await startCommit(world.repo, { ...wish, dependencies })).is, "conflict");
+    assert.equal((await startCommit(world.repo, { ...input, dependencies })).is, "conflict");
 
     assert.deepEqual(filesOf(world.repo, commit), {
       ".gitattributes": "* filter=evil diff=evil merge=evil\n*.bin filter=evil",

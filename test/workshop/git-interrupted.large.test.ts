@@ -18,7 +18,7 @@ describe("an attempt that was interrupted", () => {
     for (let stopped = 0; stopped < STEPS; stopped += 1) {
       using world = await worldLike(whole);
       await attempt(world.folder, stopped);
-      // What a git that was killed, or a power cut, leaves.
+      // The leftovers of a git that was killed, or of a power cut.
       put(world.folder, "card.index.lock", "");
       put(world.folder, "attempts/card/tree.new/half", "");
       put(world.repo.store, "refs/aa/card/1.lock", "");

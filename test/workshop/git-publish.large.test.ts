@@ -70,7 +70,7 @@ describe("publishing", () => {
     using world = await openGitWorld();
     const [one, two] = await twoCommits(world);
     await publish(world.repo, { slug: "card", n: 1, commit: one, last: null });
-    // As from a new data folder, which knows nothing of the first.
+    // The second publication comes from a new data folder, which does not know the first.
     const again = { slug: "card", n: 1, commit: two, last: null };
     for (let i = 0; i < 2; i += 1) {
       assert.deepEqual(await publish(world.repo, again), { ref: "refs/aa/card/1", branch: "aa/card" });
@@ -139,15 +139,15 @@ describe("approved work", () => {
   it("leaves a target alone that is checked out, went on or conflicts, and names the command to run by hand", async () => {
     using world = await openGitWorld();
     const [one, two] = await twoCommits(world);
-    const wish = { commit: one, target: "main", how: "ff" } as const;
-    assert.deepEqual(await approveInto(world.repo, wish), {
+    const input = { commit: one, target: "main", how: "ff" } as const;
+    assert.deepEqual(await approveInto(world.repo, input), {
       is: "left",
       why: `The branch main is checked out in ${world.user}.`,
       command: `git merge --ff-only ${one}`,
     });
     world.git("branch", "target", "main");
     assert.equal((await approveInto(world.repo, { commit: two, target: "target", how: "ff" })).is, "done");
-    assert.deepEqual(await approveInto(world.repo, { ...wish, target: "target" }), {
+    assert.deepEqual(await approveInto(world.repo, { ...input, target: "target" }), {
       is: "left",
       why: "The branch target went on since, and cannot be moved without a merge.",
       command: `git merge --ff-only ${one}`,
@@ -159,7 +159,7 @@ describe("approved work", () => {
     });
     assert.equal(world.git("rev-parse", "target"), two);
     for (const target of ["nothing", "-D", "--all", "..", "@{-1}", "main^{commit}", ""]) {
-      await assert.rejects(approveInto(world.repo, { ...wish, target }), RepositoryTrouble);
+      await assert.rejects(approveInto(world.repo, { ...input, target }), RepositoryTrouble);
     }
   });
 });

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { describe, it } from "node:test";
 import { resolveBase } from "../../src/workshop/git/base.ts";
 import { RepositoryTrouble } from "../../src/workshop/git/repository.ts";
-import { type Conflict, startCommit, startWithMarkers, type StartWish } from "../../src/workshop/git/start.ts";
+import { type Conflict, startCommit, startWithMarkers, type StartInput } from "../../src/workshop/git/start.ts";
 import { filesOf, gitIn, type GitWorld, openGitWorld, put } from "../support/workshop-git.ts";
 
 describe("the commit that an attempt starts from", () => {
@@ -156,7 +156,7 @@ async function work(world: GitWorld, id: string, from: string, files: Record<str
   return { id, commit: (await tree.commit()).commit };
 }
 
-function start(world: GitWorld, base: string, dependencies: StartWish["dependencies"]) {
+function start(world: GitWorld, base: string, dependencies: StartInput["dependencies"]) {
   return startCommit(world.repo, { base, dependencies, forTask: "d\n" });
 }
 

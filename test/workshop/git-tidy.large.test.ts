@@ -92,7 +92,7 @@ describe("a store of many files", () => {
     assert.match(gitIn(repo.store, "count-objects", "-v"), /^count: 0$/m);
     assert.deepEqual(objectsOf(repo), before);
 
-    // What nothing names and is in a pack by now stays, too, when packs are put together.
+    // Unreferenced objects that are in a pack by now stay, too, when packs are combined.
     for (let i = 0; i < 4; i += 1) {
       tree.write(`again-${i}.txt`, `again ${i}\n`);
       await tree.commit({ n: 2 + i });

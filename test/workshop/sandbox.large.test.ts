@@ -11,7 +11,7 @@ import { systemClock as clock } from "../../src/lib/clock.ts";
 import { closeServer, listen } from "../../src/workshop/doors-out.ts";
 import { findProcesses, killAttempt } from "../../src/workshop/processes.ts";
 import { needsOf } from "../../src/workshop/program-needs.ts";
-import { furnish, pathInside, startInside, type Room } from "../../src/workshop/room.ts";
+import { prepareSandbox, pathInside, spawnSandboxed, type Sandbox } from "../../src/workshop/run-in-sandbox.ts";
 import { NO_SANDBOX, runSetup, selfTest } from "../../src/workshop/sandbox.ts";
 import { until } from "../support/contract.ts";
 import { itWith, programOf } from "../support/parts.ts";
@@ -28,7 +28,7 @@ const SANDBOXES = [
 
 /** A room in a folder of its own, beside what nothing in it should find. */
 interface TestRoom extends AsyncDisposable {
-  room: Room;
+  room: Sandbox;
   base: string;
 }
 
@@ -42,13 +42,13 @@ require("node:child_process").spawn(first, rest, { stdio: ["inherit", "inherit",
 
 let count = 0;
 
-async function openRoom(bwrapHere: string | null, more: Partial<Room> = {}): Promise<TestRoom> {
+async function openRoom(bwrapHere: string | null, more: Partial<Sandbox> = {}): Promise<TestRoom> {
   const base = await mkdtemp(join(tmpdir(), "parley-room-"));
   const at = (name: string) => join(base, name);
   for (const name of ["tree", "home", "store", "folder", "data", "other-tree"]) await mkdir(at(name), { mode: 0o700 });
-  furnish(at("folder"));
+  prepareSandbox(at("folder"));
   const attemptId = `room-${process.pid}-${++count}`;
-  const room: Room = {
+  const sandbox: Sandbox = {
     attemptId,
     bwrap: bwrapHere,
     tree: at("tree"),
@@ -61,7 +61,7 @@ async function openRoom(bwrapHere: string | null, more: Partial<Room> = {}): Pro
     ...more,
   };
   return {
-    room,
+    room: sandbox,
     base,
     async [Symbol.asyncDispose]() {
       await killAttempt(attemptId, { clock, atOnce: true });
@@ -71,11 +71,11 @@ async function openRoom(bwrapHere: string | null, more: Partial<Room> = {}): Pro
 }
 
 async function run(
-  room: Room,
+  sandbox: Sandbox,
   argv: readonly [string, ...string[]],
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; out: string; errors: string }> {
-  const started = await startInside(room, { argv, env: { PATH: pathInside(room), ...env } });
+  const started = await spawnSandboxed(sandbox, { argv, env: { PATH: pathInside(sandbox), ...env } });
   started.stdin.end();
   const [out, errors, { code }] = await Promise.all([text(started.stdout), text(started.stderr), started.exited]);
   return { code, out: out.trim(), errors: errors.trim() };
@@ -127,7 +127,7 @@ for (const { sandbox, it } of SANDBOXES) {
 
     it("reads, reaches and writes what the sandbox lets it, and nothing else", async () => {
       await using opened = await openRoom(bwrapHere);
-      const { room, base } = opened;
+      const { room: sandbox, base } = opened;
       const servers: Server[] = [];
       const serve = async (at: object): Promise<Server> => {
         const server = createServer((socket) => socket.destroy());
@@ -153,9 +153,9 @@ for (const { sandbox, it } of SANDBOXES) {
           },
           write: join(base, "other-tree"),
           watcher: process.pid,
-          grow: bwrapHere === null ? join(room.tree, "large") : "/parley/tree/large",
+          grow: bwrapHere === null ? join(sandbox.tree, "large") : "/parley/tree/large",
         };
-        const { out, errors } = await run(room, [process.execPath, PROBES], { PROBES: JSON.stringify(probes) });
+        const { out, errors } = await run(sandbox, [process.execPath, PROBES], { PROBES: JSON.stringify(probes) });
         const everything = [
           "grow a file without end",
           "reach a socket outside",
@@ -171,7 +171,7 @@ for (const { sandbox, it } of SANDBOXES) {
         ];
         assert.deepEqual(JSON.parse(out || "null"), bwrapHere === null ? everything : [], errors);
         assert.equal(existsSync(join(base, "other-tree", "planted")), bwrapHere === null);
-        const left = () => findProcesses(room.attemptId);
+        const left = () => findProcesses(sandbox.attemptId);
         if (bwrapHere === null) return assert.notDeepEqual(await left(), []);
         // The kernel ends what was in the jail, and takes a moment for it.
         await until(async () => (await left()).length === 0);
@@ -201,7 +201,7 @@ describe("the sandbox", () => {
 
   itInSandbox("keeps the command's words and environment from other programs' sight", async () => {
     await using opened = await openRoom(bwrap);
-    const started = await startInside(opened.room, {
+    const started = await spawnSandboxed(opened.room, {
       argv: ["/bin/sh", "-c", "echo ready; sleep 60 # words-of-the-prompt"],
       env: { SECRET: "value-of-the-key" },
     });

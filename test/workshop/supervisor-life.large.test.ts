@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { PermissionWish } from "../../src/workshop/agents/agent.ts";
+import type { PermissionRequest } from "../../src/workshop/agents/agent.ts";
 import { isAlive, starttimeOf } from "../../src/workshop/processes.ts";
 import { openSupervisorLog } from "../../src/workshop/supervisor-log.ts";
 import { attach, killAttempt, readLog } from "../../src/workshop/supervise.ts";
@@ -13,7 +13,12 @@ import { all, eventually, messagesOf, openAttempt, refsOf, until } from "../supp
 import type { Step } from "../support/workshop-agent.ts";
 import { killPid } from "../support/kill-pid.ts";
 
-const RUN: PermissionWish = { tool: "Bash", input: { command: "npm test" }, action: "execute", resource: "npm test" };
+const RUN: PermissionRequest = {
+  tool: "Bash",
+  input: { command: "npm test" },
+  action: "execute",
+  resource: "npm test",
+};
 const FOR_EVER: Step = { sleepMs: 3_600_000 };
 
 describe("a supervisor", { concurrency: 3 }, () => {

@@ -3,14 +3,19 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe } from "node:test";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { PermissionWish } from "../../src/workshop/agents/agent.ts";
+import type { PermissionRequest } from "../../src/workshop/agents/agent.ts";
 import { closeServer, listen } from "../../src/workshop/doors-out.ts";
 import { attach, killAttempt, readLog } from "../../src/workshop/supervise.ts";
 import { all, eventually, messagesOf, openAttempt, refsOf, SANDBOXES, until } from "../support/workshop-attempt.ts";
 import type { Step } from "../support/workshop-agent.ts";
 import { killPid } from "../support/kill-pid.ts";
 
-const RUN: PermissionWish = { tool: "Bash", input: { command: "npm test" }, action: "execute", resource: "npm test" };
+const RUN: PermissionRequest = {
+  tool: "Bash",
+  input: { command: "npm test" },
+  action: "execute",
+  resource: "npm test",
+};
 const STAY = ["/bin/sleep", "777"] as const;
 const FOR_EVER: Step = { sleepMs: 3_600_000 };
 
@@ -52,8 +57,8 @@ for (const { sandbox, it } of SANDBOXES) {
       const later = await attach(attempt.folder);
       assert.ok(!("dead" in later));
       const lines = later.lines(0);
-      const { ref, wish } = await until(lines, "permission");
-      assert.deepEqual(wish, RUN);
+      const { ref, wish: permission } = await until(lines, "permission");
+      assert.deepEqual(permission, RUN);
       later.decide("r999", { allow: true });
       later.decide(ref, { text: "an answer is no decision" });
       for (const why of ["not today", "nor tomorrow"]) later.decide(ref, { allow: false, why });

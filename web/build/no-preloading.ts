@@ -1,6 +1,6 @@
 import type { Plugin } from "vite";
 
-/** What loads later is one file that needs no other, so the code that looks for files to load before it can go. */
+/** Removes the code that looks for files to load first: each file that is loaded later needs no other. */
 export function noPreloading(): Plugin {
   return {
     name: "parley:no-preloading",

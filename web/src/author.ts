@@ -3,7 +3,9 @@ import { recall } from "./device.ts";
 /** Whether this browser has ever found out who is signed in. */
 export const isAuthorKnown = (): boolean => recall("person") !== null;
 
-/** Who writes here: the number of whoever is signed in, or null for somebody without a name. */
+/**
+ * The author of what is written here: the number of the person who is signed in, or null for somebody without a name.
+ */
 export function author(): string | null {
   const kept = recall("person");
   return kept === "none" ? null : kept;

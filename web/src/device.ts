@@ -1,6 +1,6 @@
 import { type Store, createStore } from "./store.ts";
 
-/** What this browser remembers for itself. Without storage (a private window) it remembers until it is closed. */
+/** The values that this browser remembers. Without storage (a private window) it remembers them until it is closed. */
 const memory = new Map<string, string>();
 
 export function recall(name: string): string | null {

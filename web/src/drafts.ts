@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { draftsOfAuthor } from "./author.ts";
 import { recall, remember } from "./device.ts";
 
-/** What somebody has begun to answer. */
+/** An answer that somebody has begun. */
 export interface Draft {
   answer?: string;
   selected_option?: number;

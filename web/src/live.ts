@@ -55,7 +55,7 @@ async function follow(signal: AbortSignal, isBack: boolean): Promise<void> {
   }
 }
 
-/** What waits is sent if it can be. */
+/** Sends the waiting answers if possible. */
 export async function trySending(): Promise<void> {
   if (!(await sendWaiting())) await sendLater();
 }

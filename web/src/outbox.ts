@@ -1,8 +1,8 @@
 /**
  * The answers of this device: written down before they are sent, sent once, kept when they are refused.
  *
- * Pages and the service worker share it. Whoever sends holds one lock, so that two tabs never send the same answer;
- * where there is no lock the idempotency key still makes the server count it once.
+ * Pages and the service worker share it. The sender holds one lock, so that two tabs never send the same answer; where
+ * there is no lock the idempotency key still makes the server count it once.
  */
 import { ParleyError } from "@parley/sdk/errors";
 import { People } from "@parley/sdk/people";
@@ -15,7 +15,7 @@ export interface Written {
   /** The idempotency key, for ever the same for this answer. */
   key: string;
   answer: NewAnswer;
-  /** Who wrote it: the number of whoever was signed in, or null. Nobody else sends it or sees it. */
+  /** The author: the number of the person who was signed in, or null. Nobody else sends it or sees it. */
   by?: string | null;
   question: { prompt: string; type: QuestionType; options?: string[] };
   writtenAt: number;
@@ -23,7 +23,7 @@ export interface Written {
   state: "waiting" | "sent" | "refused";
   /** Not before this time: the server asked for a pause. */
   notBefore?: number;
-  /** What the server said last, other than yes. */
+  /** The server's last refusal. */
   refusal?: { code: string; message: string };
   receipt?: AnswerReceipt;
 }
@@ -58,7 +58,7 @@ export async function allWritten(): Promise<Written[]> {
   return all.sort((a, b) => b.writtenAt - a.writtenAt);
 }
 
-/** The answers that whoever is here now has written, newest first. */
+/** The answers that the person who is here now has written, newest first. */
 export async function ownWritten(): Promise<Written[]> {
   const all = await allWritten();
   const person = author();
@@ -84,7 +84,7 @@ export async function discard(key: string): Promise<void> {
   tell();
 }
 
-/** Forgets what whoever is here now has written, sent or not. */
+/** Forgets everything that the person who is here now has written, sent or not. */
 export async function discardOwn(): Promise<void> {
   for (const { key } of await ownWritten()) await discard(key);
 }
@@ -104,8 +104,8 @@ export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promi
 }
 
 /**
- * Sends what waits of whoever is signed in, oldest first, while the server can be reached. Resolves true when nothing of
- * theirs waits any more.
+ * Sends the waiting answers of the person who is signed in, oldest first, while the server can be reached. Resolves
+ * true when no answer of theirs waits any more.
  */
 export async function sendWaiting(): Promise<boolean> {
   return exclusively(async () => {
@@ -132,7 +132,7 @@ export async function sendWaiting(): Promise<boolean> {
 async function send(entry: Written): Promise<Written | null> {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const connection = { url: location.origin, credential: "cookie", timeoutMs: 15_000, retries: 0 } as const;
-  // The server is told whose it is: who is signed in may have changed since this browser last looked.
+  // The request names the author: another person may have signed in since this browser last looked.
   const person = new People({ ...connection, fingerprint: entry.device, timeZone, person: entry.by ?? null });
   try {
     const receipt = await person.answer(entry.answer, { idempotencyKey: entry.key });

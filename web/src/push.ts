@@ -13,12 +13,12 @@ export function pushState(): PushState {
   return recall("subscription") === null ? "off" : "on";
 }
 
-/** This device is told of new questions, at most once in that time. @throws when the browser or the server refuses */
+/** Notifies this device of new questions, at most once in that time. @throws when the browser or the server refuses */
 export async function turnOnPush(minutes: number): Promise<void> {
   if ((await Notification.requestPermission()) !== "granted") return;
   const registration = await navigator.serviceWorker.ready;
   const existing = await registration.pushManager.getSubscription();
-  const subscription = existing ?? (await registration.pushManager.subscribe(await wish()));
+  const subscription = existing ?? (await registration.pushManager.subscribe(await subscriptionOptions()));
   const { endpoint = "", keys = {} } = subscription.toJSON();
   const receipt = await people.subscribe({
     subscription: {
@@ -34,7 +34,7 @@ export async function turnOnPush(minutes: number): Promise<void> {
   await keepSetting("subscription", receipt.subscription_id);
 }
 
-async function wish(): Promise<PushSubscriptionOptionsInit> {
+async function subscriptionOptions(): Promise<PushSubscriptionOptionsInit> {
   return {
     userVisibleOnly: true,
     applicationServerKey: await people.pushKey(),
@@ -44,13 +44,16 @@ async function wish(): Promise<PushSubscriptionOptionsInit> {
 /** A subscription is a session's: it ends with that, and with a change of its person's role. */
 const owner = (): string => `${author() ?? "none"} ${named.get()}`;
 
-/** Where notifications are on, they are those of whoever is signed in now; `isNew` says that the session has just begun. */
+/**
+ * Hands notifications, where they are on, to the person who is signed in now; `isNew` says that the session has just
+ * begun.
+ */
 export async function renewPush(isNew: boolean): Promise<void> {
   if (pushState() !== "on" || (!isNew && recall("subscription.of") === owner())) return;
   await turnOnPush(pushInterval());
 }
 
-/** Notifications are off where they were those of somebody who is signed in no longer. */
+/** Turns notifications off where they belonged to somebody who is no longer signed in. */
 export async function dropPush(): Promise<void> {
   const of = recall("subscription.of");
   if (of !== null && !of.startsWith("none ")) await turnOffPush();

@@ -39,8 +39,9 @@ export const queries = new QueryClient({
 onNews(() => void queries.invalidateQueries({ queryKey: ["written"] }));
 
 /**
- * What stays of the list when it is read anew: every row in its place while nobody asked for it, and after one's own
- * answer the rows below the first page. Otherwise as many pages are read as were shown.
+ * The rows of the list that stay when it is read again. `places` keeps every row in its place, when nobody asked for
+ * the reading. `rest` keeps the rows below the first page, after one's own answer. Otherwise as many pages are read as
+ * were shown.
  */
 let keep: "places" | "rest" | undefined;
 
@@ -52,7 +53,10 @@ export async function refreshFeedInPlace(): Promise<void> {
   await read;
 }
 
-/** What the first page does not show may stand further down: it has closed only where there is no other page. */
+/**
+ * Puts the first page into the shown rows. A row that it lacks may stand further down: the row has closed only where
+ * there is no other page.
+ */
 function inPlace(shown: ListedPage, page: ListedPage): ListedPage {
   const fresh = new Map(page.questions.map((one) => [one.question_id, one]));
   const isAll = page.next_cursor === null;
@@ -108,7 +112,7 @@ export async function readOn(): Promise<void> {
   }
 }
 
-/** What waits for answers, without what this device has already written. */
+/** The questions that wait for answers, without those that this device has already answered. */
 export function useFeed(): UseQueryResult<ListedPage> {
   const topic = audience.use();
   const written = useWritten();
@@ -120,7 +124,7 @@ export function useFeed(): UseQueryResult<ListedPage> {
       if (topic === "all") remember("feed", JSON.stringify({ ...page, questions }));
       return page;
     },
-    // What was seen last can be answered without a connection.
+    // The questions that were seen last can be answered without a connection.
     initialData: () =>
       (topic === "all" ? (JSON.parse(recall("feed") ?? "null") as ListedPage | null) : null) ?? undefined,
     initialDataUpdatedAt: 0,

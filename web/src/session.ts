@@ -58,7 +58,7 @@ export async function learnAuthor(): Promise<void> {
 async function signIn(code: string): Promise<SignedIn> {
   const signedIn = await people.signIn(code);
   startCode = null;
-  // Whoever looked at the rest of the app until now was somebody else.
+  // Until now, somebody else may have looked at the rest of the app: it is read again.
   void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
   listen();
   return signedIn;

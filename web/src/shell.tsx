@@ -25,7 +25,7 @@ const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
 const RUN = { href: "/console", label: text.nav.run, icon: "console" } as const;
 const YOU = { href: "/me", label: text.nav.you, icon: "me" } as const;
 
-/** What stands on every screen, and the screen itself. */
+/** The elements of every screen, and the screen itself. */
 export function Shell() {
   const [location] = useLocation();
   const [keysShown, showKeys] = useState(false);

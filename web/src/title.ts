@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { text } from "./text.ts";
 
-/** The document is called after what it shows. */
+/** Gives the document the title of its content. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === text.app ? title : `${title} · ${text.app}`;

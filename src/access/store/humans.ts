@@ -13,7 +13,7 @@ export interface Human {
   /** Runs this server: cannot be removed, and stays an admin. */
   isOperator: boolean;
   description: string | null;
-  /** What the person does, such as "Finance lead". */
+  /** The person's job, such as "Finance lead". */
   title: string | null;
   /** Finds every ask in the inbox, and decides those that name nobody. */
   seesAll: boolean;
@@ -25,9 +25,9 @@ export interface Human {
 
 export interface HumanChannel {
   channel: "slack" | "email" | "sms" | "whatsapp" | "inbox" | "webhook";
-  /** What the channel made of it. */
+  /** The address, as the channel has normalized it. */
   target: Readonly<Record<string, unknown>>;
-  /** As it was written down. */
+  /** The address, as it was entered. */
   given?: Readonly<Record<string, unknown>>;
 }
 
@@ -112,7 +112,7 @@ export async function findHumanByNumber(on: Queryable, number: number): Promise<
   return row && toHuman(row);
 }
 
-/** Returns up to two humans of exactly this name: more are told apart by their numbers alone. */
+/** Returns up to two humans of exactly this name: only their numbers distinguish more of them. */
 export async function findTwoNamed(on: Queryable, name: string): Promise<Human[]> {
   const rows = await on.all<Row>(
     sql`SELECT * FROM people WHERE name = ${name} AND left_at IS NULL ORDER BY number LIMIT 2`,
@@ -130,7 +130,7 @@ export async function isRetired(on: Queryable, called: string): Promise<boolean>
   return row !== undefined;
 }
 
-/** Returns whom an address, number or Slack user belongs to. */
+/** Returns the person to whom an address, number or Slack user belongs. */
 export async function findHumanByIdentity(on: Queryable, { kind, value }: Identity): Promise<Human | undefined> {
   const row = await first<Row>(
     on,

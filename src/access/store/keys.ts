@@ -12,7 +12,10 @@ export interface Key {
   person: string | null;
   /** May answer what it asked itself. */
   selfRespond: boolean;
-  /** What its requests ask that name nobody: a human's id, a conversation's, or the name of a configured channel. */
+  /**
+   * The addressee of its requests that name nobody: a human's id, a conversation's, or the name of a configured
+   * channel.
+   */
   channel: string | null;
   /** The one conversation it is good for; null where it is not bound to any. */
   conversation: number | null;

@@ -10,7 +10,7 @@ export interface Person {
   id: string;
   name: string;
   role: PersonRole;
-  /** What the record calls them in entries from before numbers were the only ids. */
+  /** The person's id in entries of the record from before numbers were the only ids. */
   formerId?: string;
 }
 
@@ -27,8 +27,8 @@ function toPerson(row: PersonRow): Person {
 }
 
 /**
- * The person is here, under the next number, which is the id. An admin sees every ask in the inbox, until told
- * otherwise. One person at most runs the server.
+ * Stores a person under the next number, which is the id. An admin sees every ask in the inbox, until that is changed.
+ * One person at most runs the server.
  */
 export async function insertPerson(
   tx: Tx,

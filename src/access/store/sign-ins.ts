@@ -20,7 +20,7 @@ export async function insertCode(tx: Tx, hash: string, person: string): Promise<
   return row.expires_at;
 }
 
-/** Spends a code: returns whom it signs in if it was good, and nothing ever after. */
+/** Spends a code. Returns the person whom it signs in if it was good, and nothing ever after. */
 export async function spendCode(tx: Tx, hash: string): Promise<string | undefined> {
   const row = await first<{ person: string }>(
     tx,
@@ -76,7 +76,9 @@ export async function deleteSignIn(tx: Tx, hash: string): Promise<void> {
   await deleteWhere(tx, sql`hash = ${hash}`);
 }
 
-/** The sessions first: whoever subscribes under one of them meanwhile holds it, and is found afterwards. */
+/**
+ * Deletes the sessions first: a caller that subscribes under one of them meanwhile holds it, and is found afterwards.
+ */
 async function deleteWhere(tx: Tx, which: Sql): Promise<void> {
   const ended = await tx.all<{ hash: string }>(sql`DELETE FROM sign_ins WHERE ${which} RETURNING hash`);
   const hashes = ended.map(({ hash }) => hash);

@@ -3,7 +3,7 @@ import { graceLeases } from "../store/job-claims.ts";
 import { findLostLeases, findOutlivedJobs } from "../store/jobs.ts";
 import { transact } from "../../core/store/transact.ts";
 import { expireJob, loseLease } from "../expire-job.ts";
-import { readClock } from "../../core/read-clock.ts";
+import { storeNow } from "../../core/store-now.ts";
 
 const JOBS_PER_STEP = 100;
 /** The store's clock has jumped when it went on so much further than time did. */
@@ -25,7 +25,7 @@ export function openExpireJobs(
 
   return async (signal) => {
     // Leases run out by the store's clock: a wall clock that is set at the same moment hides no jump of that.
-    const now = { store: await readClock(ctx), monotonic: ctx.clock.monotonic() };
+    const now = { store: await storeNow(ctx.db), monotonic: ctx.clock.monotonic() };
     const unseenMs = last === null ? Number.MAX_SAFE_INTEGER : now.store - last.store;
     const jumpedMs = unseenMs - (now.monotonic - (last ?? now).monotonic);
     if (jumpedMs > JUMP_MS) await transact(ctx, (tx) => graceLeases(tx, unseenMs));

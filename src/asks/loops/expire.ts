@@ -1,21 +1,21 @@
 import type { Context } from "../../context.ts";
-import { findDueAsks, expireRelayAsk } from "../read.ts";
+import { findDueAsks, expireAsk } from "../read.ts";
 import { closeUnwanted } from "../../requests/close-unwanted.ts";
 import { closeQuestionOrphan, findQuestionOrphanIds } from "../orphans.ts";
 
 const ASKS_PER_STEP = 100;
 
 /** Ends what executors asked and nobody answered by their deadline; returns whether there was any. */
-export async function expireDueRelayAsks(ctx: Context, signal: AbortSignal): Promise<boolean> {
+export async function expireDueAsks(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const due = await findDueAsks(ctx, ASKS_PER_STEP);
-  const ended = await Promise.all(due.map((id) => (signal.aborted ? false : expireRelayAsk(ctx, id))));
+  const ended = await Promise.all(due.map((id) => (signal.aborted ? false : expireAsk(ctx, id))));
   return ended.includes(true);
 }
 
 /** Closes what people and the public still see though nobody waits for its answer any more; returns whether there was any. */
 export async function closeOrphans(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const [orphans, questions] = await Promise.all([
-    ctx.owners.listUnwanted(ctx.db, ASKS_PER_STEP),
+    ctx.requesters.listUnwanted(ctx.db, ASKS_PER_STEP),
     findQuestionOrphanIds(ctx, ASKS_PER_STEP),
   ]);
   await Promise.all([

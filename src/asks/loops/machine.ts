@@ -1,8 +1,8 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 import type { RoleFacts } from "../model/decision-key.ts";
-import type { Policy, PolicyVerdict } from "../../policy/model/policy.ts";
-import type { Job, RelayAsk, Stage } from "../model/ask.ts";
+import type { Policy, PolicyDecision } from "../../policy/model/policy.ts";
+import type { Job, Ask, Stage } from "../model/ask.ts";
 import type { Responder } from "../../responders/responder.ts";
 
 /** A role as the stages go by it. */
@@ -11,14 +11,14 @@ export interface MachineRole extends RoleFacts {
   inputSchema: ForeignSchema | null;
 }
 
-/** What may answer before people do. */
+/** The policy, roles and model that may answer before people do. */
 export interface Machine {
   policy(): Policy;
-  /** What coding agents may do where that says nothing (spec/assignment 8). */
+  /** The policy for coding agents where the operator's policy has no rule (spec/assignment 8). */
   preset: Policy;
-  /** Returns a role, the type's own where none is named; null where there is none of that name. */
+  /** Returns the named role, or the ask type's own role where no name is given; null where the name is unknown. */
   role(id: string | null, type: AskType): MachineRole | null;
-  /** The model that may answer, `provider/model`; null while there is none. */
+  /** The model that may answer, as `provider/model`; null while no model is configured. */
   model(): string | null;
   runner: Responder;
   /** After so many approvals of the same kind a rule is proposed; 0 for never. */
@@ -28,8 +28,8 @@ export interface Machine {
   observe?(event: MachineEvent): void;
 }
 
-/** What happened on the way, for whoever counts. */
+/** An event on the way to an answer, for metrics. */
 export type MachineEvent =
-  | { is: "policy"; decision: PolicyVerdict["decision"]; defaulted: boolean }
+  | { is: "policy"; decision: PolicyDecision["decision"]; defaulted: boolean }
   | { is: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
-  | { is: "stage"; stage: Stage; outcome: string; ask: RelayAsk; job: Job; ms: number };
+  | { is: "stage"; stage: Stage; outcome: string; ask: Ask; job: Job; ms: number };

@@ -1,10 +1,11 @@
 import { policyInputOf } from "../model/policy-input.ts";
 import { isPresetFor } from "../model/policy-input.ts";
 import type { Context } from "../../context.ts";
+import { storeNow } from "../../core/store-now.ts";
 import type { Audience, ForeignSchema } from "../../requests/model/request.ts";
 import { decisionText, isCacheable, personDecisionText } from "../model/decision-key.ts";
-import type { PolicyInput, PolicyVerdict } from "../../policy/model/policy.ts";
-import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
+import type { PolicyInput, PolicyDecision } from "../../policy/model/policy.ts";
+import { errorText, type ErrorCode, type Ask, type Stage, type StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { isDecision, timeoutText } from "../model/people.ts";
 import { isForNamed, isForPublic } from "../model/public.ts";
@@ -14,7 +15,7 @@ import { judge } from "../../policy/judge.ts";
 import { guardedOf, relayAudience, type ResolvedAudience } from "../people.ts";
 import type { NewAskAnswer } from "../settle.ts";
 import * as verbs from "../respond.ts";
-import type { JobAt, Keep, RelayAskAt, FollowUpRound } from "../respond.ts";
+import type { JobAt, Keep, AskAt, FollowUpRound } from "../respond.ts";
 import type { Machine, MachineRole } from "./machine.ts";
 
 /** A responder that was at it so often is not asked again. */
@@ -23,7 +24,7 @@ const AFTER_RUN_MS = 5000;
 
 /** One ask on its way through the stages. */
 export interface Way {
-  held: RelayAskAt;
+  held: AskAt;
   job: JobAt;
   stages: StageRecord[];
   /** Closes a stage's line. */
@@ -31,8 +32,8 @@ export interface Way {
 }
 
 /**
- * Takes an ask through its stages (spec/relay 7): to an end, or to people. What is wrong with it ends it
- * at once; policy, cache and runner are asked in that order.
+ * Takes an ask through its stages (spec/relay 7), until it ends or goes to people. A fault ends it at once. Otherwise
+ * policy, cache and runner are asked, in that order.
  */
 export async function throughStages(ctx: Context, machine: Machine, way: Way): Promise<void> {
   const { ask } = way.held;
@@ -40,7 +41,7 @@ export async function throughStages(ctx: Context, machine: Machine, way: Way): P
   const fault = await faultOf(ctx, way, role);
   if (fault) {
     way.pass("intake", fault.code);
-    await end(ctx, way, { stage: "intake", answer: failed(fault.code, fault.text), verdict: null });
+    await end(ctx, way, { stage: "intake", answer: failed(fault.code, fault.text), judged: null });
     return;
   }
   way.pass("intake", "accepted");
@@ -53,7 +54,7 @@ interface Fault {
   text: string;
 }
 
-/** What is wrong with an ask that was accepted all the same, so that it is in the history (spec/relay 7). */
+/** Returns the fault of an ask that was accepted all the same, so that the history shows it (spec/relay 7). */
 async function faultOf(ctx: Context, { held }: Way, role: MachineRole | null): Promise<Fault | null> {
   const { ask, mismatch } = held;
   if (mismatch) return { code: "E_CONTEXT_MISMATCH", text: "context_hash does not match context_envelope" };
@@ -75,23 +76,22 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   const { ask } = held;
   const policy = machine.policy();
   const input = policyInputOf(ask, job.job, role ? { role: role.name } : {});
-  const verdict = await judge(ctx.db, { policy, preset: isPresetFor(ask, job.job) ? machine.preset : null }, input);
-  machine.observe?.({ is: "policy", decision: verdict.decision, defaulted: verdict.trace.defaulted });
-  const ruled = byPolicy(ask, verdict);
+  const judged = await judge(ctx.db, { policy, preset: isPresetFor(ask, job.job) ? machine.preset : null }, input);
+  machine.observe?.({ is: "policy", decision: judged.decision, defaulted: judged.trace.defaulted });
+  const ruled = byPolicy(ask, judged);
   if (ruled) {
     stages.splice(1);
     pass("policy", ruled.status.toLowerCase());
-    return end(ctx, way, { stage: "policy", answer: { ...ruled, policyTrace: verdict.trace }, verdict });
+    return end(ctx, way, { stage: "policy", answer: { ...ruled, policyTrace: judged.trace }, judged });
   }
-  pass("policy", `${verdict.decision}: ${verdict.because}`);
-  const goesOn = { machine, input, verdict, role };
+  pass("policy", `${judged.decision}: ${judged.because}`);
+  const goesOn = { machine, input, judged, role };
   const isAdvised = ask.type === "POLICY_DECISION" && ctx.relay.policyAdvice && ctx.relay.people !== null;
   if (isAdvised) return run(ctx, way, goesOn, null);
-  if (isDecision(ask) || verdict.decision === "ESCALATE")
-    return toPeople(ctx, way, goesOn, { remarks: [], keep: null });
+  if (isDecision(ask) || judged.decision === "ESCALATE") return toPeople(ctx, way, goesOn, { remarks: [], keep: null });
 
   const { trace, key } = await lookUp(ctx, way, goesOn);
-  if (!key.found) return run(ctx, way, { ...goesOn, verdict: { ...verdict, trace } }, key.keep);
+  if (!key.found) return run(ctx, way, { ...goesOn, judged: { ...judged, trace } }, key.keep);
   const { text, json, attestation } = key.found;
   const repeated: NewAskAnswer = {
     status: "ANSWERED",
@@ -106,22 +106,27 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
     ...(key.found.answeredBy !== null && { answeredBy: key.found.answeredBy }),
   };
   pass("cache", "hit");
-  return end(ctx, way, { stage: "cache", answer: repeated, verdict, repeats: key.found.key });
+  return end(ctx, way, { stage: "cache", answer: repeated, judged, repeats: key.found.key });
 }
 
-/** What policy alone makes of an ask, where it ends it (spec/relay 7). */
-function byPolicy(ask: RelayAsk, verdict: PolicyVerdict): NewAskAnswer | null {
-  const base = { cacheable: false, truncated: false, source: "policy", principal: verdict.trace.policy } as const;
-  if (verdict.decision === "DENY") {
-    const error = { errorCode: "E_POLICY_DENY", error: errorText("E_POLICY_DENY", verdict.because) } as const;
+/** Returns the answer that policy alone gives to an ask; null where the ask goes on (spec/relay 7). */
+function byPolicy(ask: Ask, judged: PolicyDecision): NewAskAnswer | null {
+  const base = {
+    cacheable: false,
+    truncated: false,
+    source: "policy",
+    principal: judged.trace.policy,
+  } as const;
+  if (judged.decision === "DENY") {
+    const error = { errorCode: "E_POLICY_DENY", error: errorText("E_POLICY_DENY", judged.because) } as const;
     return { ...base, ...error, status: "REJECTED" };
   }
-  if (verdict.decision === "ESCALATE") return null;
+  if (judged.decision === "ESCALATE") return null;
   if (ask.type === "POLICY_DECISION") {
-    return { ...base, status: "ANSWERED", json: { decision: "ALLOW", rules: verdict.rules } };
+    return { ...base, status: "ANSWERED", json: { decision: "ALLOW", rules: judged.rules } };
   }
-  // What no rule speaks of is never approved.
-  if (ask.type !== "APPROVAL" || !verdict.matchedRule) return null;
+  // Policy approves only by a rule that matched.
+  if (ask.type !== "APPROVAL" || !judged.matchedRule) return null;
   return { ...base, status: "ANSWERED", json: { approved: true, by: "policy" } };
 }
 
@@ -138,10 +143,10 @@ interface Looked {
 async function lookUp(
   ctx: Context,
   { held, pass }: Way,
-  { machine, role, verdict }: GoesOn,
+  { machine, role, judged }: GoesOn,
 ): Promise<{ trace: PolicyTrace; key: Looked }> {
   const { ask } = held;
-  const { trace } = verdict;
+  const { trace } = judged;
   const result = (result: "hit" | "miss" | "bypass") => machine.observe?.({ is: "cache", result, type: ask.type });
   if (!isCacheable(ask)) {
     result("bypass");
@@ -154,7 +159,7 @@ async function lookUp(
   const personKey = (audience: Audience) => ctx.keyring.decisionMac(personDecisionText(ask, on, audience));
   const made = await verbs.readDecision(ctx, key);
   const isMachines = made !== undefined && made.source !== "person";
-  const found = isMachines ? made : await findPersonal(ctx, ask, verdict, personKey);
+  const found = isMachines ? made : await findPersonal(ctx, ask, judged, personKey);
   result(found ? "hit" : "miss");
   if (!found) pass("cache", "missed");
   const keep: Kept = { key, personKey, role: role?.name ?? null, policyVersion };
@@ -164,27 +169,27 @@ async function lookUp(
 /** Returns the answer that the people who would be asked gave this asker before; nothing where nobody is asked. */
 async function findPersonal(
   ctx: Context,
-  ask: RelayAsk,
-  verdict: PolicyVerdict,
+  ask: Ask,
+  judged: PolicyDecision,
   personKey: Kept["personKey"],
 ): Promise<verbs.CachedDecision | undefined> {
   if (ctx.relay.people === null) return undefined;
-  const { audience } = await peopleFor(ctx, ask, verdict);
+  const { audience } = await peopleFor(ctx, ask, judged);
   return verbs.readDecision(ctx, personKey(audience));
 }
 
 interface GoesOn {
   machine: Machine;
   input: PolicyInput;
-  verdict: PolicyVerdict;
+  judged: PolicyDecision;
   role: MachineRole | null;
 }
 
 async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Kept | null): Promise<boolean> {
   const { held, job, pass, stages } = way;
   const { ask, tries } = held;
-  const { machine, verdict } = goesOn;
-  const leftMs = ask.expiresAt - (await verbs.readNow(ctx));
+  const { machine, judged } = goesOn;
+  const leftMs = ask.expiresAt - (await storeNow(ctx.db));
   const skip =
     machine.model() === null
       ? "there is no model"
@@ -205,7 +210,7 @@ async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Kept | null): P
     stages: [...stages],
     respondInMs: limitMs + AFTER_RUN_MS,
     decisionKey: keep?.key ?? null,
-    policyTrace: verdict.trace,
+    policyTrace: judged.trace,
   });
   if (!entered) return true;
   const rounds = await verbs.readRounds(ctx, ask);
@@ -213,25 +218,25 @@ async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Kept | null): P
   const signal = AbortSignal.any([abort.signal, ctx.stopping]);
   const made = await machine.runner
     .respond(
-      { ask: entered.ask, job: job.job, options: held.options, trace: verdict.trace, leftMs: limitMs, rounds },
+      { ask: entered.ask, job: job.job, options: held.options, trace: judged.trace, leftMs: limitMs, rounds },
       signal,
     )
     .finally(() => abort.abort());
   // A server that stops leaves the ask to the next one.
   if (ctx.stopping.aborted && made.is === "pass") return true;
   pass("runner", made.is === "answer" ? made.because : `passed: ${made.because}`);
-  // Of a decision no machine has more than an opinion, whatever came of asking it.
+  // A machine may only give an opinion on a decision: people decide, whatever the machine returned.
   if (isDecision(ask)) return toPeople(ctx, way, goesOn, { remarks: opinionRemarks(made), keep: null });
   if (made.is === "pass") return passedOn(ctx, way, { ...goesOn, keep, rounds }, made);
-  // What a tool failed at ends the ask: the executor can ask for less (spec/relay 7).
-  if (made.status !== "ERROR" && made.askBack !== undefined && toldToPeople(ctx, rounds)) {
+  // A tool's failure ends the ask: the executor can ask for less (spec/relay 7).
+  if (made.status !== "ERROR" && made.askBack !== undefined && followsPeople(ctx, rounds)) {
     return toPeople(ctx, way, goesOn, { remarks: [askBackRemark(made.askBack)], keep });
   }
-  return end(ctx, way, { stage: "runner", answer: fromRunner(made, verdict.trace), verdict, keep });
+  return end(ctx, way, { stage: "runner", answer: fromRunner(made, judged.trace), judged, keep });
 }
 
 /** Whether a question back goes to people first; with too many rounds behind it, it always does (spec/relay 7). */
-function toldToPeople(ctx: Context, rounds: readonly FollowUpRound[]): boolean {
+function followsPeople(ctx: Context, rounds: readonly FollowUpRound[]): boolean {
   return (
     ctx.relay.people !== null && (ctx.relay.askBack === "people_first" || rounds.length > ctx.relay.maxAskBackRounds)
   );
@@ -270,9 +275,9 @@ async function passedOn(
   goesOn: GoesOn & { keep: Kept | null; rounds: readonly FollowUpRound[] },
   { askBack, error, because }: ResponderPass,
 ): Promise<boolean> {
-  const { verdict, keep, rounds } = goesOn;
-  const { trace: policyTrace } = verdict;
-  if (askBack !== undefined && !toldToPeople(ctx, rounds)) {
+  const { judged, keep, rounds } = goesOn;
+  const { trace: policyTrace } = judged;
+  if (askBack !== undefined && !followsPeople(ctx, rounds)) {
     const answer: NewAskAnswer = {
       status: "ANSWERED",
       cacheable: false,
@@ -284,11 +289,11 @@ async function passedOn(
       // Clients that know nothing of questions back would else have nothing at all (spec/relay 21).
       text: `Question back: ${askBack}`,
     };
-    return end(ctx, way, { stage: "runner", answer, verdict });
+    return end(ctx, way, { stage: "runner", answer, judged });
   }
   if (ctx.relay.people === null) {
     const { code, text } = error ?? { code: "E_NO_ANSWERER" as const, text: because };
-    return end(ctx, way, { stage: "runner", answer: { ...failed(code, text), policyTrace }, verdict });
+    return end(ctx, way, { stage: "runner", answer: { ...failed(code, text), policyTrace }, judged });
   }
   const remarks = [
     ...(askBack === undefined ? [] : [askBackRemark(askBack)]),
@@ -306,29 +311,29 @@ async function toPeople(
 ): Promise<boolean> {
   const { held, stages, pass } = way;
   const { ask } = held;
-  const { verdict, input, role } = goesOn;
+  const { judged, input, role } = goesOn;
   if (ctx.relay.people === null) {
     pass("people", "skipped: nobody is asked here");
-    const isEscalated = verdict.decision === "ESCALATE" || isDecision(ask);
+    const isEscalated = judged.decision === "ESCALATE" || isDecision(ask);
     const answer = isEscalated
       ? {
-          ...failed("E_NO_ANSWERER", verdict.because),
+          ...failed("E_NO_ANSWERER", judged.because),
           status: "REJECTED" as const,
-          askBack: `Policy puts this to people, and none are asked here: ${verdict.trace.policy}`,
+          askBack: `Policy puts this to people, and none are asked here: ${judged.trace.policy}`,
         }
       : failed("E_NO_ANSWERER", "no machine could answer, and nobody is asked here");
-    return end(ctx, way, { stage: "people", answer: { ...answer, policyTrace: verdict.trace }, verdict });
+    return end(ctx, way, { stage: "people", answer: { ...answer, policyTrace: judged.trace }, judged });
   }
-  if (ask.constraints.timeoutS !== undefined && ask.expiresAt <= (await verbs.readNow(ctx))) {
+  if (ask.constraints.timeoutS !== undefined && ask.expiresAt <= (await storeNow(ctx.db))) {
     const answer = { ...failed("E_TIMEOUT", timeoutText(ask)), status: "TIMEOUT" as const };
-    return end(ctx, way, { stage: "people", answer: { ...answer, policyTrace: verdict.trace }, verdict });
+    return end(ctx, way, { stage: "people", answer: { ...answer, policyTrace: judged.trace }, judged });
   }
-  if (goesToPublic(ctx, ask, verdict)) {
-    const plan = { stages: [...stages], schema: peopleSchema(ask, role), trace: verdict.trace };
+  if (goesToPublic(ctx, ask, judged)) {
+    const plan = { stages: [...stages], schema: peopleSchema(ask, role), trace: judged.trace };
     await verbs.handToPublic(ctx, ask, plan);
     return true;
   }
-  const asked = await peopleFor(ctx, ask, verdict);
+  const asked = await peopleFor(ctx, ask, judged);
   const unknown =
     asked.unknown === null ? [] : [`Nobody here is called ${asked.unknown}, so everybody who sees all is asked.`];
   await verbs.handToPeople(
@@ -340,32 +345,35 @@ async function toPeople(
       input,
       stages: [...stages],
       schema: peopleSchema(ask, role),
-      standing: verdict.standing,
-      trace: verdict.trace,
+      standing: judged.standing,
+      trace: judged.trace,
       keep: keep && { key: keep.personKey(asked.audience), role: keep.role, policyVersion: keep.policyVersion },
       remarks: [...remarks, ...unknown],
     },
-    { verdict },
+    { judged },
   );
   return true;
 }
 
 /** Returns the people an ask would be put to: those whom policy names, else the ask, else the usual ones. */
-async function peopleFor(ctx: Context, ask: RelayAsk, verdict: PolicyVerdict): Promise<ResolvedAudience> {
+async function peopleFor(ctx: Context, ask: Ask, judged: PolicyDecision): Promise<ResolvedAudience> {
   const { to, audience } = ask.meta;
   const group = typeof audience === "string" && ctx.addressed.groups.has(audience) ? audience : undefined;
-  const names = [verdict.to, typeof to === "string" ? to : undefined, group, ctx.relay.people?.default ?? undefined];
-  return relayAudience(ctx, { to: names, need: verdict.need ?? 1 });
+  const names = [judged.to, typeof to === "string" ? to : undefined, group, ctx.relay.people?.default ?? undefined];
+  return relayAudience(ctx, { to: names, need: judged.need ?? 1 });
 }
 
-/** Whom policy or the ask itself names is asked, and never the public instead; nor is the public ever asked to decide. */
-function goesToPublic({ relay }: Context, ask: RelayAsk, verdict: PolicyVerdict): boolean {
+/**
+ * Returns whether the public is asked. Decisions never go to the public, nor do asks for which policy or the ask itself
+ * names a person.
+ */
+function goesToPublic({ relay }: Context, ask: Ask, judged: PolicyDecision): boolean {
   if (relay.people?.public !== true || !isForPublic(ask) || isDecision(ask)) return false;
-  return verdict.decision !== "ESCALATE" && !isForNamed(ask);
+  return judged.decision !== "ESCALATE" && !isForNamed(ask);
 }
 
-/** What an answer of people or services has to fit: what the asker wants, or the role it named. */
-function peopleSchema(ask: RelayAsk, role: MachineRole | null): ForeignSchema | null {
+/** Returns the schema that an answer of people or services has to fit: the ask's own, else that of its role. */
+function peopleSchema(ask: Ask, role: MachineRole | null): ForeignSchema | null {
   const overrides = ask.meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const wanted = overrides?.output_schema ?? (ask.roleId === null ? null : role?.outputSchema);
   return typeof wanted === "object" && wanted !== null ? (wanted as ForeignSchema) : null;
@@ -379,7 +387,7 @@ function failed(code: ErrorCode, text: string): NewAskAnswer {
 interface End {
   stage: Stage;
   answer: NewAskAnswer;
-  verdict: PolicyVerdict | null;
+  judged: PolicyDecision | null;
   keep?: Keep | null;
   repeats?: string;
 }

@@ -6,7 +6,7 @@ import { deleteEndedJobs, findOldJobs, trimOneJob } from "../store/retention.ts"
 import { transact } from "../../core/store/transact.ts";
 
 const JOBS_PER_STEP = 50;
-/** What a job that says ever more may have said: whoever follows it has had time to read. */
+/** The most events kept of one job. Followers have had time to read the older ones. */
 const MOST_EVENTS = 10_000;
 const EVENTS_PER_STEP = 1000;
 const DECISIONS_PER_STEP = 200;

@@ -10,7 +10,7 @@ export type AnswerStatus = Exclude<AskStatus, "PENDING">;
 export const STAGES = ["intake", "policy", "cache", "runner", "people"] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Who made an answer. `server` is Parley itself: a deadline, a cancel, a failed intake. */
+/** The maker of an answer. `server` is Parley itself: a deadline, a cancel, a failed intake. */
 export type AnswerSource = "policy" | "cache" | "runner" | "person" | "service" | "server";
 
 /** Why an answer is not a plain one (spec/relay 6). */
@@ -34,7 +34,7 @@ const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What an executor may do with one tool (spec/relay 3, `tool_caps`). */
+/** The limits of an executor's use of one tool (spec/relay 3, `tool_caps`). */
 export interface ToolCaps {
   database?: string;
   tables?: readonly string[];
@@ -57,7 +57,7 @@ export interface AskConstraints {
   allowedTools?: readonly string[];
 }
 
-/** What one stage did with an ask, and how long it took. */
+/** The outcome of one stage for an ask, and how long the stage took. */
 export interface StageRecord {
   stage: Stage;
   /** One word, or a word and a reason: `answered`, `passed: no rule matched`. */
@@ -73,7 +73,7 @@ export interface ChoiceOption {
 }
 
 /** One ask of an executor. It is decided once; policy, cache, runner and people are offered it in that order. */
-export interface RelayAsk {
+export interface Ask {
   id: string;
   jobId: string;
   stepId: string;
@@ -105,7 +105,7 @@ export interface RelayAsk {
   /** The question to the crowd that it became instead. */
   questionId: string | null;
   decisionKey: string | null;
-  /** What people were or will be shown: `sha256:…`; of an APPROVAL and a POLICY_DECISION. */
+  /** The digest of the text that people are shown, `sha256:…`; only for an APPROVAL and a POLICY_DECISION. */
   consentDigest: string | null;
   /** The `traceparent` header it came with. */
   traceparent?: string;
@@ -177,7 +177,7 @@ export interface Job {
   external: boolean;
   /** The principal who made it. */
   owner: string;
-  /** Who holds the lease. */
+  /** The holder of the lease. */
   holder: string | null;
   leaseUntil: number | null;
   spec: unknown;

@@ -77,7 +77,7 @@ function listedIn(prompt: string): readonly ChoiceOption[] {
       const [, indent, label] = list.exec(line.trimEnd()) ?? [];
       return indent === undefined || label === undefined ? [] : [{ indent, label }];
     });
-    // What stands further in than the first line says more about the line above it.
+    // A line that is indented more than the first one continues the line above it.
     const options = items.filter(({ indent }) => indent === items[0]?.indent).map(({ label }) => ({ label }));
     if (areUsable(options)) return options;
   }

@@ -1,8 +1,8 @@
 import { canonicalExact, readExactJson, sha256Digest } from "../../lib/exact-json.ts";
 import type { Audience } from "../../requests/model/request.ts";
-import type { RelayAsk } from "./ask.ts";
+import type { Ask } from "./ask.ts";
 
-/** What a role is, as far as the relay's stages go by it. */
+/** The properties of a role that the relay's stages depend on. */
 export interface RoleFacts {
   /** `role.clarifier@v1` */
   name: string;
@@ -12,7 +12,7 @@ export interface RoleFacts {
   maxTokens: number | null;
 }
 
-/** What a decision depends on beside the ask itself. */
+/** The inputs of a decision besides the ask itself. */
 export interface DecidedOn {
   policyVersion: string;
   role: RoleFacts | null;
@@ -23,11 +23,11 @@ export interface DecidedOn {
 const hashOf = (value: unknown): string => sha256Digest(canonicalExact(value)).slice("sha256:".length);
 const hashOrNull = (value: unknown): string | null => (value === undefined || value === null ? null : hashOf(value));
 
-/** What of `meta` changes nothing about the answer. */
+/** The members of `meta` that do not change the answer. */
 const UNTOLD: ReadonlySet<string> = new Set(["traceparent", "to"]);
 
 /** The parts of an ask that a machine's answer may depend on. */
-export type DecisiveAsk = Pick<RelayAsk, "type" | "prompt" | "meta" | "envelope" | "constraints">;
+export type DecisiveAsk = Pick<Ask, "type" | "prompt" | "meta" | "envelope" | "constraints">;
 
 /**
  * Returns what an ask's decision key covers, in the one form that all asks of that key share. A machine is given this
@@ -56,7 +56,7 @@ function inOneOrder<T>(value: T): T {
  * Returns the text whose MAC is the key of a machine's answer: two asks share it exactly when one's answer may serve
  * the other (spec/relay 9).
  */
-export function decisionText(ask: RelayAsk, on: DecidedOn): string {
+export function decisionText(ask: Ask, on: DecidedOn): string {
   return canonicalExact(decisiveParts(ask, on));
 }
 
@@ -64,11 +64,11 @@ export function decisionText(ask: RelayAsk, on: DecidedOn): string {
  * Returns the text whose MAC is the key of a person's answer. It also holds who asked and whom: the answer is repeated
  * to the same asker alone, where the same people would be asked (spec/relay 9).
  */
-export function personDecisionText(ask: RelayAsk, on: DecidedOn, audience: Audience): string {
+export function personDecisionText(ask: Ask, on: DecidedOn, audience: Audience): string {
   return canonicalExact({ ...decisiveParts(ask, on), asked_by: ask.principal, asked_of: audience });
 }
 
-function decisiveParts(ask: RelayAsk, { policyVersion, role, model }: DecidedOn): Record<string, unknown> {
+function decisiveParts(ask: Ask, { policyVersion, role, model }: DecidedOn): Record<string, unknown> {
   const { type, prompt, meta, envelope, constraints } = decisiveAsk(ask);
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema ?? role?.outputSchema;
@@ -95,7 +95,7 @@ function decisiveParts(ask: RelayAsk, { policyVersion, role, model }: DecidedOn)
 }
 
 /** Returns the specification's own key, kept for comparison and never looked up. */
-export function seedKey(ask: RelayAsk, policyVersion: string): string {
+export function seedKey(ask: Ask, policyVersion: string): string {
   return hashOf([ask.type, ask.prompt, ask.contextHash, policyVersion]);
 }
 
@@ -105,13 +105,13 @@ export function normalPrompt(prompt: string): string {
 }
 
 /** Returns whether an ask's answer may come from, or go to, the cache at all. */
-export function isCacheable(ask: Pick<RelayAsk, "type" | "meta">): boolean {
+export function isCacheable(ask: Pick<Ask, "type" | "meta">): boolean {
   const isDecision = ask.type === "APPROVAL" || ask.type === "POLICY_DECISION";
   return !isDecision && ask.meta["in_reply_to"] === undefined && ask.meta["audience"] !== "public";
 }
 
 /** Returns what makes an ask of a later epoch the same as one before (spec/relay 2). */
-export function sameAskHash(ask: Pick<RelayAsk, "stepId" | "type" | "prompt" | "contextHash">): string {
+export function sameAskHash(ask: Pick<Ask, "stepId" | "type" | "prompt" | "contextHash">): string {
   return hashOf([ask.stepId, ask.type, normalPrompt(ask.prompt), ask.contextHash]);
 }
 

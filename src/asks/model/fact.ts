@@ -1,10 +1,10 @@
-import type { Job, RelayAnswer, RelayAsk } from "./ask.ts";
+import type { Job, RelayAnswer, Ask } from "./ask.ts";
 
-/** What became of an ask or a job. Told once it is committed, by the server that committed it, and by no other. */
+/** An event of an ask or a job. Only the server that committed it reports it, after the commit. */
 export type RelayFact =
-  | { is: "asked"; ask: RelayAsk; job: Job }
-  | { is: "escalated"; ask: RelayAsk; job: Job }
-  | { is: "ended"; ask: RelayAsk; job: Job; answer: RelayAnswer }
+  | { is: "asked"; ask: Ask; job: Job }
+  | { is: "escalated"; ask: Ask; job: Job }
+  | { is: "ended"; ask: Ask; job: Job; answer: RelayAnswer }
   | { is: "job ended"; job: Job };
 
 const KINDS: Readonly<Record<RelayFact["is"], true>> = { asked: true, escalated: true, ended: true, "job ended": true };

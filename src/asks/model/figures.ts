@@ -1,9 +1,9 @@
 import type { AnswerSource, Stage } from "./ask.ts";
 
-/** Who answers, as the figures tell them apart: services count as people, for both were asked. */
+/** The answerers that metrics distinguish. A service counts as people, because both are asked. */
 export type AnsweredBy = "policy" | "cache" | "runner" | "people" | "nobody";
 
-/** What ended within one minute. */
+/** The asks that ended within one minute, counted. */
 export interface MinuteFigures {
   /** When the minute began. */
   at: number;

@@ -1,10 +1,13 @@
-/** What a call of a model takes, or at most takes. */
+/** The tokens that a model call uses, or may use at most. */
 export interface Tokens {
   input: number;
   output: number;
 }
 
-/** What models may cost. Nothing is spent that was not reserved before, so that the limit holds whatever dies in between. */
+/**
+ * The monthly budget of models. Each call reserves its cost before it spends it, so that the limit holds even if a
+ * process dies in between.
+ */
 export interface ModelBudget {
   /** True while this month has anything left. */
   isLeft(): Promise<boolean>;

@@ -1,9 +1,9 @@
 import { canonicalExact, membersOf, readExactJson, sha256Digest } from "../../lib/exact-json.ts";
-import type { AddressedForm, ForeignSchema, Outcome } from "../../requests/model/request.ts";
+import type { RequestForm, ForeignSchema, Outcome } from "../../requests/model/request.ts";
 import { chosenAt } from "./choice-options.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import type { PolicyInput } from "../../policy/model/policy.ts";
-import { codeIn, errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type RelayAsk } from "./ask.ts";
+import { codeIn, errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type Ask } from "./ask.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** The door of what people and the crowd are asked that stands for an executor's ask. */
@@ -12,13 +12,13 @@ export const RELAY_DOOR = "relay";
 /** The longest text of an answer; what is longer is cut and marked (spec/relay 4). */
 export const MOST_ANSWER_CHARS = 8000;
 
-/** What people are asked to approve where an ask names no action. */
+/** The action that people are asked to approve where the ask names no action. */
 const UNNAMED = "relay.approval";
-/** What is said of a rejection without words. */
+/** The reason of a rejection for which the person gave no reason. */
 export const DECLINED = "a person declined";
 
 /** Returns whether an ask is a decision that only people and rules may make. */
-export function isDecision({ type }: Pick<RelayAsk, "type">): boolean {
+export function isDecision({ type }: Pick<Ask, "type">): boolean {
   return type === "APPROVAL" || type === "POLICY_DECISION";
 }
 
@@ -27,7 +27,7 @@ export function isDecision({ type }: Pick<RelayAsk, "type">): boolean {
  * would run (spec/relay 13).
  */
 export function consentOf(
-  ask: Pick<RelayAsk, "prompt" | "meta">,
+  ask: Pick<Ask, "prompt" | "meta">,
   input: Pick<PolicyInput, "env">,
 ): { fn: string; kwargs: string; digest: string } {
   const { action, args, resource } = ask.meta;
@@ -38,9 +38,9 @@ export function consentOf(
 
 /** Returns what people are asked for: approve or reject, one of the options, a value that fits the schema, or words. */
 export function formOf(
-  ask: Pick<RelayAsk, "type" | "prompt" | "meta">,
+  ask: Pick<Ask, "type" | "prompt" | "meta">,
   more: { input: Pick<PolicyInput, "env">; options: readonly ChoiceOption[]; schema: ForeignSchema | null },
-): AddressedForm {
+): RequestForm {
   if (isDecision(ask)) {
     const { fn, kwargs } = consentOf(ask, more.input);
     return { kind: "approval", fn, kwargs, rejectOptions: [], editable: false };
@@ -53,13 +53,13 @@ export function formOf(
   return { kind: "reply", options: [], declinable: true };
 }
 
-/** What of an answer follows from how people ended an ask. */
+/** The parts of an answer that follow from how people ended an ask. */
 type FromPeople = Pick<RelayAnswer, "status" | "cacheable" | "truncated"> &
   Partial<Pick<RelayAnswer, "text" | "json" | "artifacts" | "askBack" | "error" | "errorCode" | "consentDigest">>;
 
 /** Returns the answer that people's outcome is (spec/relay 13). */
 export function answerFrom(
-  ask: Pick<RelayAsk, "type" | "createdAt" | "expiresAt">,
+  ask: Pick<Ask, "type" | "createdAt" | "expiresAt">,
   options: readonly ChoiceOption[],
   outcome: Outcome,
 ): FromPeople {
@@ -81,7 +81,7 @@ export function answerFrom(
     return { ...rejected, ...beside, ...(json !== undefined && { json }) };
   }
   if (outcome.approved === true) {
-    // What a program said beside a decision or a choice stays beside it.
+    // Text that a program sent beside a decision or a choice stays beside it.
     const yes =
       ask.type === "POLICY_DECISION"
         ? { decision: "ALLOW", rules: [], by: "person" }
@@ -100,8 +100,8 @@ export function answerFrom(
   if (chosen) return { ...answered, text: chosen.text, json: { ...membersOf(json), ...chosen.json } };
   if (json !== undefined) {
     // Words that are the value itself say nothing more.
-    const isSaid = outcome.text !== undefined && outcome.text !== outcome.value && outcome.text !== json;
-    return { ...answered, json, ...(isSaid && cut(outcome.text ?? "")) };
+    const hasWords = outcome.text !== undefined && outcome.text !== outcome.value && outcome.text !== json;
+    return { ...answered, json, ...(hasWords && cut(outcome.text ?? "")) };
   }
   // Clients that know nothing of questions back would else have nothing at all (spec/relay 21).
   const words = outcome.text ?? (askBack === undefined ? "" : `Question back: ${askBack}`);
@@ -144,8 +144,8 @@ export function beforeText(before: RelayAnswer, digest: string | null): string {
 }
 
 function quoted(before: string, text: string): string {
-  const said = text.trim();
-  return said === "" ? "." : `${before}: "${cutTo(MOST_REPEATED_CHARS, said)}"`;
+  const words = text.trim();
+  return words === "" ? "." : `${before}: "${cutTo(MOST_REPEATED_CHARS, words)}"`;
 }
 
 function isYes(json: unknown): boolean {
@@ -159,6 +159,6 @@ function withoutCode(error: string): string {
 }
 
 /** Returns why an ask that nobody answered timed out. */
-export function timeoutText({ createdAt, expiresAt }: Pick<RelayAsk, "createdAt" | "expiresAt">): string {
+export function timeoutText({ createdAt, expiresAt }: Pick<Ask, "createdAt" | "expiresAt">): string {
   return `no answer within ${Math.round((expiresAt - createdAt) / 1000)} s`;
 }

@@ -1,20 +1,20 @@
 import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
 import { normalised, type PolicyValue } from "../../policy/model/match.ts";
 import { agentName, comparable, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
-import type { Job, RelayAsk } from "./ask.ts";
+import type { Job, Ask } from "./ask.ts";
 
 /** Returns whether the preset may be asked about an ask. */
-export function isPresetFor(ask: Pick<RelayAsk, "type">, job: Pick<Job, "kind">): boolean {
+export function isPresetFor(ask: Pick<Ask, "type">, job: Pick<Job, "kind">): boolean {
   return ask.type === "APPROVAL" && repoOfKind(job.kind) !== null;
 }
 
 /**
- * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
- * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given. Of an attempt
- * at assigned work the repository is that of its job's kind, and the env is `agent` (spec/assignment 8).
+ * Returns the input of the policy for an ask. A value registered on the job takes precedence over the ask's claim; a
+ * claim that differs is kept as `claimed`. `more` describes a tool call of the ask, or its role. For an attempt at
+ * assigned work, the repository is that of its job's kind, and the env is `agent` (spec/assignment 8).
  */
 export function policyInputOf(
-  ask: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal">,
+  ask: Pick<Ask, "type" | "roleId" | "meta" | "envelope" | "principal">,
   job: Pick<Job, "id" | "env" | "repo"> & Partial<Pick<Job, "kind">>,
   more: { action?: string; resource?: string; tool?: string; role?: string } = {},
 ): PolicyInput {
@@ -25,7 +25,7 @@ export function policyInputOf(
     envelope?.job_snapshot.env_profile,
   ]);
   const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
-  // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
+  // The runner of an attempt names the agent and the tool; such asks come from the runner alone.
   const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
   return policyInput(
     {

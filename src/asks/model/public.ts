@@ -1,15 +1,15 @@
 import type { ForeignSchema } from "../../requests/model/request.ts";
-import type { Ask, QuestionForm } from "../../questions/model/question.ts";
+import type { Question, QuestionForm } from "../../questions/model/question.ts";
 import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
 import { isDecision } from "./people.ts";
-import type { ChoiceOption, RelayAsk } from "./ask.ts";
+import type { ChoiceOption, Ask } from "./ask.ts";
 import { shapeOf, type OfferedValue } from "../../requests/model/schema-shape.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** How whoever of the public answered is called: nobody is told who that was. */
 export const THE_PUBLIC = "the public";
 
-/** What a question to the crowd may hold (spec/ask-a-human 3.1). */
+/** The limits of a question to the crowd (spec/ask-a-human 3.1). */
 const MOST_PROMPT = 2000;
 const MOST_OPTIONS = 10;
 const MOST_LABEL = 200;
@@ -17,12 +17,12 @@ const MOST_LABEL = 200;
 const MOST_SCHEMA_CHARS = 1000;
 
 /** Returns whether its asker wants the public to be asked. */
-export function isForPublic({ meta }: Pick<RelayAsk, "meta">): boolean {
+export function isForPublic({ meta }: Pick<Ask, "meta">): boolean {
   return meta["audience"] === "public";
 }
 
 /** Returns whether its asker names whom to ask: that is fewer than the public. */
-export function isForNamed({ meta }: Pick<RelayAsk, "meta">): boolean {
+export function isForNamed({ meta }: Pick<Ask, "meta">): boolean {
   return typeof meta["to"] === "string" && meta["to"].trim() !== "";
 }
 
@@ -33,7 +33,7 @@ export function isForNamed({ meta }: Pick<RelayAsk, "meta">): boolean {
  * @param audiences whom an ask may be for instead
  */
 export function publicProblems(
-  ask: Pick<RelayAsk, "type" | "prompt">,
+  ask: Pick<Ask, "type" | "prompt">,
   options: readonly ChoiceOption[],
   { isAllowed, audiences }: { isAllowed: boolean; audiences: readonly string[] },
 ): FieldProblem[] {
@@ -52,18 +52,18 @@ export function publicProblems(
   return problems;
 }
 
-/** What the public is shown of an ask. */
+/** The parts of an ask that the public is shown. */
 interface PublicQuestion {
   prompt: string;
   form: QuestionForm;
 }
 
 /**
- * Returns what the public is shown of an ask: its prompt and its options, and nothing else of it. What has to fit a schema
- * is chosen where that lists few values; else the prompt ends with what is wanted.
+ * Returns the parts of an ask that the public sees: its prompt and its options. A schema that lists few values becomes
+ * a choice. Otherwise the prompt ends with a description of the wanted answer.
  */
 export function publicQuestionOf(
-  { prompt }: Pick<RelayAsk, "prompt">,
+  { prompt }: Pick<Ask, "prompt">,
   { options, schema }: { options: readonly ChoiceOption[]; schema: ForeignSchema | null },
 ): PublicQuestion {
   if (options.length > 0) return { prompt, form: { kind: "choice", options: options.map(({ label }) => label) } };
@@ -89,13 +89,13 @@ function wantedText(schema: ForeignSchema): string {
   return `Wanted: JSON that fits ${cutTo(MOST_SCHEMA_CHARS, JSON.stringify(schema))}`;
 }
 
-/** What the question to the crowd keeps for its ask. */
+/** The data that a question to the crowd stores for its ask. */
 export interface PublicWire {
-  /** What the answer has to fit. */
+  /** The schema that the answer has to fit. */
   schema?: ForeignSchema;
 }
 
 /** Returns what a question keeps for its ask. */
-export function wireOfPublic({ wire }: Pick<Ask, "wire">): PublicWire {
+export function wireOfPublic({ wire }: Pick<Question, "wire">): PublicWire {
   return wire;
 }

@@ -2,7 +2,7 @@
 export interface RelayRules {
   /** Which jobs are served: all, none, or those that are named. */
   feature: boolean | { jobs?: readonly string[]; labels?: Readonly<Record<string, string>> };
-  /** Whom an ask reaches that machines may not answer; null where nobody is asked. */
+  /** The people who get an ask that machines may not answer; null where asks never go to people. */
   people: { default: string | null; public: boolean } | null;
   peopleDeadlineMs: number;
   cacheTtlS: number;

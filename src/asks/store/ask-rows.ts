@@ -5,7 +5,7 @@ import type {
   AskStatus,
   ChoiceOption,
   ContextEnvelope,
-  RelayAsk,
+  Ask,
   Stage,
   StageRecord,
 } from "../model/ask.ts";
@@ -42,7 +42,7 @@ export interface AskRow {
   now: number;
 }
 
-/** What of an ask only its reading needs; `call` is the `sealedCall`. */
+/** The parts of an ask that are stored as JSON and never queried; `call` is the `sealedCall`. */
 export interface AskWire {
   envelope: ContextEnvelope | null;
   bodyHash: string;
@@ -53,13 +53,13 @@ export interface AskWire {
   mismatch: boolean;
   traceparent: string | undefined;
   call?: string | null;
-  /** What policy said, once it was asked. */
+  /** The policy's decision and its reasons, once it was evaluated. */
   trace?: PolicyTrace | null;
 }
 
 /** An ask with what only its handling needs, and the store's clock, read by one statement. */
-export interface RelayAskAt {
-  ask: RelayAsk;
+export interface AskAt {
+  ask: Ask;
   bodyHash: string;
   sameHash: string;
   options: readonly ChoiceOption[];
@@ -67,7 +67,7 @@ export interface RelayAskAt {
   mismatch: boolean;
   /** The call that an approval of it approves, sealed for its id; null where that follows from the ask. */
   sealedCall: string | null;
-  /** What policy said; null as long as that is not written down. */
+  /** The policy's decision and its reasons; null until it is stored. */
   policyTrace: PolicyTrace | null;
   tries: number;
   now: number;
@@ -101,7 +101,7 @@ function readConstraints(text: string): AskConstraints {
 export const HAS_OWN_DEADLINE = sql`(constraints_json LIKE '%"timeout_s":%' OR constraints_json LIKE '%"timeoutS":%')`;
 
 /** Returns what a row says. */
-export function toAt(row: AskRow): RelayAskAt {
+export function toAt(row: AskRow): AskAt {
   const wire = readExactJson(row.wire) as AskWire;
   return {
     ask: {
@@ -142,7 +142,7 @@ export function toAt(row: AskRow): RelayAskAt {
 }
 
 /** Returns the text of `wire` of an ask with these stages and, where policy was asked, what it said. */
-export function wireWith(held: RelayAskAt, stages: readonly StageRecord[], policyTrace: PolicyTrace | null): string {
+export function wireWith(held: AskAt, stages: readonly StageRecord[], policyTrace: PolicyTrace | null): string {
   const { bodyHash, options, warnings, mismatch, sealedCall: call } = held;
   const { envelope, traceparent } = held.ask;
   const trace = policyTrace ?? held.policyTrace;

@@ -1,5 +1,5 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import type { AskStatus, RelayAsk, Stage, StageRecord } from "../model/ask.ts";
+import type { AskStatus, Ask, Stage, StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { ALL_READERS } from "../../requests/model/audience.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -10,15 +10,15 @@ import {
   wireWith,
   type AskRow,
   type AskWire,
-  type RelayAskAt,
+  type AskAt,
 } from "./ask-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
-export type { RelayAskAt } from "./ask-rows.ts";
+export type { AskAt } from "./ask-rows.ts";
 
 /** A new ask; its times follow from its insertion. */
-export type NewRelayAsk = Omit<
-  RelayAsk,
+export type NewAskRow = Omit<
+  Ask,
   | "status"
   | "stage"
   | "stages"
@@ -29,16 +29,16 @@ export type NewRelayAsk = Omit<
   | "decisionKey"
   | "consentDigest"
 > &
-  Pick<RelayAskAt, "bodyHash" | "sameHash" | "options" | "warnings" | "mismatch" | "sealedCall"> & {
+  Pick<AskAt, "bodyHash" | "sameHash" | "options" | "warnings" | "mismatch" | "sealedCall"> & {
     timeoutMs: number;
     /** The ask whose answer it shares, where that is still pending: it stands where that one does. */
-    leader: Pick<RelayAsk, "stage" | "expiresAt"> | null;
+    leader: Pick<Ask, "stage" | "expiresAt"> | null;
     /** When whoever answers first takes it, if the one who stores it does not; null for one that joined another. */
     respondInMs: number | null;
   };
 
 /** Stores an ask unless there is one of this id; returns nothing then. */
-export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<RelayAskAt | undefined> {
+export async function insertAskIfNew(tx: Tx, ask: NewAskRow): Promise<AskAt | undefined> {
   const { envelope, bodyHash, options, warnings, mismatch, leader, traceparent } = ask;
   const call = ask.sealedCall;
   const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent, call };
@@ -57,25 +57,25 @@ export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<Rel
   return row && toAt(row);
 }
 
-export async function findRelayAsk(on: Queryable, id: string): Promise<RelayAskAt | undefined> {
+export async function findAsk(on: Queryable, id: string): Promise<AskAt | undefined> {
   const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${id}`);
   return row && toAt(row);
 }
 
 /** Returns the ask that an ask to people stands for. */
-export async function findByAddressed(on: Queryable, addressedId: string): Promise<RelayAskAt | undefined> {
+export async function findAskOfRequest(on: Queryable, addressedId: string): Promise<AskAt | undefined> {
   const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE addressed_id = ${addressedId}`);
   return row && toAt(row);
 }
 
 /** Returns the ask that a question to the crowd stands for. */
-export async function findByQuestion(on: Queryable, questionId: string): Promise<RelayAskAt | undefined> {
+export async function findByQuestion(on: Queryable, questionId: string): Promise<AskAt | undefined> {
   const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE question_id = ${questionId}`);
   return row && toAt(row);
 }
 
 /** Holds an ask to the end of the transaction; its job is held before it. */
-export async function lockRelayAsk(tx: Tx, id: string): Promise<RelayAskAt | undefined> {
+export async function lockAsk(tx: Tx, id: string): Promise<AskAt | undefined> {
   const row = await first<AskRow>(
     tx,
     tx.dialect === "sqlite"
@@ -86,9 +86,9 @@ export async function lockRelayAsk(tx: Tx, id: string): Promise<RelayAskAt | und
 }
 
 /** Ends a held ask. @throws {Error} when it was over: our bug. */
-export async function endRelayAsk(
+export async function endAsk(
   tx: Tx,
-  held: RelayAskAt,
+  held: AskAt,
   end: {
     status: AskStatus;
     stage: Stage;
@@ -98,7 +98,7 @@ export async function endRelayAsk(
     /** Something is to be learned from how it ended. */
     teaches?: boolean;
   },
-): Promise<RelayAskAt> {
+): Promise<AskAt> {
   const row = await one<AskRow>(
     tx,
     sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at},
@@ -115,7 +115,7 @@ export interface Advance {
   decisionKey?: string | null;
   consentDigest?: string | null;
   addressedId?: string;
-  /** What policy said, where that is new. */
+  /** The policy's decision and its reasons, where it is new. */
   policyTrace?: PolicyTrace;
   questionId?: string;
   /** When its present stage is offered it again, if nobody has finished by then; null where nobody is to. */
@@ -125,7 +125,7 @@ export interface Advance {
 }
 
 /** Moves a pending ask to its next stage; returns nothing when it is over. */
-export async function advanceRelayAsk(tx: Tx, held: RelayAskAt, to: Advance): Promise<RelayAskAt | undefined> {
+export async function advanceAsk(tx: Tx, held: AskAt, to: Advance): Promise<AskAt | undefined> {
   const deadline = to.expiresInMs === undefined ? sql`expires_at` : sql`parley_now() + ${to.expiresInMs}`;
   const row = await first<AskRow>(
     tx,
@@ -141,7 +141,7 @@ export async function advanceRelayAsk(tx: Tx, held: RelayAskAt, to: Advance): Pr
 }
 
 /** Takes an ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */
-export async function claimRelayAsk(tx: Tx, id: string, forMs: number): Promise<RelayAskAt | undefined> {
+export async function claimAsk(tx: Tx, id: string, forMs: number): Promise<AskAt | undefined> {
   const row = await first<AskRow>(
     tx,
     sql`UPDATE asks SET respond_at = parley_now() + ${forMs}, tries = tries + 1
@@ -169,7 +169,7 @@ export async function findUnresponded(on: Queryable, limit: number): Promise<str
 }
 
 /** Returns pending asks whose own deadline has passed and that no ask to people and no question stands for. */
-export async function findDueRelayAsks(on: Queryable, limit: number): Promise<string[]> {
+export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE status = 'PENDING' AND expires_at <= (SELECT parley_now()) AND addressed_id IS NULL
       AND question_id IS NULL AND ${HAS_OWN_DEADLINE} ORDER BY expires_at LIMIT ${limit}`,
@@ -178,7 +178,7 @@ export async function findDueRelayAsks(on: Queryable, limit: number): Promise<st
 }
 
 /** Returns a job's pending asks, of every epoch, or of one. */
-export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: number): Promise<RelayAskAt[]> {
+export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: number): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId} AND status = 'PENDING'
       ${epoch === undefined ? empty : sql`AND epoch = ${epoch}`} ORDER BY created_at, ask_id`,
@@ -187,7 +187,7 @@ export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: num
 }
 
 /** Returns pending asks that share the answer of another, the newest first. */
-export async function listJoined(on: Queryable, askId: string): Promise<RelayAskAt[]> {
+export async function listJoined(on: Queryable, askId: string): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'
       ORDER BY epoch DESC, created_at DESC, ask_id DESC`,
@@ -196,7 +196,7 @@ export async function listJoined(on: Queryable, askId: string): Promise<RelayAsk
 }
 
 /** Pending asks that share the answer of another stand where that one does; deadlines of their own stay. */
-export async function moveJoined(tx: Tx, { ask }: RelayAskAt): Promise<void> {
+export async function moveJoined(tx: Tx, { ask }: AskAt): Promise<void> {
   await tx.all(
     sql`UPDATE asks SET stage = ${ask.stage},
         expires_at = CASE WHEN ${HAS_OWN_DEADLINE} THEN expires_at ELSE ${ask.expiresAt} END
@@ -227,7 +227,7 @@ export async function findSameOfEarlierEpoch(
   jobId: string,
   epoch: number,
   sameHash: string,
-): Promise<RelayAskAt | undefined> {
+): Promise<AskAt | undefined> {
   const row = await first<AskRow>(
     on,
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks
@@ -262,7 +262,7 @@ export async function listAsksOfJob(
   on: Queryable,
   jobId: string,
   { after, limit }: { after?: AskPosition; limit: number },
-): Promise<RelayAskAt[]> {
+): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId}
       ${after === undefined ? empty : sql`AND (created_at > ${after.at} OR created_at = ${after.at} AND ask_id > ${after.id})`}
@@ -275,7 +275,7 @@ export async function listAsksOfJob(
 export async function listPendingAsks(
   on: Queryable,
   page: { types: readonly AskType[]; readers: readonly string[] | null; after?: AskPosition; limit: number },
-): Promise<RelayAskAt[]> {
+): Promise<AskAt[]> {
   const { types, readers, after, limit } = page;
   if (types.length === 0 || readers?.length === 0) return [];
   const shown = !readers

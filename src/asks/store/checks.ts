@@ -3,7 +3,7 @@ import { empty, sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_JOBS = 200;
 
-/** What must be so of jobs and of what their executors ask, beside what the tables themselves refuse. */
+/** The invariants of jobs and of their executors' asks, beyond those that the tables enforce. */
 export const RELAY_CHECKS: readonly Check[] = [
   checkRows(
     "J5",

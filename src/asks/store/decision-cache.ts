@@ -13,7 +13,7 @@ export interface CachedDecision {
   /** `role.clarifier@v1`, or null for none. */
   role: string | null;
   source: AnswerSource;
-  /** Who said so, of a person's. */
+  /** The person who gave the answer; null for a machine's answer. */
   answeredBy: string | null;
   createdAt: number;
   ttlS: number;
@@ -59,14 +59,14 @@ export type NewDecision = Pick<
   "key" | "text" | "json" | "policyTrace" | "attestation" | "role" | "source" | "answeredBy" | "ttlS"
 > & { seedKey: string };
 
-export async function keepDecision(tx: Tx, wish: NewDecision): Promise<void> {
+export async function keepDecision(tx: Tx, decision: NewDecision): Promise<void> {
   const json = (value: unknown): string | null =>
     value === undefined || value === null ? null : JSON.stringify(value);
   await tx.all(
     sql`INSERT INTO decision_cache (decision_key, answer_json, answer_text, policy_trace_json, created_at, ttl_seconds,
         seed_key, attestation_json, role, source, answered_by, hits)
-      VALUES (${wish.key}, ${json(wish.json)}, ${wish.text}, ${json(wish.policyTrace)}, (SELECT parley_now()), ${wish.ttlS},
-        ${wish.seedKey}, ${json(wish.attestation)}, ${wish.role}, ${wish.source}, ${wish.answeredBy}, 0)
+      VALUES (${decision.key}, ${json(decision.json)}, ${decision.text}, ${json(decision.policyTrace)}, (SELECT parley_now()), ${decision.ttlS},
+        ${decision.seedKey}, ${json(decision.attestation)}, ${decision.role}, ${decision.source}, ${decision.answeredBy}, 0)
       ON CONFLICT (decision_key) DO UPDATE SET answer_json = excluded.answer_json, answer_text = excluded.answer_text,
         policy_trace_json = excluded.policy_trace_json, created_at = excluded.created_at,
         ttl_seconds = excluded.ttl_seconds, attestation_json = excluded.attestation_json, source = excluded.source,
@@ -92,7 +92,7 @@ export async function countHit(tx: Tx, key: string): Promise<void> {
 }
 
 /** Where a page of decisions ended. */
-export interface DecisionPlace {
+export interface DecisionPosition {
   at: number;
   id: string;
 }
@@ -104,7 +104,7 @@ const isGood = (role: string | undefined): Sql =>
 /** Returns one page of what may be repeated, the newest first; of one role, or of all. */
 export async function listDecisions(
   on: Queryable,
-  { role, after, limit }: { role?: string; after?: DecisionPlace; limit: number },
+  { role, after, limit }: { role?: string; after?: DecisionPosition; limit: number },
 ): Promise<CachedDecision[]> {
   const rows = await on.all<Row>(
     sql`SELECT * FROM decision_cache WHERE ${isGood(role)}

@@ -122,7 +122,7 @@ export async function lockJob(tx: Tx, id: string): Promise<JobAt | undefined> {
   return row && toAt(row);
 }
 
-/** What a move changes beside the state; what is left out stays. */
+/** The changes of a move besides the state. A member that is left out stays as it is. */
 export interface JobMove {
   to: JobState;
   from: JobState;
@@ -181,7 +181,7 @@ export async function recountPending(tx: Tx, held: Pick<Job, "id" | "epoch">): P
 
 /**
  * Gives one waiting job of these kinds to a holder: by priority, one that has waited long first, then the oldest.
- * Returns nothing when there is none, or when a rival took the one that was found.
+ * Returns nothing when no job waits, or when a rival took the one that was found.
  */
 export async function claimJob(
   tx: Tx,
@@ -292,7 +292,7 @@ export async function listJobs(on: Queryable, filter: JobFilter): Promise<Job[]>
   return rows.map((row) => toAt(row).job);
 }
 
-/** What happened to a job, in the words of the wire; of an answer, whose it is. */
+/** An event of a job, in the words of the wire; for an answer, also whose it is. */
 export interface NewJobEvent {
   event: "answer" | "status" | "log";
   body: Readonly<Record<string, unknown>>;

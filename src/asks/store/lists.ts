@@ -1,5 +1,5 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { AnswerSource, AskStatus, ErrorCode, JobState, Stage } from "../model/ask.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
@@ -27,10 +27,10 @@ export interface AskLine {
 /** Enough to know it again. */
 const PROMPT_LENGTH = 280;
 
-/** Returns everybody's asks, the newest first. What should be over may be pending for a moment. */
+/** Returns everybody's asks, the newest first. An expired ask may be listed as pending for a moment. */
 export async function listAskLines(
   on: Queryable,
-  { status, after, limit }: { status?: AskStatus; after?: ListPlace; limit: number },
+  { status, after, limit }: { status?: AskStatus; after?: ListPosition; limit: number },
 ): Promise<AskLine[]> {
   const rows = await on.all<{
     ask_id: string;
@@ -89,7 +89,7 @@ export interface JobLine {
 /** Returns everybody's jobs, the newest first; in some states, or in any. */
 export async function listJobLines(
   on: Queryable,
-  { states, after, limit }: { states?: readonly JobState[]; after?: ListPlace; limit: number },
+  { states, after, limit }: { states?: readonly JobState[]; after?: ListPosition; limit: number },
 ): Promise<JobLine[]> {
   const rows = await on.all<{
     job_id: string;
@@ -125,7 +125,7 @@ export async function listJobLines(
   }));
 }
 
-/** What somebody answered when the ask was over. */
+/** An answer that somebody gave after the ask was over. */
 export interface LateAnswer {
   principal: string;
   status: AskStatus;
@@ -150,8 +150,8 @@ export async function listLate(
 export async function listSharing(
   on: Queryable,
   askId: string,
-  { after, limit }: { after?: ListPlace; limit: number },
-): Promise<ListPlace[]> {
+  { after, limit }: { after?: ListPosition; limit: number },
+): Promise<ListPosition[]> {
   const rows = await on.all<{ ask_id: string; created_at: number }>(
     sql`SELECT ask_id, created_at FROM asks WHERE joined_to = ${askId}
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}

@@ -1,12 +1,12 @@
 import { first, storeNow, type Queryable } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** What models cost is counted in: a thousandth of a thousandth of a thousandth of a dollar, or tokens. */
+/** The unit of a model's cost: a billionth of a dollar, or a token. */
 export type SpendingUnit = "nano_usd" | "tokens";
 
 /** A month's account, in one unit. */
 export interface Account {
-  /** Of the calendar, in UTC: `2026-11`. */
+  /** The calendar month in UTC, as `2026-11`. */
   month: string;
   unit: SpendingUnit;
 }

@@ -10,7 +10,7 @@ export interface SharedRun {
   isOver: boolean;
 }
 
-/** What identical asks wait on. */
+/** The topic that identical asks wait on. */
 export const runTopic = (decisionKey: string): string => `run:${decisionKey}`;
 
 /** Outcomes are there for those who were waiting, and not for those who come later: that is the cache's part. */
@@ -41,7 +41,7 @@ export async function findRun(on: Queryable, decisionKey: string): Promise<Share
   return row && { askId: row.ask_id, outcome: row.outcome, isOver: row.over === 1 };
 }
 
-/** Whoever waits for the run finds what became of it, unless somebody else has taken it over meanwhile. */
+/** Stores the outcome for those who wait for the run, unless another process has taken it over meanwhile. */
 export async function finishRun(tx: Tx, decisionKey: string, askId: string, outcome: string): Promise<void> {
   await tx.all(
     sql`UPDATE runner_runs SET outcome = ${outcome}, claimed_until = parley_now() + ${KEPT_MS}
@@ -51,7 +51,7 @@ export async function finishRun(tx: Tx, decisionKey: string, askId: string, outc
   tx.wake(runTopic(decisionKey));
 }
 
-/** Whoever waits for the run may take it over: it was not brought to an end. */
+/** Releases a run that did not end, so that one of those who wait for it may take it over. */
 export async function releaseRun(tx: Tx, decisionKey: string, askId: string): Promise<void> {
   await tx.all(
     sql`UPDATE runner_runs SET claimed_until = parley_now() - 1

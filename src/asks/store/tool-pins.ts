@@ -1,7 +1,7 @@
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** What a tool was when it was accepted, and what it is now where that is something else. */
+/** A tool's accepted definition, and its present one where that differs. */
 export interface ToolPin {
   name: string;
   hash: string;
@@ -45,7 +45,7 @@ export async function insertPinIfNew(on: Queryable, name: string, hash: string, 
   );
 }
 
-/** What the tool has become is noted beside what was accepted; null: it is that again. */
+/** Stores the changed definition beside the accepted one; null where the tool is as accepted again. */
 export async function noteChange(
   on: Queryable,
   name: string,
@@ -58,7 +58,7 @@ export async function noteChange(
   );
 }
 
-/** What the tool has become is accepted, if it is still what `hash` says; true if it was. */
+/** Accepts the changed definition if its hash is still `hash`; returns true if it was. */
 export async function acceptChangeIfStill(tx: Tx, name: string, hash: string): Promise<boolean> {
   const rows = await tx.all(
     sql`UPDATE tool_pins SET hash = changed_hash, definition = changed_definition, pinned_at = parley_now(),

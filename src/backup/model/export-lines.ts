@@ -1,4 +1,4 @@
-/** What the lines of an export say: each is one JSON object. */
+/** The lines of an export; each is one JSON object. */
 
 /** The number of this form of export; a program imports its own and older ones. */
 export const EXPORT_FORMAT = 1;
@@ -20,7 +20,7 @@ export interface ExportHeader {
   settingsLeftOut: readonly string[];
 }
 
-/** What follows the first line. */
+/** A line after the first one. */
 export type ExportLine =
   | { is: "row"; table: string; row: Row }
   /** The next part of a file beside the database; one that begins again replaces what came before. */
@@ -74,9 +74,9 @@ export function readLine(text: string): ExportLine | null {
   if (!fields) return null;
   const { table, row } = fields;
   if (typeof table === "string" && isRecord(row)) return { is: "row", table, row: row as Row };
-  const [kind, said] = Object.entries(fields)[0] ?? [];
-  if (!isRecord(said)) return null;
-  const { name, at, base64, sha256, rows } = said;
+  const [kind, value] = Object.entries(fields)[0] ?? [];
+  if (!isRecord(value)) return null;
+  const { name, at, base64, sha256, rows } = value;
   if (kind === "part" && typeof name === "string" && typeof at === "number" && typeof base64 === "string")
     return { is: "part", name, at, base64 };
   if (kind === "file" && typeof name === "string" && typeof sha256 === "string") return { is: "file", name, sha256 };

@@ -1,4 +1,4 @@
-/** What a backup holds, and under which names: those of a data directory, and two of its own. */
+/** The members of a backup and their names: those of a data directory, and two of its own. */
 
 /** Says what the file is; its first member. */
 export const DESCRIPTION = "backup.json";
@@ -17,7 +17,7 @@ const PLAIN_NAMES = ["parley.db", "highwater", KEY_NAME, SETTINGS_NAME, "policy.
 /** Without these there is nothing to start from. */
 const NEEDED = ["parley.db", "highwater", KEY_NAME];
 
-/** What a restore can put into a folder. */
+/** The names that a restore can put into a folder. */
 export const RESTORED_NAMES: readonly string[] = [...PLAIN_NAMES, ARTIFACTS_FOLDER, PROMPTS_FOLDER];
 
 export interface Description {

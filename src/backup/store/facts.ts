@@ -1,7 +1,7 @@
 import { first, one, type Queryable } from "../../core/store/db.ts";
 import { raw, sql } from "../../core/store/sql.ts";
 
-/** What a backup has to know of the database in it. */
+/** The facts that a backup needs about the database in it. */
 export interface Facts {
   schema: number;
   commitNo: number;

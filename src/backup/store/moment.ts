@@ -18,7 +18,7 @@ export interface Moment extends Queryable {
   close(): Promise<void>;
 }
 
-export interface MomentPlace {
+export interface SnapshotSource {
   dataDir: string;
   databaseUrl?: string | undefined;
   databaseWaitMs: number;
@@ -33,7 +33,7 @@ const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ";
  *
  * @throws {Error} one sentence for the operator: held, while a server has the store open
  */
-export function openMoment(place: MomentPlace, { isHeld }: { isHeld: boolean }): Promise<Moment> {
+export function openMoment(place: SnapshotSource, { isHeld }: { isHeld: boolean }): Promise<Moment> {
   return place.databaseUrl === undefined
     ? Promise.resolve(openOnSqlite(place.dataDir, isHeld))
     : openOnPostgres(place.databaseUrl, place.databaseWaitMs, isHeld);
@@ -88,7 +88,7 @@ async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Pro
     idle_in_transaction_session_timeout: LONG_STATEMENT_MS,
     types: postgresNumbers,
   });
-  // What breaks between two statements is told by the next one.
+  // A connection that breaks between two statements fails the next one.
   client.on("error", () => {});
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const on: Queryable = { dialect: "postgres", all };
@@ -104,7 +104,10 @@ async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Pro
   return { ...on, rows: (table) => fetchRows(on, table), close: () => client.end() };
 }
 
-/** Nobody writes until the transaction ends. The locks come before its first read, so that this sees all that was written. */
+/**
+ * Holds off all writers until the transaction ends. The locks come before its first read, so that this sees all that
+ * was written.
+ */
 async function hold(client: pg.Client, on: Queryable): Promise<void> {
   const { servers } = await one<{ servers: number }>(
     on,

@@ -6,9 +6,9 @@ import { lockSchema, migrateTo, SCHEMA_NUMBER } from "../../core/store/migrate.t
 import { openPostgres } from "../../core/store/postgres.ts";
 import { judgePostgresAddress } from "../../core/store/postgres-address.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Row } from "../model/export-lines.ts";
-import { fetchRows, iterate, type MomentPlace } from "./moment.ts";
+import { fetchRows, iterate, type SnapshotSource } from "./moment.ts";
 import { deleteAll, goOnCounting, insertMany, insertOne, readTables, type Table } from "./tables.ts";
 
 /** An empty store of some schema that takes rows, table by table. */
@@ -19,7 +19,7 @@ export interface Receiver extends Queryable {
   rows(table: Table): AsyncGenerator<Row[]>;
 }
 
-/** What is received: `fill` puts in all rows, and throws where they are not what they should be. */
+/** The import into an empty store. `fill` puts in all rows, and throws where they are not as they should be. */
 export interface Receiving<T> {
   schema: number;
   /** May run again from the beginning, where the database asks for it. */
@@ -34,7 +34,7 @@ export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Rece
   const connection = new DatabaseSync(join(dataDir, DATABASE_FILE), { enableForeignKeyConstraints: false });
   try {
     connection.function("parley_now", () => 0);
-    // Nothing of it counts before the folder is whole: what is lost halfway is thrown away.
+    // The folder counts only once it is whole: rows that are lost halfway are thrown away.
     connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -131072; BEGIN");
     const on = queryableOf(connection);
     await migrateTo(on, schema);
@@ -68,7 +68,7 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
     let statement = prepared.get(table.name);
     if (!statement) prepared.set(table.name, (statement = connection.prepare(insertOne(table).sql)));
     for (const row of rows) statement.run(...table.columns.map((column) => row[column] ?? null));
-    await nextTurn();
+    await yieldToEventLoop();
   };
 }
 
@@ -80,7 +80,7 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
  * @throws {Error} one sentence for the operator: it is not empty, or cannot be used
  */
 export async function receiveOnPostgres<T>(
-  { databaseUrl, databaseWaitMs: waitMs }: MomentPlace & { databaseUrl: string },
+  { databaseUrl, databaseWaitMs: waitMs }: SnapshotSource & { databaseUrl: string },
   { schema, fill }: Receiving<T>,
   isSame: (there: Receiver) => Promise<T | null> = () => Promise.resolve(null),
 ): Promise<T> {
@@ -99,7 +99,7 @@ export async function receiveOnPostgres<T>(
         }
         await migrateTo(tx, schema);
         const tables = await readTables(tx);
-        // What refers to others goes before them.
+        // Rows that refer to others are deleted before those.
         for (const table of tables.toReversed()) await tx.all(deleteAll(table));
         const filled = await fill({ ...receiverOn(tx), tables });
         await migrateTo(tx, SCHEMA_NUMBER);

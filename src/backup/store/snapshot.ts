@@ -11,7 +11,7 @@ export interface Snapshot extends Queryable {
   close(): void;
 }
 
-/** Some 8 MiB: between two steps progress is told. */
+/** Some 8 MiB: progress is reported between two steps. */
 const PAGES_A_STEP = 2048;
 
 /**

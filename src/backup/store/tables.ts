@@ -6,7 +6,7 @@ export interface Table {
   name: string;
   /** In alphabetical order, which both engines share: columns that came later stand elsewhere in one than in the other. */
   columns: readonly string[];
-  /** What its rows are ordered by: the primary key, or every column where there is none. */
+  /** The columns that order its rows: the primary key, or every column where the table has no key. */
   order: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export const insertMany = ({ name, columns }: Table, rows: string): Sql =>
   sql`INSERT INTO ${named(name)} (${listed(columns)})
     SELECT ${listed(columns)} FROM json_populate_recordset(NULL::${named(name)}, ${rows}::json)`;
 
-/** What the migrations themselves have put into a table goes. */
+/** Deletes the rows that the migrations themselves have put into a table. */
 export const deleteAll = ({ name }: Table): Sql => sql`DELETE FROM ${named(name)}`;
 
 /** Numbers that PostgreSQL counts up by itself go on after the highest. */

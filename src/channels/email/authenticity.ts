@@ -3,7 +3,7 @@ import type { DKIMResult } from "mailauth";
 import { addressesIn, signedReferenceIn, type Reference } from "./references.ts";
 import type { ReadMail } from "./read-mail.ts";
 
-/** Looks a name up: for TXT a list of records, each in its pieces. Rejects with the code `ENOTFOUND` where there is none. */
+/** Resolves a DNS name; a TXT record comes as a list of its pieces. Rejects with the code `ENOTFOUND` for no record. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>;
 
 /** Returns lookups by this machine that give up within seconds. */

@@ -24,7 +24,7 @@ export function undeclaredText(bytes: Uint8Array, declared: string, isHtml: bool
   if (/^utf-?8$/.test(label)) return isBroken(utf8) ? decoded("windows-1252", bytes) : undefined;
   if (!SAYS_NOTHING.test(label) && isKnown(label)) return undefined;
   if (!utf8.includes("\ufffd")) return utf8;
-  // Of labels that no decoder has as they are, the parser knows some by another name.
+  // The parser knows some labels, which no decoder takes, by another name.
   if (!SAYS_NOTHING.test(label)) return undefined;
   const page = isHtml ? META.exec(Buffer.from(bytes.subarray(0, META_BYTES)).toString("latin1"))?.[1] : undefined;
   const meant = page?.toLowerCase() ?? "";

@@ -25,7 +25,7 @@ export interface Outgoing {
   html: string;
 }
 
-/** What every mail of this server has in common. */
+/** The settings that all mails of this server share. */
 export interface MailFrame {
   domain: string;
   /** Whether a reply may approve, where its sender is verified. */
@@ -136,13 +136,13 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
   ];
 }
 
-/** What the agent says of its call or question. Its template may say the same, and then stands alone. */
+/** The agent's words about its call or question. Where its template contains them, the template stands alone. */
 function wordBlocks({ view, target, link }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
   const { template } = target.settings;
   const said = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
-  const isSaid = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
+  const hasWords = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
   const blocks: Block[] = [
-    ...(view.words === "" || isSaid ? [] : [{ quoted: view.words }]),
+    ...(view.words === "" || hasWords ? [] : [{ quoted: view.words }]),
     ...(said ? [{ quoted: said.text, ...(said.html !== null && { shaped: said.html }) }] : []),
   ];
   return blocks.length === 0 ? [] : [{ head: "In the agent's own words" }, ...blocks];
@@ -150,7 +150,7 @@ function wordBlocks({ view, target, link }: Notice<EmailTarget>, { isShaped }: M
 
 const oneSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
 
-/** What a value has to be, in words; its schema only where no form can be drawn for it. */
+/** Describes the requested value in words; a schema is shown only where no form can be drawn for it. */
 function valueBlocks({ view: { schema, shape } }: Notice<EmailTarget>): Block[] {
   switch (shape?.is) {
     case "number":
@@ -222,7 +222,7 @@ function asText(block: Block): string {
   return "head" in block ? `${block.head}:` : block.says;
 }
 
-/** What stands behind it is somebody else's. */
+/** The style of text that somebody else wrote. */
 const BAR = "border-left:3px solid #888;padding-left:8px;margin-left:0";
 
 function asHtml(block: Block): string {

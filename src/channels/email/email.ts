@@ -20,7 +20,7 @@ export interface EmailSettings {
   smtpUrl?: string | undefined;
   /** An address, or `Name <address>`. */
   from?: string | undefined;
-  /** Of reply addresses and Message-IDs; left out, that of `from`. */
+  /** The domain of reply addresses and Message-IDs; by default that of `from`. */
   domain?: string | undefined;
   /** Such as `127.0.0.1:2525`. */
   listen?: string | undefined;

@@ -1,6 +1,6 @@
 import { printableLines } from "../../lib/printable.ts";
 
-/** What ends a line where it begins or ends. */
+/** The elements that begin and end on a line of their own. */
 const BLOCKS = new Set([
   "p",
   "div",
@@ -19,9 +19,9 @@ const BLOCKS = new Set([
 ]);
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** Of a page: what is not among its words. */
+/** The elements whose content is not part of a page's visible text. */
 const UNSEEN = new Set(["style", "script", "head", "title", "template", "noscript"]);
-/** What may stand in a mail as it is: it shapes words, and does nothing else. */
+/** The elements that a mail may contain as they are: they only shape text. */
 const SHAPES = new Set([
   "p",
   "div",

@@ -10,7 +10,7 @@ const SWEEP_EVERY_MS = 60_000;
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** What reading a mailbox needs, and to whom each mail is given. */
+/** The services that reading a mailbox needs, and the receiver of each mail. */
 interface Watch {
   url: string;
   clock: Clock;

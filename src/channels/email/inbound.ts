@@ -6,9 +6,9 @@ import type { FailedMail } from "./bounce.ts";
 import { readMail, type Arrived } from "./read-mail.ts";
 import { recipientsAmong, referenceIn, type Reference } from "./references.ts";
 import { replyText } from "./reply-text.ts";
-import { talkOf } from "./talk.ts";
+import { talkOf } from "./thread.ts";
 
-/** What became of a mail that came in. */
+/** The result of an inbound mail. */
 export type Fate = "heard" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
 
 /** Takes one mail in; resolves after what it changed is on disk. Rejects only where it should come again. */
@@ -38,11 +38,11 @@ function trustOf(named: Reference | undefined, proved: Reference | undefined, ap
 }
 
 /**
- * Returns what all ways in have in common: a mail is read, dropped if a program wrote it, matched to the message it
- * answers, and handed on as words of its author, proved or not (spec/channels 5.4).
+ * Returns the intake that all kinds of inbound mail share: it reads a mail, drops it if a program wrote it, matches it
+ * to the message that it answers, and passes it on as words of its author, proved or not (spec/channels 5.4).
  *
- * What cannot be read, or neither answers anything of ours nor is for an agent's own address, is dropped without a word to anybody: an answer would go to whoever
- * a forger names.
+ * A mail is dropped without a reply where it cannot be read, or where it neither answers a message of this server nor
+ * goes to an agent's own address: a reply would go to any address that a forger names.
  */
 export function openInbox(inbox: Inbox): TakeMail {
   const { domain, log, clock } = inbox;
@@ -81,7 +81,7 @@ export function openInbox(inbox: Inbox): TakeMail {
       sender: { kind: "email", id: from },
       match: proved ?? named ?? { thread: `<${mail.id}>` },
       trust: trustOf(named, proved, inbox.approvesByReply),
-      said: { text: words },
+      content: { text: words },
       ...(talk && { talk }),
     });
     return "heard";

@@ -8,13 +8,13 @@ import { messagesIn } from "./names.ts";
 /** A mail as it came in, by whichever way. */
 export interface Arrived {
   raw: Buffer;
-  /** Whom its envelope names, where there was one. */
+  /** The recipients of the envelope; empty where the mail has no envelope. */
   recipients: readonly string[];
   /** The envelope names no sender: nobody wants to hear back. */
   fromNobody: boolean;
 }
 
-/** What a mail says about itself; none of it is proved. */
+/** The statements of a mail about itself. They are not proved. */
 export interface ReadMail {
   /** The same for the same mail by whichever way it comes. */
   id: string;
@@ -30,7 +30,7 @@ export interface ReadMail {
   /** Written by a program, or to many. */
   automatic: boolean;
   report: boolean;
-  /** Of a report that says that a mail of ours did not arrive, or not yet. */
+  /** The failure or delay that a delivery report states about a mail of this server. */
   bounce: Bounce | undefined;
   /** Sent by this server. */
   ours: boolean;

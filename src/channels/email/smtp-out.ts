@@ -18,7 +18,7 @@ export interface MailServer {
   secure: boolean;
   loopback: boolean;
   auth?: { user: string; pass: string };
-  /** What follows the host, without its slash. */
+  /** The path after the host, without its leading slash. */
   path: string;
 }
 

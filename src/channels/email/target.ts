@@ -4,9 +4,9 @@ import type { FieldDoc, FieldError } from "../channel.ts";
 import { parseTemplate, TemplateError } from "./template.ts";
 import type { Templates } from "./template-words.ts";
 
-/** What all copies of a mail have in common. */
+/** The settings that all copies of a mail share. */
 export type MailSettings = Readonly<Record<string, unknown>> & {
-  /** Who stands in the visible headers of every copy. */
+  /** The recipients in the visible headers of every copy. */
   to: readonly string[];
   cc: readonly string[];
   subject?: string;
@@ -20,7 +20,7 @@ export type MailSettings = Readonly<Record<string, unknown>> & {
 /** One recipient's own copy of a mail; `to` is in lower case, and who is `informed` stands in blind copy. */
 export type EmailTarget = Extract<Target, { via: "email" }> & { settings: MailSettings };
 
-/** What may be sent; `template` is told by what becomes of templates here. */
+/** The fields that an agent may send. `email.ts` replaces the description of `template` where templates are used. */
 export const EMAIL_FIELDS: Readonly<Record<string, FieldDoc>> = {
   address: { type: "string", description: "Address of the person to ask.", required: true },
   contextAboutUser: { type: "string", description: "Who the person is, in a few words.", required: false },

@@ -1,9 +1,9 @@
 import { isExactNumber } from "../../lib/exact-json.ts";
 
-/** What a template can reach. */
+/** The values that a template can read. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What stands between the braces of a template. */
+/** An expression between the braces of a template. */
 export type TemplateExpression =
   | { is: "value"; value: string | number | boolean | null }
   | { is: "path"; steps: readonly (string | number)[] }
@@ -40,7 +40,7 @@ export function readCondition(text: string): { condition: TemplateExpression } |
   }
 }
 
-/** What stands there is no part of a condition. */
+/** A token that cannot stand at its place in a condition. */
 class Unexpected extends Error {}
 
 /** Reads a condition from left to right, each operator by a method that reads those which bind closer. */
@@ -170,7 +170,7 @@ function split(text: string): Token[] | null {
   return tokens;
 }
 
-/** Returns what a condition comes to. What is not there is nothing, and only what a value itself holds is there. */
+/** Returns the value of a condition. A missing value is undefined. Only a value's own members are read. */
 export function valueAt(condition: TemplateExpression, values: Values): unknown {
   switch (condition.is) {
     case "value":

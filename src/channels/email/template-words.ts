@@ -6,7 +6,7 @@ import { pageText, shapedPage } from "./html-text.ts";
 import { parseTemplate, renderTemplate } from "./template.ts";
 import type { Values } from "./template-condition.ts";
 
-/** What becomes of the HTML templates that agents send along: nothing, its words, or its words in their shape. */
+/** The use of agents' HTML templates: they are ignored, read as text, or sent as sanitized HTML. */
 export type Templates = "off" | "text" | "sanitized";
 
 /** Longer, and an agent's words would bury what Parley says itself. */
@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 20_000;
 /** As deep as a body may be nested. */
 const MOST_DEPTH = 64;
 
-/** What an agent's template says about an ask, as text, and in its shape where that is wanted. */
+/** The words of an agent's template about an ask: as text, and as HTML where that is configured. */
 export interface TemplateWords {
   text: string;
   html: string | null;
@@ -31,14 +31,14 @@ export function templateWords(
 ): TemplateWords | null {
   const page = renderTemplate(parseTemplate(source), valuesOf(view));
   const written = printableLines(pageText(page)).join("\n");
-  const said = withoutForgery(written, ours);
-  if (said === "") return null;
-  const isWhole = said.length <= MOST_CHARACTERS && said === written;
-  const text = said.length <= MOST_CHARACTERS ? said : `${said.slice(0, MOST_CHARACTERS)}…`;
+  const words = withoutForgery(written, ours);
+  if (words === "") return null;
+  const isWhole = words.length <= MOST_CHARACTERS && words === written;
+  const text = words.length <= MOST_CHARACTERS ? words : `${words.slice(0, MOST_CHARACTERS)}…`;
   return { text, html: isShaped && isWhole ? shapedPage(page) : null };
 }
 
-/** What a template can show: the request as the agent sent it, and nothing of the people or of this server. */
+/** Returns the values that a template can show: the agent's own request, without data of people or of this server. */
 function valuesOf({ kind, run, title, words, exact }: AskView): Values {
   const type = { approval: "function_call", reply: "human_contact", value: "message" }[kind];
   const spec = exact

@@ -12,7 +12,7 @@ type Piece =
 
 export type Template = readonly Piece[];
 
-/** Something in a template that is none of its words. */
+/** An error in a template's syntax, with its line. */
 export class TemplateError extends Error {
   readonly line: number;
 
@@ -24,7 +24,7 @@ export class TemplateError extends Error {
 }
 
 const MOST_NESTED = 20;
-/** What a template may do in all, so that loops within loops end. */
+/** The most steps of one template in all, so that nested loops end. */
 const MOST_STEPS = 20_000;
 const MOST_CHARACTERS = 200_000;
 
@@ -137,7 +137,7 @@ function tokensOf(source: string): Token[] {
   return tokens;
 }
 
-/** Returns what a template says of these values, each of them escaped for HTML. What goes on too long is cut. */
+/** Renders a template with these values, each of them escaped for HTML. A result that is too long is cut. */
 export function renderTemplate(template: Template, values: Values): string {
   let out = "";
   let steps = 0;

@@ -76,7 +76,7 @@ async function seal(device: PushDevice, payload: string, message: PushMessage, v
     const headers = Object.entries(details.headers).map(([name, value]) => [name, String(value)]);
     return { method: "POST", headers: Object.fromEntries(headers) as Record<string, string>, body: details.body };
   } catch (cause) {
-    // What a browser gave for a key is no point on the curve.
+    // The browser's key is not a point on the curve.
     throw gone("nothing can be encrypted for the subscription", cause);
   }
 }

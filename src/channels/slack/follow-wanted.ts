@@ -1,18 +1,18 @@
-import type { InboundMessage, Receive, Talk, InboundResult } from "../channel.ts";
+import type { InboundMessage, Receive, ThreadContext, InboundResult } from "../channel.ts";
 import { escaped, section } from "./blocks.ts";
 import type { SlackMembers } from "./members.ts";
 import { modalFor } from "./modal.ts";
 import { openNoteLimit } from "./note-limit.ts";
 import type { By, Wanted } from "./payload.ts";
 import type { SlackApp, SlackOutside } from "./settings.ts";
-import { talkIn } from "./talk.ts";
+import { talkIn } from "./thread.ts";
 import { type SlackCall, loggable } from "./web.ts";
 
 const NO_ENTRY = "Answer a question by its buttons or in its thread. No agent takes new conversations here.";
 
 /** Does what people want of an app. */
 export interface Follower {
-  /** What somebody wanted is recorded, or they are told why it is not, or what they have to do next. */
+  /** Records the person's decision, or sends them the reason why it is not recorded or the next step. */
   follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void>;
   /** Says something that one person alone sees; that it could not be said is logged and no more. */
   note(app: SlackApp, by: By, says: string): Promise<void>;
@@ -24,9 +24,13 @@ interface Following<Want extends Wanted> {
   wanted: Want;
   /** Whether whoever wants it is a full member of the app's workspace. */
   member: boolean;
-  hear(match: InboundMessage["match"], said: InboundMessage["said"], talk?: Talk): Promise<InboundResult>;
+  hear(
+    match: InboundMessage["match"],
+    content: InboundMessage["content"],
+    talk?: ThreadContext,
+  ): Promise<InboundResult>;
   tell(says: string): Promise<void>;
-  tellVerdict(verdict: InboundResult): Promise<void>;
+  replyWith(result: InboundResult): Promise<void>;
 }
 
 /** Opens what follows the wishes that payloads hold. */
@@ -51,12 +55,12 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
     const following: Omit<Following<Wanted>, "wanted"> = {
       app,
       member,
-      hear(match, said, talk) {
-        const heard = { id: wanted.id, at: clock.now(), match, sender, trust: "signed", said } as const;
-        return receive({ provider: "slack", ...heard, ...(talk && { talk }) });
+      hear(match, content, talk) {
+        const message = { id: wanted.id, at: clock.now(), match, sender, trust: "signed", content } as const;
+        return receive({ provider: "slack", ...message, ...(talk && { talk }) });
       },
       tell: (says) => note(app, by, says),
-      async tellVerdict({ is, says }) {
+      async replyWith({ is, says }) {
         if (is === "repeated") return;
         // Never the link: it speaks for whom the message was sent to, and this person is not known to be asked.
         const more = is === "needs_page" ? " Where there is no button, open the link of the message." : "";
@@ -69,8 +73,8 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
       case "address":
         return followAddress({ ...following, wanted }, isNoteLeft);
       case "enter": {
-        const { delivery, ts, said } = wanted.entered;
-        return following.tellVerdict(await following.hear({ delivery, ts }, said));
+        const { delivery, ts, content } = wanted.entered;
+        return following.replyWith(await following.hear({ delivery, ts }, content));
       }
       case "press":
         return followPress({ ...following, wanted }, call, outside);
@@ -84,39 +88,39 @@ type Of<Is extends Wanted["is"]> = Following<Extract<Wanted, { is: Is }>>;
 
 /** Words in a thread. In most threads nothing was asked, and people talk: that is not answered. */
 async function followTalk(
-  { app, wanted, hear, tellVerdict }: Of<"say">,
+  { app, wanted, hear, replyWith }: Of<"say">,
   isNoteLeft: (about: string) => boolean,
 ): Promise<void> {
   const { thread, text, by } = wanted;
-  const verdict = await hear({ thread }, { text }, talkIn(app, wanted));
-  if (verdict.is !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await tellVerdict(verdict);
+  const result = await hear({ thread }, { text }, talkIn(app, wanted));
+  if (result.is !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await replyWith(result);
 }
 
 /** Words to the app itself, which are answered as often as the hour allows. */
 async function followAddress(
-  { app, wanted, hear, tellVerdict }: Of<"address">,
+  { app, wanted, hear, replyWith }: Of<"address">,
   isNoteLeft: (about: string) => boolean,
 ): Promise<void> {
   const { thread, text, by } = wanted;
-  const verdict = await hear({ thread }, { text }, talkIn(app, wanted));
-  const isNoEntry = verdict.is === "no_match";
-  if (isNoteLeft(`address ${by.user}`)) await tellVerdict(isNoEntry ? { ...verdict, says: NO_ENTRY } : verdict);
+  const result = await hear({ thread }, { text }, talkIn(app, wanted));
+  const isNoEntry = result.is === "no_match";
+  if (isNoteLeft(`address ${by.user}`)) await replyWith(isNoEntry ? { ...result, says: NO_ENTRY } : result);
 }
 
-/** A press that says everything is heard; any other opens an editor, or tells why there is none. */
+/** Records a press that is a complete answer. Any other press opens an editor, or sends the reason why none opens. */
 async function followPress(
-  { app, wanted, member, hear, tell, tellVerdict }: Of<"press">,
+  { app, wanted, member, hear, tell, replyWith }: Of<"press">,
   call: SlackCall,
   outside: Pick<SlackOutside, "openFor">,
 ): Promise<void> {
   const { by, delivery, ts, does } = wanted;
-  if (does.is === "approve") return tellVerdict(await hear({ delivery, ts }, { choice: does }));
+  if (does.is === "approve") return replyWith(await hear({ delivery, ts }, { choice: does }));
   const { channel } = by;
   const ofApp = app.appId === undefined ? {} : { app: app.appId };
   const opened = await outside.openFor(delivery, { id: by.user, channel, ts, member, ...ofApp });
   if ("refused" in opened) return tell(opened.refused);
   if (does.is === "option" && !opened.view.options[does.index]?.interactive) {
-    return tellVerdict(await hear({ delivery, ts }, { choice: does }));
+    return replyWith(await hear({ delivery, ts }, { choice: does }));
   }
   const view = modalFor(does, opened.view, { delivery, channel, ts });
   await call(app.botToken, "views.open", { trigger_id: wanted.trigger, view });

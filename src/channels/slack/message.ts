@@ -22,34 +22,34 @@ export const WHOLE_LIMIT = 2800;
 const MOST_WORDS = 3000;
 /** A name that is cut could pass for another; a question is on the page. */
 const MOST_TITLE = 1000;
-/** Of name, arguments and words together: Slack refuses a message that is much longer in all. */
+/** The most characters of name, arguments and words together: Slack refuses a message that is much longer in all. */
 const MOST_TOGETHER = 5500;
 const MOST_HELP = 500;
 const MOST_SCHEMA = 1000;
 const MOST_OPENING = 600;
 const MOST_NAMES = 1000;
-/** Of what may be answered in plain text: one of it, and all of it. */
+/** The most characters of one possible answer in plain text, and of all together. */
 const MOST_LINE = 200;
 const MOST_CHOICES = 2000;
-/** Of the words where there are no blocks: `&`, `<` and `>` take up to five characters, and Slack takes 40,000. */
+/** The most of the agent's words without blocks. Escaped, `&`, `<` and `>` take up to five; Slack takes 40,000. */
 const MOST_PLAIN_WORDS = 2000;
-/** Of what is said of the value that is wanted. */
+/** The most characters that describe the wanted value. */
 const MOST_SAYS = 1000;
-/** Of all entries of a menu. */
+/** The most characters of all entries of a menu. */
 const MOST_MENU = 5000;
 const MOST_RUN = 150;
 /** More ready-made answers than this become one menu. */
 const MOST_BUTTONS = 5;
 
-/** What is posted: `text` is the whole message where there are no blocks, and what notifications show where there are. */
+/** A message to post. `text` is the whole message where there are no blocks, else the text of its notification. */
 export interface Message {
   text: string;
   blocks?: readonly Block[];
 }
 
 /**
- * Renders an ask. Buttons only where everything is shown and a press can be heard; else the link. What the asker can read
- * is plain text: nobody presses anything there.
+ * Renders an ask. It has buttons only where everything is shown and presses can be received; else it has the link. A
+ * message that the asker can read is plain text without buttons.
  */
 export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
   const { view, whole } = notice;
@@ -102,7 +102,7 @@ function againLine(renewal: boolean | undefined): string {
     : "Reminder: this still waits for an answer.";
 }
 
-/** What is asked, by whom and until when; the agent's own words stand last, and are marked as such. */
+/** Returns the question, its asker and its deadline. The agent's own words come last and are marked as such. */
 function body(view: AskView, whole: boolean): Block[] {
   const subject = view.fn ?? inQuotes(cut(view.title, MOST_TITLE));
   return [
@@ -122,7 +122,7 @@ function isLong({ kind, shape }: AskView): boolean {
   return kind === "value" && (shape === null || shape.is === "object" || shape.is === "json");
 }
 
-/** What of an answer no button says. */
+/** Returns the description of an answer that cannot be given by a button. */
 function answerBlocks({ schema, shape }: AskView): Block[] {
   if (shape?.is === "number" || shape?.is === "text") return [small(`The answer is ${cut(shape.says, MOST_SAYS)}.`)];
   if (schema === null || shape?.is !== "json") return [];
@@ -155,12 +155,12 @@ function schemaText(schema: object): string {
   return cut(printableLines(JSON.stringify(schema, null, 2)).join("\n"), MOST_SCHEMA);
 }
 
-/** What the agent says about its ready-made answers. */
+/** Returns the agent's descriptions of its ready-made answers. */
 function help({ options }: AskView): Block[] {
-  const said = options.flatMap(({ title, name, description }) =>
+  const words = options.flatMap(({ title, name, description }) =>
     description ? [`${title ?? name}: ${description}`] : [],
   );
-  return said.length === 0 ? [] : [small("The agent says of the choices:"), quote(cut(said.join("\n"), MOST_HELP))];
+  return words.length === 0 ? [] : [small("The agent says of the choices:"), quote(cut(words.join("\n"), MOST_HELP))];
 }
 
 /** The buttons; each carries the delivery's id, and a menu's entries their place too. */
@@ -234,7 +234,7 @@ function plainText(notice: Notice<SlackTarget>): string {
   ].join("\n");
 }
 
-/** What may be answered, where there is nothing to press. */
+/** Returns the possible answers as text, for a message without buttons. */
 function answerLines({ kind, options, schema, shape }: AskView): string[] {
   const each = options.map(({ title, name, description }, i) => {
     const about = description ? ` (${description})` : "";

@@ -4,7 +4,7 @@ import type { ReplyContent } from "../channel.ts";
 import { type Block, cut, MOST_BUTTON, plain, section } from "./blocks.ts";
 import { at, textAt } from "./web.ts";
 
-/** What an editor is for: a reason to reject, an option that is edited, or a free answer. */
+/** The purpose of an editor: a reason to reject, an option to edit, or a free answer. */
 export type Purpose = { is: "reject" } | { is: "answer" } | { is: "option"; index: number };
 
 const MOST_INPUT = 3000;
@@ -31,7 +31,7 @@ export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, t
   const words = option?.promptFill;
   const fields = purpose.is === "answer" && view.shape?.is === "object" ? view.shape.fields : [];
   const form = modalOf(fields.map((field, i) => fieldBlock(field, i, channel)));
-  // What is too large for a form is written as JSON.
+  // A form that is too large is replaced by one field for JSON.
   const isDrawn = fields.length > 0 && Buffer.byteLength(JSON.stringify(form)) <= MOST_VIEW_BYTES;
   return isDrawn ? form : modalOf([wordsBlock()]);
 
@@ -90,12 +90,12 @@ function fieldBlock({ label, description, required, nullable, of }: Field, place
   };
 }
 
-/** What somebody entered into an editor of ours. */
+/** The answer that a person entered into one of our editors. */
 export interface Entered extends EditedMessage {
-  said: ReplyContent;
+  content: ReplyContent;
 }
 
-/** Returns what was entered, or nothing where the view is none of ours. */
+/** Returns the entered answer; null for a view that is not ours. */
 export function readEntered(view: unknown): Entered | null {
   const [delivery = "", ts = ""] = textAt(view, "private_metadata").split(" ");
   const purpose = purposeOf(textAt(view, "callback_id"));
@@ -103,8 +103,8 @@ export function readEntered(view: unknown): Entered | null {
   const channel = values[0]?.[0].split(":")[0];
   if (!purpose || channel === undefined || delivery === "") return null;
   const fields = filledFields(values);
-  if (fields.length > 0) return { delivery, channel, ts, said: { fields } };
-  return { delivery, channel, ts, said: saidBy(purpose, textAt(values[0]?.[1], "parley:text", "value").trim()) };
+  if (fields.length > 0) return { delivery, channel, ts, content: { fields } };
+  return { delivery, channel, ts, content: contentOf(purpose, textAt(values[0]?.[1], "parley:text", "value").trim()) };
 }
 
 function filledFields(values: readonly [string, unknown][]): (string | null)[] {
@@ -119,7 +119,7 @@ function filledFields(values: readonly [string, unknown][]): (string | null)[] {
   return Array.from(fields, (field) => field ?? null);
 }
 
-/** Returns what an action is about to ask in an editor; nothing where it decides at once, or is none of ours. */
+/** Returns the purpose of the editor that an action opens; null for an action that decides at once or is not ours. */
 export function purposeOf(name: string): Purpose | null {
   const [, index] = /^parley:opt:(\d{1,2})$/.exec(name) ?? [];
   if (index !== undefined) return { is: "option", index: Number(index) };
@@ -127,7 +127,7 @@ export function purposeOf(name: string): Purpose | null {
   return name === "parley:answer" ? { is: "answer" } : null;
 }
 
-function saidBy(purpose: Purpose, text: string): ReplyContent {
+function contentOf(purpose: Purpose, text: string): ReplyContent {
   switch (purpose.is) {
     case "reject":
       return { choice: { is: "reject", ...(text !== "" && { comment: text }) } };

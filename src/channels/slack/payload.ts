@@ -1,7 +1,7 @@
 import { type Entered, type Purpose, purposeOf, readEntered } from "./modal.ts";
 import { at, textAt } from "./web.ts";
 
-/** Who did something, and where. */
+/** The person who acted, and the place. */
 export interface By {
   user: string;
   /** The workspace that the person belongs to, as Slack says. */
@@ -10,7 +10,7 @@ export interface By {
   threadTs?: string;
 }
 
-/** What somebody wants, read from a payload whose origin is proved. `id` is the same when Slack says it again. */
+/** A person's action, read from a payload whose origin is proved. `id` is the same when Slack sends it again. */
 export type Wanted =
   /** `ts` is of the message that was pressed. */
   | {

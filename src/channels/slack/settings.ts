@@ -23,7 +23,7 @@ export interface SlackSettings {
   apiUrl?: string | undefined;
 }
 
-/** Who pressed something, and under which message, as far as Slack proves it. */
+/** The person who pressed something, and the message above it, as far as Slack proves them. */
 export interface Presser {
   id: string;
   channel: string;

@@ -76,7 +76,7 @@ function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
   };
 }
 
-/** What the channel does with Slack's Web API: looking whether somebody can be asked, sending, closing and telling. */
+/** Returns the functions that call Slack's Web API: they check a recipient, send, close and reply. */
 function openPosts(
   call: SlackCall,
   { tokenFor, isHeard }: Tokens,
@@ -123,12 +123,12 @@ function openPosts(
 
     async tell(target, { externalIds: { channel, ts, threadTs } }, words, signal) {
       const token = await tokenFor(target);
-      const said = wireOf({ text: escaped(words) });
+      const reply = wireOf({ text: escaped(words) });
       const place =
         channel === undefined || ts === undefined
           ? { channel: await placeOf(token, target, signal) }
           : { channel, thread_ts: threadTs ?? ts };
-      await call(token, "chat.postMessage", { ...place, ...said }, signal);
+      await call(token, "chat.postMessage", { ...place, ...reply }, signal);
     },
   };
 }
@@ -160,7 +160,7 @@ function cannotPost(channel: unknown): string | null {
   return isOpen ? null : "The app is not in this Slack channel; invite it there.";
 }
 
-/** What Slack does not let us see is no mistake of the agent's, unless Slack says that it does not exist. */
+/** Returns the error of a failed check; no error where the app only lacks the permission to look. */
 function failedCheck({ providerCode, retry }: DeliveryError, path: string): FieldError[] {
   if (providerCode === "missing_scope") return [];
   if (providerCode === "user_not_found" || providerCode === "channel_not_found") {

@@ -35,7 +35,7 @@ export async function keepSocket(
     });
     client.on("disconnected", () => ended.abort());
     client.on("slack_event", ({ ack, body }: { ack: () => Promise<void>; body: unknown }) => {
-      // What was not acknowledged, or not in time, comes again, and is known by its id.
+      // Slack sends an event again that is not acknowledged in time. It is then recognized by its id.
       const acknowledge = (isKept: boolean) => (isKept ? ack().catch(() => undefined) : undefined);
       void (take(body)?.then(acknowledge) ?? acknowledge(true));
     });

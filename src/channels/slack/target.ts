@@ -10,7 +10,7 @@ export type SlackTarget = Extract<Target, { via: "slack" }> & {
     plain?: boolean;
     /** The reference under which the door keeps a token that came with the ask; never the token. */
     botToken?: string;
-    /** Of a conversation: the app that it was begun with, where that is not the first. */
+    /** The app in which the conversation began, where it is not the first. */
     app?: string;
   };
 };

@@ -2,7 +2,7 @@ import type { Logger as SlackLogger, LogLevel } from "@slack/web-api";
 import { DeliveryError } from "../channel.ts";
 import type { SlackOutside, SlackSettings } from "./settings.ts";
 
-/** What Slack says where trying again cannot help: the address, the credential or the message itself is no good. */
+/** The Slack errors that no retry can fix: the address, the credential or the message itself is wrong. */
 const PERMANENT: ReadonlySet<string> = new Set([
   "channel_not_found",
   "not_in_channel",
@@ -64,7 +64,7 @@ export type SlackCall = (
   signal?: AbortSignal,
 ) => Promise<unknown>;
 
-/** What every client of Slack is made with: it tries once, because whoever calls it retries. */
+/** Returns the options of every Slack client. A client tries once, because its caller retries. */
 export function clientOptions({ apiUrl }: SlackSettings, { fetch }: SlackOutside, signal?: AbortSignal) {
   return {
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
@@ -98,8 +98,8 @@ export function deliveryError(error: unknown): DeliveryError {
   const seconds = Number(at(error, "retryAfter") ?? at(error, "data", "response_metadata", "retryAfter"));
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
   if (code === "slack_webapi_platform_error") {
-    const said = at(error, "data", "error");
-    const providerCode = typeof said === "string" && NAME.test(said) ? said : "unreadable_reply";
+    const value = at(error, "data", "error");
+    const providerCode = typeof value === "string" && NAME.test(value) ? value : "unreadable_reply";
     const retry = !PERMANENT.has(providerCode) && !providerCode.startsWith("restricted_action");
     return new DeliveryError("Slack refused the call", { retry, providerCode, ...(retry && { retryAfterMs }) });
   }
@@ -126,7 +126,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return found;
 }
 
-/** Returns the text at a place in somebody else's value; empty where there is none. */
+/** Returns the text at a path in a foreign value; empty where the path leads to no text. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";

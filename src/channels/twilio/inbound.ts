@@ -1,4 +1,4 @@
-import type { Choice, InboundMessage, Talk } from "../../requests/model/heard.ts";
+import type { Choice, InboundMessage, ThreadContext } from "../../requests/model/inbound-message.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
@@ -45,25 +45,25 @@ export function twilioHooks(
     const press = pressOf(fieldOf(form, "ButtonPayload"));
     // The words on a button are not the person's own.
     const command = press ? null : phoneCommand(text, optOutType);
-    const heard: InboundMessage = {
+    const message: InboundMessage = {
       provider: "twilio",
       id: sid,
       at: now(),
       match: press ? { delivery: press.delivery } : { pair: [from.address, to.address] },
       sender: { kind: "phone", id: number },
       trust: "signed",
-      said: press ? { choice: press.choice } : { text },
+      content: press ? { choice: press.choice } : { text },
       ...(command && { optionOnly: true }),
       ...(!command && !press && { talk: talkOf(from, to, sid, account.countries) }),
     };
 
     await memory.heardFrom(kind, number);
     if (!command?.certain) {
-      const verdict = await receive(heard);
+      const result = await receive(message);
       // The core itself tells its person whatever is about one message; a list of several is about none.
-      if (verdict.is === "not_understood" && verdict.link === undefined) await sendWords(kind, number, verdict.says);
-      if (command?.is === "start" && verdict.is === "accepted") await memory.setOptedOut(kind, number, false);
-      if (!command || verdict.is !== "no_match") return NOTHING;
+      if (result.is === "not_understood" && result.link === undefined) await sendWords(kind, number, result.says);
+      if (command?.is === "start" && result.is === "accepted") await memory.setOptedOut(kind, number, false);
+      if (!command || result.is !== "no_match") return NOTHING;
     }
     if (!(await memory.isNew(sid))) return NOTHING;
     if (command.is !== "help") await memory.setOptedOut(kind, number, command.is === "stop");
@@ -93,7 +93,7 @@ export function twilioHooks(
 }
 
 /** A number and one of ours are one conversation; none is begun where an answer could not be sent. */
-function talkOf(from: Party, to: Party, sid: string, countries: readonly string[]): Talk {
+function talkOf(from: Party, to: Party, sid: string, countries: readonly string[]): ThreadContext {
   const thread = `${from.address}|${to.address}`;
   return {
     at: { channel: from.kind },
@@ -114,10 +114,10 @@ function partyOf(form: FormFields, name: "From" | "To"): Party | undefined {
   return found?.[2] === undefined ? undefined : { kind: found[1] ? "whatsapp" : "sms", number: found[2], address };
 }
 
-/** What a template's button carries back: a delivery and a choice, which together stand for the code. */
+/** Returns the delivery and the choice that a template's button carries; together they replace the code. */
 function pressOf(payload: string | undefined): { delivery: string; choice: Choice } | undefined {
-  const [, delivery, said, option] = BUTTON.exec(payload ?? "") ?? [];
-  if (delivery === undefined || said === undefined) return undefined;
+  const [, delivery, words, option] = BUTTON.exec(payload ?? "") ?? [];
+  if (delivery === undefined || words === undefined) return undefined;
   if (option !== undefined) return { delivery, choice: { is: "option", index: Number(option) } };
-  return { delivery, choice: { is: said === "approve" ? "approve" : "reject" } };
+  return { delivery, choice: { is: words === "approve" ? "approve" : "reject" } };
 }

@@ -7,10 +7,10 @@ import type { PhoneKind } from "./settings.ts";
 export const WHOLE_LIMIT: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
 const WORDS_MOST: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
 const OPTIONS_MOST = 9;
-/** Of one answer, in a template, and where a message is long. */
+/** The most characters of one possible answer in a template, and in a message that is long. */
 const OPTION_MOST = 60;
 const LEAST_WORDS = 200;
-/** Of a name, a title and the like, where nothing is approved by what the message shows. */
+/** The shortest a name or title is cut to, in characters. Approval never depends on this text. */
 const LEAST_NAME = 100;
 /** Twilio takes no longer message, in UTF-16 units (its errors 21617 and 21658). */
 const MESSAGE_MOST = 1600;
@@ -81,8 +81,8 @@ function textIn(room: Room, notice: Notice): string {
 }
 
 /**
- * Returns the variables of a WhatsApp template; their values must be single lines. What may be answered is said whole
- * while WhatsApp takes it, and the agent's words make room for it.
+ * Returns the variables of a WhatsApp template; their values must be single lines. The possible answers are listed in
+ * full while WhatsApp takes them, and the agent's words are shortened for them.
  */
 export function templateVariables(notice: Notice): Readonly<Record<string, string>> {
   const { code, link, delivery } = notice;
@@ -91,7 +91,7 @@ export function templateVariables(notice: Notice): Readonly<Record<string, strin
 
 const agentIn = ({ view }: Notice): string => oneLine(cut(view.agent, LEAST_NAME));
 
-/** What a template has for what is asked. The last variable stands in buttons, which are counted for themselves. */
+/** Returns the characters left for the question. The last variable stands in buttons, which are counted separately. */
 function roomInTemplate(notice: Notice): number {
   return TEMPLATE_MOST - TEMPLATE_WORDS - [agentIn(notice), notice.code, notice.link].join("").length;
 }
@@ -153,7 +153,7 @@ function optionLines({ kind, options }: AskView, room: Room): string[] {
   return options.length > OPTIONS_MOST ? [...shown, "More are on the page."] : shown;
 }
 
-/** What may be answered, as part of a line. */
+/** Returns the possible answers, as parts of a line. */
 function answersIn({ kind, options, shape }: AskView): string[] {
   if (shape?.is === "number" || shape?.is === "text") return [`The answer is ${said(shape.says)}.`];
   if (shape?.is === "object" || shape?.is === "json") return ["It is filled in on the page."];

@@ -1,4 +1,4 @@
-/** What the operator says about text messages (spec/channels 7). */
+/** The operator's settings for text messages (spec/channels 7). */
 export interface TwilioSettings {
   accountSid?: string | undefined;
   authToken?: string | undefined;
@@ -23,7 +23,7 @@ export interface TwilioAccount {
 
 export type PhoneKind = "sms" | "whatsapp";
 
-/** What is remembered of phone numbers; rows, so that every node knows it and a restart forgets nothing. */
+/** The stored facts about phone numbers. They are rows, so that every node has them and they survive a restart. */
 export interface PhoneMemory {
   /** The person has sent STOP, or START again. */
   setOptedOut(kind: PhoneKind, number: string, optedOut: boolean): Promise<void>;

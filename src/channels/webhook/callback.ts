@@ -1,7 +1,7 @@
 import type { WebhookDestination } from "./destination.ts";
 import { parseProviderJson } from "../../lib/json-body.ts";
 import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
-import type { Choice, InboundMessage, InboundResult } from "../../requests/model/heard.ts";
+import type { Choice, InboundMessage, InboundResult } from "../../requests/model/inbound-message.ts";
 import type { Hook, HookReply } from "../channel.ts";
 
 const MAX_BYTES = 1_048_576;
@@ -12,8 +12,8 @@ export function callbackPath(name: string): string {
 }
 
 /**
- * Returns the entry for the answers that targets bring: signed as Standard Webhooks says, with the secret of that very
- * target. What comes back says what became of it (spec/channels 4 and 5.6).
+ * Returns the entry for answers from targets. They are signed by Standard Webhooks, each with the secret of its own
+ * target. The reply states the result (spec/channels 4 and 5.6).
  */
 export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now: () => number): Hook {
   return {
@@ -28,18 +28,18 @@ export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now
       if (id === undefined) return refusal(401, "unauthorized", "The signature does not verify.");
       const given = readCallback(request.body);
       if (typeof given === "string") return refusal(422, "validation_failed", given);
-      const { delivery, responder, said, digest } = given;
-      const heard: InboundMessage = {
+      const { delivery, responder, content, digest } = given;
+      const message: InboundMessage = {
         provider: `webhook:${name}`,
         id,
         at,
         match: { delivery },
         sender: { kind: "human", id: responder, webhook: name },
         trust: "signed",
-        said,
+        content,
         ...(digest !== undefined && { digest }),
       };
-      return replyOf(await receive(heard));
+      return replyOf(await receive(message));
     },
   };
 }
@@ -74,7 +74,7 @@ function json(status: number, body: object): HookReply {
 interface Callback {
   delivery: string;
   responder: string;
-  said: InboundMessage["said"];
+  content: InboundMessage["content"];
   digest?: string;
 }
 
@@ -92,12 +92,12 @@ function readCallback(bytes: Buffer): Callback | string {
   const { id } = (typeof responder === "object" && responder !== null ? responder : {}) as { id?: unknown };
   if (typeof id !== "string" && typeof id !== "number") return "responder.id must be the id of a human";
   if (digest !== undefined && typeof digest !== "string") return "consent_digest must be a string";
-  const said = saidIn(body as Record<string, unknown>, digest);
-  if (typeof said === "string") return said;
-  return { delivery, responder: String(id), said, ...(digest !== undefined && { digest }) };
+  const content = contentIn(body as Record<string, unknown>, digest);
+  if (typeof content === "string") return content;
+  return { delivery, responder: String(id), content, ...(digest !== undefined && { digest }) };
 }
 
-function saidIn(body: Record<string, unknown>, digest: string | undefined): InboundMessage["said"] | string {
+function contentIn(body: Record<string, unknown>, digest: string | undefined): InboundMessage["content"] | string {
   const { approved, comment, response } = body;
   const option = body["response_option_name"] ?? body["reject_option_name"];
   if (comment !== undefined && typeof comment !== "string") return "comment must be a string";

@@ -1,4 +1,4 @@
-import type { InboundPlace } from "../../requests/model/heard.ts";
+import type { InboundThread } from "../../requests/model/inbound-message.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 
 /** Where people may begin a conversation with an agent, as the operator wrote it down. */
@@ -15,14 +15,14 @@ export interface EntryPoint {
   sms: boolean;
   whatsapp: boolean;
   inbox: boolean;
-  /** Who may begin: enrolled humans, or whoever finds the way. */
+  /** Who may begin: enrolled humans, or anyone who finds the way. */
   from: "enrolled" | "anyone";
-  /** What the agent is told that answers should fit. */
+  /** The schema that answers should fit, as it is sent to the agent. */
   responseSchema: ForeignSchema | null;
 }
 
 /** Returns the entry point at a place. */
-export function entryAt(points: readonly EntryPoint[], place: InboundPlace): EntryPoint | undefined {
+export function entryAt(points: readonly EntryPoint[], place: InboundThread): EntryPoint | undefined {
   return points.find((point) => {
     switch (place.channel) {
       case "slack":

@@ -1,7 +1,7 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** What must be so of what people begin, beside what the tables themselves refuse. */
+/** The invariants of conversations that people begin, beyond the constraints of the tables. */
 export const CONVERSATION_CHECKS: readonly Check[] = [
   checkRows(
     "conversations",

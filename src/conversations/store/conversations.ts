@@ -5,7 +5,7 @@ import { empty, join, sql } from "../../core/store/sql.ts";
 
 export type ConversationChannel = "slack" | "email" | "sms" | "whatsapp" | "inbox";
 
-/** What somebody began with an agent: one number for as long as it goes on. */
+/** A conversation that somebody began with an agent: it has one number for as long as it goes on. */
 export interface Conversation {
   /** From the same sequence as humans' numbers. */
   number: number;
@@ -14,9 +14,9 @@ export interface Conversation {
   /** The principal whose it is. */
   agent: string;
   channel: ConversationChannel;
-  /** Who began it, if that is an enrolled human. */
+  /** The person who began it, if that is an enrolled human. */
   person: string | null;
-  /** How whoever began it was known there; null in the inbox. */
+  /** The identity of the person who began it, on its channel; null in the inbox. */
   opener: Identity | null;
   /** Where its agent's requests go that name nobody. */
   target: Target;
@@ -26,7 +26,7 @@ export interface Conversation {
   saidAt: number;
 }
 
-/** One thing that a person said to an agent and that answered nothing. */
+/** A message from a person to an agent that answered nothing. */
 export interface ConversationMessage {
   /** `nc_…` */
   uid: string;
@@ -34,7 +34,7 @@ export interface ConversationMessage {
   conversation: number;
   agent: string;
   words: string;
-  /** What came in, in the shape of its channel, as JSON text. */
+  /** The message in the shape of its channel, as JSON text. */
   raw: string;
   followUp: boolean;
   createdAt: number;
@@ -114,8 +114,8 @@ export async function findConversationByThread(
   return found && toConversation(found);
 }
 
-/** Where a page of conversations ended: when something was last said, and in which of them. */
-export interface ConversationPlace {
+/** The place where a page of conversations ended: the time of the last message, and its conversation. */
+export interface ConversationPosition {
   at: number;
   number: number;
 }
@@ -125,7 +125,7 @@ export async function listConversationsOf(
   on: Queryable,
   person: string,
   channel: ConversationChannel,
-  { after, limit }: { after?: ConversationPlace; limit: number },
+  { after, limit }: { after?: ConversationPosition; limit: number },
 ): Promise<Conversation[]> {
   const rows = await on.all<Row>(
     sql`SELECT * FROM conversations WHERE person = ${person} AND channel = ${channel}
@@ -166,7 +166,7 @@ export async function upsertThread(tx: Tx, thread: string, conversation: number)
   );
 }
 
-/** Something more was said, after which requests go to `target`. */
+/** Notes that the conversation has a new message, after which requests go to `target`. */
 export async function updateConversation(tx: Tx, number: number, target: Target): Promise<void> {
   await tx.all(
     sql`UPDATE conversations SET said_at = (SELECT parley_now()), target = ${JSON.stringify(target)}
@@ -184,8 +184,8 @@ export async function setSealedKeyIfNone(tx: Tx, number: number, sealed: string)
 }
 
 /**
- * Stores something that was said, unless it was stored before under its `source`. It is numbered, and the number's row
- * held to the end of the transaction, so that whoever reads on from a message misses none.
+ * Stores a message, unless it was stored before under its `source`. It is numbered, and the number's row held to the
+ * end of the transaction, so that a reader that continues after a message misses none.
  */
 export async function insertMessageIfNew(
   tx: Tx,
@@ -209,7 +209,7 @@ export async function insertMessageIfNew(
   return row && toMessage(row);
 }
 
-/** The place of a message is part of its uid: whoever reads on from one may do so when it is kept no longer. */
+/** The place of a message is part of its uid, so that a reader can continue after a message that is kept no longer. */
 const uidOf = (id: string, seq: number): string => `${id}_${seq.toString(36)}`;
 
 /** Returns the place of the message of that uid; nothing for what cannot be one. */
@@ -229,7 +229,7 @@ export async function findMessageBySource(on: Queryable, source: string): Promis
   return row && toMessage(row);
 }
 
-/** Returns what was said to an agent, oldest first: what it has not acknowledged yet, or all there is. */
+/** Returns the messages to an agent, oldest first: those that it has not acknowledged yet, or all of them. */
 export async function listMessages(
   on: Queryable,
   of: { agent: string; conversation?: number },
@@ -256,8 +256,8 @@ export async function findNewestMessageIn(
   return row && toMessage(row);
 }
 
-/** One thing of a conversation, said by its person or asked by its agent, and when. */
-export interface SaidPlace {
+/** An item of a conversation, from its person or its agent, and its time. */
+export interface MessagePosition {
   at: number;
   /** The uid of a message, or the id of an ask. */
   id: string;
@@ -267,9 +267,9 @@ export interface SaidPlace {
 export async function listPlacesIn(
   on: Queryable,
   conversation: number,
-  { before, limit }: { before?: SaidPlace; limit: number },
-): Promise<SaidPlace[]> {
-  return on.all<SaidPlace & Record<string, unknown>>(
+  { before, limit }: { before?: MessagePosition; limit: number },
+): Promise<MessagePosition[]> {
+  return on.all<MessagePosition & Record<string, unknown>>(
     sql`SELECT at, id FROM (
         SELECT created_at AS at, uid AS id FROM conversation_messages WHERE conversation = ${conversation}
         UNION ALL SELECT created_at, ask_id FROM addressed_asks WHERE conversation = ${conversation}) AS said
@@ -294,15 +294,16 @@ export async function ackMessage(tx: Tx, uid: string): Promise<void> {
 }
 
 /**
- * Forgets what agents took longer ago than `takenMs` and what none has taken for `untakenMs`; then conversations in which
- * nothing was said for `quietMs` and that nothing names any more, with their keys. Returns whether there may be more.
+ * Deletes messages that agents took longer ago than `takenMs`, and those that no agent has taken for `untakenMs`; then
+ * conversations that had no message for `quietMs` and that nothing names any more, with their keys. Returns whether
+ * there may be more.
  */
 export async function deleteOldConversations(
   tx: Tx,
   kept: { takenMs: number; untakenMs: number; quietMs: number },
   limit: number,
 ): Promise<boolean> {
-  const said = await tx.all(
+  const value = await tx.all(
     sql`DELETE FROM conversation_messages WHERE uid IN (
         SELECT uid FROM conversation_messages
         WHERE acked_at <= (SELECT parley_now()) - ${kept.takenMs}
@@ -321,5 +322,5 @@ export async function deleteOldConversations(
     await tx.all(sql`DELETE FROM conversation_threads WHERE conversation IN (${numbers})`);
     await tx.all(sql`DELETE FROM conversations WHERE number IN (${numbers})`);
   }
-  return said.length === limit || quiet.length === limit;
+  return value.length === limit || quiet.length === limit;
 }

@@ -2,8 +2,8 @@ import type { Context } from "../../context.ts";
 import { Refusal } from "../../refusals.ts";
 
 /**
- * Returns what logs the steps of a loop that failed. That the store takes nothing is not logged for each of them: whoever
- * probes the store says so once (`probe-store.ts`).
+ * Returns the function that logs failed steps of a loop. A store that takes nothing is not logged for each step: the
+ * probe of the store logs that once (`probe-store.ts`).
  */
 export function loopErrors(ctx: Pick<Context, "log">, name: string): (error: unknown) => void {
   return (err) => {

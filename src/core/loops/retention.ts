@@ -4,7 +4,7 @@ import { deleteOldWindows } from "../store/limit-windows.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 
-/** So many rows of a kind one step of a deletion takes, so that nobody waits for it long. */
+/** The number of rows of a kind that one step of a deletion takes, so that nobody waits for it long. */
 export const ROWS_PER_STEP = 200;
 export const DAY_MS = 86_400_000;
 const EVENTS_KEPT_MS = DAY_MS;

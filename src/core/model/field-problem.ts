@@ -1,6 +1,6 @@
 import { Refusal } from "../../refusals.ts";
 
-/** What is wrong with one field, and the sentence that says so. */
+/** The problem with one field, and the sentence that states it. */
 export interface FieldProblem {
   message: string;
   field: string;

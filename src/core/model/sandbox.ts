@@ -1,3 +1,3 @@
 /** How an attempt is isolated from the machine it runs on. */
 export const SANDBOXES = ["bubblewrap", "none"] as const;
-export type Sandbox = (typeof SANDBOXES)[number];
+export type SandboxKind = (typeof SANDBOXES)[number];

@@ -15,9 +15,9 @@ class Found extends Error {
  * Returns a PostgreSQL database on which nobody works yet, examined as of another moment: `parley_now()` is that one
  * within a transaction that is rolled back.
  */
-export function asOf(db: Db, nowMs: number): Pick<Db, "aside"> {
+export function asOf(db: Db, nowMs: number): Pick<Db, "readInWorker"> {
   return {
-    async aside<T>(work: (on: Queryable) => Promise<T>): Promise<T> {
+    async readInWorker<T>(work: (on: Queryable) => Promise<T>): Promise<T> {
       try {
         await db.transact(
           async (tx) => {

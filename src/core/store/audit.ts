@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { canonicalExact } from "../../lib/exact-json.ts";
-import { nextTurn } from "../../lib/turn.ts";
-import type { Pressed } from "../model/pressed.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import type { DecisionOrigin } from "../model/decision-origin.ts";
 import { type Db, first, one, type Queryable, storeNow, type Tx } from "./db.ts";
 import { empty, sql } from "./sql.ts";
 
-/** Who did something: a person, somebody of the crowd, an agent, a rule, or the clock. Never a name or an address. */
+/**
+ * The author of an entry: a person, somebody of the crowd, an agent, a rule, or the clock. Never a name or an address.
+ */
 export interface Actor {
   kind: "human" | "crowd" | "address" | "agent" | "admin" | "policy" | "clock" | "server";
   id: string;
@@ -19,9 +21,9 @@ export interface AuditNote {
   callId?: string;
   via?: string;
   /** By which message, and from which address, somebody decided: in the chain, so that it is never forgotten. */
-  pressed?: Pressed;
+  pressed?: DecisionOrigin;
   digest?: string;
-  /** What may be forgotten later; the chain covers only its hash. */
+  /** Details that may be forgotten later; the chain covers only their hash. */
   data?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,7 +46,7 @@ export interface AuditEntry {
   hash: string;
 }
 
-/** So many are soon done: every other server that would seal waits for it. */
+/** The number of entries sealed at once. They are soon done: every other server that would seal waits for it. */
 const SEALED_AT_ONCE = 100;
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -72,8 +74,8 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
   const data = canonicalExact(note.data ?? {});
   const entry = canonicalExact({
     at: new Date(at).toISOString(),
-    // Addresses stay in the directory: of somebody who is not enrolled the record keeps the kind, and what tells the
-    // address to whoever holds the installation key and already knows it.
+    // Addresses stay in the directory. For somebody who is not enrolled, the record keeps the kind and a value that
+    // proves the address to a holder of the installation key who already knows it.
     actor: actor.kind === "address" ? { ...actor, id: actor.id.replace(/:.*$/s, "") } : actor,
     action: note.action,
     agent,
@@ -102,9 +104,10 @@ export interface AuditHead {
  * `hash = SHA-256(prev + JCS(entry without data, prev and hash))` (spec/a2h 18). Returns whether there
  * may be more.
  *
- * Whoever seals holds the head's row, and nobody else ever does. It sees what had committed when it got the row; what
- * commits later with a lower `id` comes into the chain after it. A server that freezes here loses its transaction to the
- * database (`idle_in_transaction_session_timeout`), and with it the row: nothing it does later can count.
+ * The sealing server holds the head's row, and nobody else ever does. It sees every entry that had committed when it
+ * got the row. An entry that commits later with a lower `id` comes into the chain after it. A server that freezes here
+ * loses its transaction to the database (`idle_in_transaction_session_timeout`), and with it the row: nothing it does
+ * later can count.
  */
 export async function sealAudit(db: Db): Promise<boolean> {
   if (!(await first(db, sql`SELECT id FROM audit WHERE seq IS NULL LIMIT 1`))) return false;
@@ -235,14 +238,14 @@ export async function findBrokenAudit(on: Queryable): Promise<number | undefined
       prev = row.hash;
       after = row.seq;
     }
-    await nextTurn();
+    await yieldToEventLoop();
     if (rows.length < 500) return after < head.seq ? after + 1 : undefined;
   }
 }
 
 /**
  * Returns the entries that the chain went past: they committed, and others that were written five seconds later are in
- * it. What was written last before a server was killed is no such entry: the next server seals it.
+ * it. The last entries before a server was killed are not among them: the next server seals those.
  */
 export async function findLeftOutAudit(on: Queryable): Promise<number[]> {
   const rows = await on.all<{ id: number }>(

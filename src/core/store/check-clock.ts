@@ -44,8 +44,8 @@ export function judgeClock(nowMs: number, lastMs: number): void {
 }
 
 /**
- * The store's time is the wall clock's. What is open and was given while the store's clock was ahead keeps the time it
- * had left. Returns what the operator should hear: what this did to open deadlines; nothing where the clocks agreed.
+ * Sets the store's time to the wall clock's. Everything open that was given while the store's clock was ahead keeps the
+ * time it had left. Returns notes for the operator on what this did to open deadlines; nothing where the clocks agreed.
  *
  * @param takeWall has the store's clock take the wall clock's time, where it has one of its own
  */
@@ -70,7 +70,7 @@ export async function acceptClock(
   ];
 }
 
-/** Returns what the operator should hear when the store's clock is not the machine's. */
+/** Returns notes for the operator when the store's clock is not the machine's. */
 export function clockNotes(clock: Pick<StoreClock, "now" | "wallAheadMs">): string[] {
   const ahead = clock.wallAheadMs();
   if (Math.abs(ahead) <= WORTH_A_WORD_MS) return [];

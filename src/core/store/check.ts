@@ -8,7 +8,7 @@ export interface Check {
   look(on: Queryable, quick: boolean): Promise<string[]>;
 }
 
-/** So many that break a promise are named. */
+/** The number of offenders that a broken promise names. */
 export const MOST_OFFENDERS = 20;
 
 /** Returns the check that whatever a statement selects, as `offender`, breaks a promise. */

@@ -10,7 +10,7 @@ export class DatabaseDamaged extends Error {
   }
 }
 
-/** What to do where commits are missing. */
+/** The advice to the operator where commits are missing. */
 export const RESTORE = "restore a backup into another folder (parley restore BACKUP --data-dir DIR)";
 
 const MAGIC = "SQLite format 3\0";
@@ -35,7 +35,7 @@ export function judgeFile(path: string, lastCommit: number): void {
   );
 }
 
-/** Returns the error, or what an operator should hear where the engine found the file damaged. */
+/** Returns the error, or a sentence for the operator where the engine found the file damaged. */
 export function inSentence(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const code = Number(error.errcode) & 0xff;

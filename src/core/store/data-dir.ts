@@ -34,7 +34,10 @@ const OURS = [
 ];
 const STICKY = 0o1000;
 
-/** What statfs says of file systems whose locks or syncs cannot be relied on. 9p is left out: small machines boot from it. */
+/**
+ * The file systems whose locks or syncs cannot be relied on, by the type that statfs returns. 9p is left out: small
+ * machines boot from it.
+ */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: "NFS",
   0x517b: "SMB",
@@ -134,7 +137,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "there is a folder of that name",
 };
 
-/** Returns the code of an error of the file system; empty where there is none. */
+/** Returns the code of a file system's error; empty where the error has no code. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -2,31 +2,31 @@ import { sql, type Sql } from "./sql.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
-/** What statements can be put to: the database (committed rows only), or a transaction under way. */
+/** A target of statements: the database (committed rows only), or a transaction under way. */
 export interface Queryable {
   readonly dialect: Dialect;
   /** Runs one statement and returns its rows, `RETURNING` ones included. */
   all<Row>(statement: Sql): Promise<Row[]>;
 }
 
-/** Something that came of a transaction, told by whoever wrote it to whoever knows its kind by `is`. */
+/** An event of a transaction, passed from the code that wrote it to the code that knows its kind by `is`. */
 export interface Fact {
   readonly is: string;
 }
 
 /** A transaction under way. It is over when the function it was given to returns. */
 export interface Tx extends Queryable {
-  /** Notes that whoever waits on `topic` should look again once this transaction has committed. */
+  /** Wakes the waiters on `topic` once this transaction has committed: they look again. */
   wake(topic: string): void;
-  /** Notes what whoever watches this server is told once this transaction has committed. */
+  /** Passes a fact to the watchers of this server once this transaction has committed. */
   tell(fact: Fact): void;
 }
 
-/** What a transaction left behind once it had committed. */
+/** The result of a transaction that has committed. */
 export interface CommitResult<T> {
   value: T;
   topics: ReadonlySet<string>;
-  told: readonly Fact[];
+  facts: readonly Fact[];
 }
 
 export interface TransactionOptions {
@@ -47,11 +47,11 @@ export interface TransactionOptions {
  */
 export interface Db extends Queryable {
   /**
-   * Runs `work` as one transaction and resolves after its commit is on disk, with what `work` returned, the topics
-   * it woke and what it told. When `work` throws, nothing of it remains. `work` may run again if the database asks for it, so it must
-   * touch nothing but the transaction.
+   * Runs `work` as one transaction and resolves after its commit is on disk, with the result of `work`, the topics it
+   * woke and the facts it passed on. When `work` throws, nothing of it remains. `work` may run again if the database
+   * asks for it, so it must touch nothing but the transaction.
    *
-   * On PostgreSQL it is refused when it has not come to its end in time, unless it is said to be a long one, as changes
+   * PostgreSQL refuses it when it has not come to its end in time, unless the options mark it as a long one, as changes
    * of the schema are. A refusal after the COMMIT was sent leaves unknown whether it holds.
    *
    * @throws {Refusal} `store_unavailable` when the database is away or held up, `store_full` when its disk is full
@@ -61,7 +61,7 @@ export interface Db extends Queryable {
    * Runs `work`, whose statements may take many seconds, beside everything else: on SQLite on a thread of its own, where
    * it sees committed rows only. It must not write.
    */
-  aside<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
+  readInWorker<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
   /** One line for the operator: engine, version, durability. */
   readonly describes: string;
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export async function first<Row>(on: Queryable, statement: Sql): Promise<Row | u
   return (await on.all<Row>(statement))[0];
 }
 
-/** Returns the only row. @throws {Error} when there is none: our bug. */
+/** Returns the only row. @throws {Error} when no row is found: our bug */
 export async function one<Row>(on: Queryable, statement: Sql): Promise<Row> {
   const row = await first<Row>(on, statement);
   if (!row) throw new Error(`no row from: ${statement.sql}`);

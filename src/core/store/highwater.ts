@@ -17,14 +17,14 @@ export interface Highwater {
 interface HighwaterOptions {
   path: string;
   clock: Clock;
-  /** Told of a write that failed; the next commit tries again. */
+  /** Receives a write that failed; the next commit tries again. */
   onError: (error: unknown) => void;
 }
 
 const BETWEEN_WRITES_MS = 1000;
 const LINE = /^(\d{20}) ([0-9a-f]{8})\n$/;
 
-/** Returns the number in the file, 0 when there is none, or null when it is damaged. */
+/** Returns the number in the file, 0 when the file is missing or empty, or null when it is damaged. */
 export function readHighwater(path: string): number | null {
   if (!existsSync(path)) return 0;
   const text = readFileSync(path, "latin1");

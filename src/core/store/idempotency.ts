@@ -12,7 +12,7 @@ export interface IdempotencyClaim {
   objectId: string;
 }
 
-/** What a live key stands for. */
+/** The request that a live key stands for. */
 export interface UsedKey {
   bodyHash: string;
   objectId: string;
@@ -21,8 +21,8 @@ export interface UsedKey {
 }
 
 /**
- * Takes the key for a new object, before the object exists: whoever comes with the same key meanwhile waits for this
- * transaction (spec/invariants Q4). Returns nothing when the key was free, else what it stands for.
+ * Takes the key for a new object, before the object exists: a request with the same key waits for this transaction
+ * meanwhile (spec/invariants Q4). Returns nothing when the key was free, else the request it stands for.
  */
 export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<UsedKey | undefined> {
   const taken = await first(

@@ -22,12 +22,15 @@ import { insertSecretIfNew } from "./sealed-secrets.ts";
 import { sql } from "./sql.ts";
 
 const KEY_BYTES = 32;
-/** What a server seals before anything else, so that of several that start at once on nothing, one settles the key. */
+/**
+ * The secret that a server seals before anything else. It settles the key when several servers start at once on an
+ * empty store.
+ */
 const KEY_MARK = "installation_key";
 
 /**
- * Returns the 32-byte installation key, making the file when there is none. Of two servers that make it at once, both
- * return the one that stands.
+ * Returns the 32-byte installation key, making the file when it is missing. If two servers make it at once, both return
+ * the key that is in the file.
  *
  * @throws {Error} one sentence for the operator
  */

@@ -23,9 +23,9 @@ function toState(row: WindowRow): LimitState {
 }
 
 /**
- * Counts units in the caller's window, opening one where none is, and holds its row to the end of the transaction: the
- * count is exact on any number of nodes, and undone with the transaction. What was counted elsewhere before says when
- * its own window was opened, so that the window does not begin again by being written down.
+ * Counts units in the caller's window, opening one if the caller has none, and holds its row to the end of the
+ * transaction: the count is exact on any number of nodes, and undone with the transaction. A count that began elsewhere
+ * states when its own window was opened, so that the window does not begin again by being written down.
  */
 export async function countInWindow(
   tx: Tx,

@@ -7,7 +7,7 @@ export interface WrongClock {
   nowMs: number;
 }
 
-/** What somebody waits for: given under the wrong clock if it was made later than now. */
+/** Moves open asks and jobs. Their times were given under the wrong clock if they were made later than now. */
 export const movedAsks = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
   const by = wrongMs - nowMs;
   return [
@@ -45,7 +45,7 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
     sql`UPDATE sign_in_codes SET expires_at = expires_at - ${by} WHERE expires_at > ${wrongMs}`,
     sql`UPDATE idempotency SET expires_at = expires_at - ${by} WHERE expires_at > ${wrongMs}`,
     sql`UPDATE skips SET until = until - ${by} WHERE until > ${wrongMs}`,
-    // What ends so long after these: none of them lies ahead of now.
+    // Periods are counted from these times, so none of the times may lie ahead of now.
     sql`UPDATE limit_windows SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
     sql`UPDATE sign_ins SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
     sql`UPDATE policy_servers SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
@@ -55,8 +55,8 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
 };
 
 /**
- * What is open, and was given under the wrong clock, has as much time left as it had at that clock's last moment. What
- * was written for good stays as it is. Returns how many asks and jobs were moved.
+ * Moves everything open whose times were given under the wrong clock: it has as much time left as it had at that
+ * clock's last moment. Rows that were written for good stay as they are. Returns how many asks and jobs were moved.
  */
 export async function moveDeadlines(tx: Tx, clock: WrongClock): Promise<number> {
   let moved = 0;

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres-connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
@@ -23,7 +23,7 @@ const RECONNECT_MS = 1000;
  * Carries wake-ups between nodes by LISTEN/NOTIFY, on a connection of its own and outside business transactions:
  * a NOTIFY inside one would make PostgreSQL commit them one at a time.
  *
- * A broken connection is opened again; what was said meanwhile is lost, and the polling fallback finds it.
+ * A broken connection is opened again. Wake-ups sent meanwhile are lost, and the polling fallback finds the changes.
  */
 export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
   let client: pg.Client | null = null;
@@ -60,7 +60,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
 
   async function flush(): Promise<void> {
     sending = true;
-    await nextTurn();
+    await yieldToEventLoop();
     while (pending.size > 0) {
       const batch = [...pending].slice(0, TOPICS_PER_NOTIFY);
       for (const topic of batch) pending.delete(topic);
@@ -68,10 +68,10 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
       try {
         await listening?.query("SELECT pg_notify($1, $2)", [CHANNEL, batch.join("\n")]);
       } catch (error) {
-        // Whoever closes while a word is on its way has cut it off, and nothing broke.
+        // Closing cuts off a notification on its way; that is not a failure.
         if (closing.signal.aborted) continue;
         options.onError(error);
-        // Nothing is heard on it any more, either: another is opened.
+        // Notifications no longer arrive on this connection, either: another is opened.
         if (listening) breakConnection(listening);
       }
     }

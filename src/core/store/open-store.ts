@@ -23,7 +23,7 @@ import { openWake, type Wake } from "./wake.ts";
 const USUAL_WAIT_MS = 1800;
 
 /** Where the data is. */
-export interface StorePlace {
+export interface StoreAddress {
   dataDir: string;
   keyFile: string;
   databaseUrl?: string | undefined;
@@ -35,7 +35,10 @@ export interface StoreOptions {
   clock: Clock;
   random: Random;
   log: { warn(details: object, message: string): void };
-  /** A server is the only one on its SQLite file, and hears the others on its PostgreSQL; a command works beside it. */
+  /**
+   * A server is the only one on its SQLite file, and is notified by the others on its PostgreSQL; a command works
+   * beside it.
+   */
   exclusive: boolean;
   /** A sync to disk failed: what is on disk is unknown, and the process must end. */
   onFatal: (error: Error) => void;
@@ -53,7 +56,7 @@ export interface Store {
   db: Db;
   wake: Wake;
   keyring: Keyring;
-  /** What the operator should hear: modes corrected, connections without TLS. */
+  /** Notes for the operator: modes corrected, connections without TLS. */
   notes: string[];
   /** Something that nobody sees is written, and on disk. @throws {Refusal} `store_unavailable` when nothing can be */
   probe(): Promise<void>;
@@ -66,19 +69,20 @@ export interface Store {
  * @throws {Error} one sentence for the operator: everything of spec/security 2, that
  *   concerns the store
  */
-export async function openStore(place: StorePlace, options: StoreOptions): Promise<Store> {
+export async function openStore(place: StoreAddress, options: StoreOptions): Promise<Store> {
   return place.databaseUrl === undefined
     ? openOnSqlite(place, options)
     : openOnPostgres(place, place.databaseUrl, options);
 }
 
-async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<Store> {
+async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
   refuseUnfinished(place.dataDir);
   const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
   judgeFile(join(place.dataDir, DATABASE_FILE), options.acceptLoss ? 0 : lastCommit);
   const notes = prepareDataDir(place.dataDir);
-  // The file is there before the database is: one that cannot be made is heard of before anything else is made.
+  // The key file is made before the database, so that a file that cannot be made is reported before anything else is
+  // made.
   if (options.exclusive) openInstallationKey(place.keyFile, random);
   const closers: (() => unknown)[] = [];
   const close = async () => {
@@ -182,11 +186,11 @@ function placeCheck(path: string): () => void {
   };
 }
 
-/** Returns what the operator should hear of a start that failed because nothing could be written. */
-export function storeSentence(error: unknown, { dataDir, databaseUrl }: Omit<StorePlace, "keyFile">): unknown {
+/** Returns a sentence for the operator about a start that failed because nothing could be written. */
+export function storeSentence(error: unknown, { dataDir, databaseUrl }: Omit<StoreAddress, "keyFile">): unknown {
   const place = databaseUrl === undefined ? dataDir : "the database";
-  const said = inSentence(error, join(dataDir, DATABASE_FILE));
-  if (said !== error) return said;
+  const value = inSentence(error, join(dataDir, DATABASE_FILE));
+  if (value !== error) return value;
   const isFull = error instanceof Error && "code" in error && (error.code === "store_full" || error.code === "ENOSPC");
   if (isFull) return new Error(`The disk of ${place} is full; make room there and start again.`, { cause: error });
   if (error instanceof Refusal && error.code === "store_unavailable" && error.cause instanceof Error)
@@ -199,7 +203,7 @@ function loadPostgres() {
   return Promise.all([import("./notify.ts"), import("./postgres.ts"), import("./postgres-address.ts")]);
 }
 
-async function openOnPostgres(place: StorePlace, url: string, options: StoreOptions): Promise<Store> {
+async function openOnPostgres(place: StoreAddress, url: string, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
   const [{ openNotify }, { openPostgres }, { judgePostgresAddress }] = await loadPostgres();
   const warning = await judgePostgresAddress(url);
@@ -237,7 +241,7 @@ async function openOnPostgres(place: StorePlace, url: string, options: StoreOpti
 }
 
 /** A command may run where the installation key is not, as long as it does without. */
-async function keyringOf(db: Db, { keyFile }: StorePlace, { exclusive, random }: StoreOptions): Promise<Keyring> {
+async function keyringOf(db: Db, { keyFile }: StoreAddress, { exclusive, random }: StoreOptions): Promise<Keyring> {
   if (exclusive) return checkedKeyring(db, keyFile, random);
   await finishKeyChange(db, keyFile);
   let opened: Keyring | undefined;
@@ -294,7 +298,7 @@ async function lastCommitNo(db: Db): Promise<number> {
  *
  * @throws {Error} one sentence for the operator
  */
-export async function openToExamine(place: StorePlace, clock: Clock): Promise<Db> {
+export async function openToExamine(place: StoreAddress, clock: Clock): Promise<Db> {
   const { dataDir, databaseUrl, databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
   const onFatal = (error: Error) => {
     throw error;

@@ -43,7 +43,7 @@ async function addressesOf(host: string): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch {
-    // A name that cannot be found is told by the attempt to connect, in better words.
+    // The attempt to connect reports a name that cannot be found, in better words.
     return [];
   }
 }

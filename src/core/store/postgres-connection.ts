@@ -1,11 +1,14 @@
 import type pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 
-/** A connection on which nothing was heard for so long is asked whether its other end is still there. */
+/** A connection that received nothing for this long, in ms, is probed: is its other end still there? */
 const KEEP_ALIVE_AFTER_MS = 10_000;
-/** What takes long on purpose, and holds nobody else up: examining the whole store, changing the schema. */
+/**
+ * The limit for statements that take long on purpose and hold nobody else up: examining the whole store, changing the
+ * schema.
+ */
 export const LONG_STATEMENT_MS = 3_600_000;
-/** What the connection is called by which each running server hears of the others; commands have none. */
+/** The name of the connection on which a running server is notified by the others; commands have no such connection. */
 export const WAKE_CONNECTION = "parley wake";
 /** Servers that start together wait for the one that changes the schema. */
 const LONG_LOCK_MS = 600_000;
@@ -14,9 +17,9 @@ const LONG_LOCK_MS = 600_000;
  * Returns how every connection to PostgreSQL is opened: nothing on it lasts longer than `waitMs`, on either side, so that
  * a write that cannot go on is refused within two seconds by default (spec/invariants R7).
  *
- * The database ends a transaction whose server says nothing for half of the wait. That is below what anybody waits for a
- * lock, so whoever wants a row that a frozen server holds gets it while the wait lasts. It is far above every pause of a
- * server that runs; one that lost its transaction so runs it again, or says that nothing was done.
+ * The database ends a transaction whose server sends nothing for half of the wait. That is below the wait of anybody
+ * for a lock, so a caller that needs a row of a frozen server gets it while the wait lasts. It is far above every pause
+ * of a server that runs. A server that lost its transaction so runs it again, or reports that nothing was done.
  */
 export function connectionTo(url: string, waitMs: number, name: string): pg.ClientConfig {
   return {

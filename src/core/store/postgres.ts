@@ -8,7 +8,7 @@ import { oncePerText, type Sql } from "./sql.ts";
 
 export interface PostgresOptions {
   url: string;
-  /** Told of connections that broke while idle. */
+  /** Receives the errors of connections that broke while idle. */
   onError: (error: Error) => void;
   poolSizes?: PoolSizes;
   /** How long a transaction or a read may take, its wait for a connection included. */
@@ -34,17 +34,20 @@ const DISK_FULL = "53100";
 const PLANS_LAST_SECONDS = 300;
 /** A deadlock, a conflict of serialization, and a transaction that the database ended because this server stood still. */
 const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
-/** Nobody waits for this longer than the rest of what was theirs: whoever cannot be told to roll back is cut off. */
+/**
+ * Nobody waits longer than this, in ms, or than the rest of the wait: a connection that cannot be told to roll back is
+ * cut off.
+ */
 const ROLLBACK_WITHIN_MS = 200;
 
-/** What is left of a wait, in ms. @throws {Refusal} `store_unavailable` when nothing is */
+/** Returns the rest of a wait, in ms. @throws {Refusal} `store_unavailable` when no time is left */
 type Left = () => number;
 
 /**
  * Opens two pools, for transactions and for reads, on PostgreSQL (15 or newer, with `fsync`, `full_page_writes` and
- * `synchronous_commit` on). Transactions are READ COMMITTED; one that met a deadlock runs again. What is not done within
- * `waitMs` is refused: whatever holds it up, a row that a frozen server has, a full pool, or a database that is not heard
- * of any more.
+ * `synchronous_commit` on). Transactions are READ COMMITTED; one that met a deadlock runs again. Work that is not done
+ * within `waitMs` is refused, whether a frozen server's row, a full pool or a database that no longer answers holds it
+ * up.
  *
  * @throws {Error} one sentence for the operator: not reachable, too old, or a setting that loses acknowledged rows
  */
@@ -79,7 +82,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       if (row === undefined) return attempt(work, "BEGIN", startWait(waitMs));
       return queues.run(row, (sinceMs) => attempt(work, "BEGIN", startWait(waitMs, sinceMs)));
     },
-    async aside(work) {
+    async readInWorker(work) {
       try {
         return await onClient(pools.writing, async (client) => {
           await client.query(`SET statement_timeout = ${LONG_STATEMENT_MS}`);
@@ -177,8 +180,8 @@ function openQuery(): Query {
 }
 
 /**
- * Lends a connection; one that broke, that has not answered in time, or that whoever borrowed it dropped does not come
- * back to the pool.
+ * Lends a connection. A connection does not come back to the pool if it broke, has not answered in time, or was dropped
+ * by its borrower.
  */
 async function onClient<T>(pool: pg.Pool, use: (client: pg.PoolClient, drop: () => void) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -228,7 +231,7 @@ async function runTransaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<CommitResult<T>> {
   const topics = new Set<string>();
-  const told: Fact[] = [];
+  const facts: Fact[] = [];
   const say = (text: string, withinMs: number) => client.query({ text, query_timeout: withinMs } as pg.QueryConfig);
   try {
     await say(begin, left());
@@ -236,15 +239,15 @@ async function runTransaction<T>(
       dialect: "postgres",
       all: <Row>(statement: Sql) => query<Row>(client, statement, left()),
       wake: (topic) => void topics.add(topic),
-      tell: (fact) => void told.push(fact),
+      tell: (fact) => void facts.push(fact),
     });
     // point: postgres-before-commit
     const { command } = await say("COMMIT", left());
     // point: postgres-after-commit
     if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
-    return { value, topics, told };
+    return { value, topics, facts };
   } catch (error) {
-    // Whoever does not answer is not asked: its connection ends, and the transaction with it.
+    // A database that does not answer gets no ROLLBACK: its connection ends, and the transaction with it.
     if (!isUnheard(error)) await say("ROLLBACK", ROLLBACK_WITHIN_MS).catch(drop);
     throw error;
   }
@@ -333,7 +336,7 @@ function isUnheard(error: unknown): error is Error {
 
 /**
  * Classes 08 (connection), 53 (resources), 57 (shutdown, and statements that took too long), a lock that was not to be
- * had, a transaction that stood still, and what the client says when the wire broke or nothing is heard on it.
+ * had, a transaction that stood still, and the client's errors when the wire broke or nothing arrives on it.
  */
 function translate(error: unknown): unknown {
   const code = sqlStateOf(error);

@@ -27,8 +27,9 @@ export function lockForServer(path: string): { release(): void } {
 }
 
 /**
- * Nobody else has the database open, as a running server would whose lock file somebody has deleted: whoever has it open
- * holds a lock on the file itself. What a server that was killed has left in its log is brought into the file.
+ * Makes sure that nobody else has the database open, such as a running server whose lock file somebody has deleted: a
+ * process that has it open holds a lock on the file itself. The log that a killed server has left is brought into the
+ * file.
  *
  * @throws {Error} one sentence for the operator
  */

@@ -21,7 +21,7 @@ const FILE = "server.json";
 /** The data folder says which process runs its server, until `forgetServerProcess`. */
 export function noteServerProcess(dataDir: string, process: ServerProcess): void {
   const path = join(dataDir, FILE);
-  // Whoever reads it meanwhile finds the former text or this one, whole.
+  // A concurrent reader finds the former text or this one, whole.
   const fresh = `${path}.${process.pid}.new`;
   // eslint-disable-next-line no-restricted-syntax -- it names a process, and none outlives a loss of power
   writeFileSync(fresh, `${JSON.stringify(process)}\n`, { mode: 0o600 });
@@ -34,7 +34,7 @@ export function forgetServerProcess(dataDir: string, { pid }: Pick<ServerProcess
   if (findServerProcess(dataDir)?.pid === pid) rmSync(join(dataDir, FILE), { force: true });
 }
 
-/** Returns the process that last said so; a server that was killed has left it there. */
+/** Returns the process that last noted itself; a server that was killed has left its note there. */
 export function findServerProcess(dataDir: string): ServerProcess | null {
   try {
     return JSON.parse(readFileSync(join(dataDir, FILE), "utf8")) as ServerProcess;

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
-import { type Aside, openAside } from "./aside.ts";
+import { type WorkerConnection, openWorkerConnection } from "./worker-connection.ts";
 import { inSentence } from "./damage.ts";
 import type { CommitResult, Db, Fact, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
@@ -15,12 +15,12 @@ export interface SqliteOptions {
   onFatal: (error: Error) => void;
   /** Throws a sentence when the files are no longer those that were opened: what is written to them would be lost. */
   checkPlace?: () => void;
-  /** Told the number of each commit that is on disk. */
+  /** Receives the number of each commit that is on disk. */
   onCommit?: (commitNo: number) => void;
 }
 
 /** One commit carries at most this many transactions, so that the first of them does not wait for ever. */
-const TRAIN_LENGTH = 256;
+const GROUP_SIZE = 256;
 /** In KiB, taken as pages are met: most of the indexes of a million questions and their answers fit. */
 const WRITER_CACHE = "PRAGMA cache_size = -131072";
 const READER_CACHE = "PRAGMA cache_size = -8192";
@@ -35,14 +35,14 @@ const FAILED_SYNC = "A sync to disk failed: what is on disk is unknown, so this 
 /** The files that were opened are not at their paths any more. */
 export class PlaceLost extends Error {}
 
-interface Passenger {
+interface PendingTransaction {
   work: (tx: Tx) => Promise<unknown>;
   resolve: (result: CommitResult<unknown>) => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * Opens a SQLite database with one writer and the commit train: transactions that arrive in one turn of the event
+ * Opens a SQLite database with one writer and a group commit: transactions that arrive in one turn of the event
  * loop share a commit, each in a savepoint of its own, and each resolves only after that commit is on disk.
  *
  * @throws {Error} one sentence for the operator: an unsafe engine, or settings that did not take
@@ -53,18 +53,19 @@ export function openSqlite(options: SqliteOptions): Db {
 
   const writer = connect(options.path, parleyNow, WRITER_CACHE);
   const version = checkEngine(writer, inMemory);
-  // While a train is under way, a second connection reads: it sees committed rows only. Else the writer's does, because a
-  // connection drops its cached pages whenever another has written. A database in memory has but one, so its reads wait.
+  // A second connection reads while a group commit is under way: it sees committed rows only. Otherwise the writer's
+  // connection reads, because a connection drops its cached pages whenever another has written. A database in memory
+  // has but one connection, so its reads wait.
   const reader = inMemory ? writer : connect(options.path, parleyNow, READER_CACHE);
 
   const write = runner(writer);
   const read = inMemory ? write : runner(reader);
-  const line = openLine(openTrack(writer, write, options));
-  const asides = new Set<Aside>();
+  const queue = openCommitQueue(openGroupCommit(writer, write, options));
+  const asides = new Set<WorkerConnection>();
   let closed = false;
 
   async function all<Row>(statement: Sql): Promise<Row[]> {
-    while (inMemory && line.moving()) await line.moving();
+    while (inMemory && queue.moving()) await queue.moving();
     try {
       return writer.isTransaction ? read<Row>(statement) : write<Row>(statement);
     } catch (error) {
@@ -79,36 +80,36 @@ export function openSqlite(options: SqliteOptions): Db {
     transact<T>(work: (tx: Tx) => Promise<T>) {
       return new Promise<CommitResult<T>>((resolve, reject) => {
         if (closed) return reject(new Refusal("store_unavailable"));
-        line.join({ work, resolve: resolve as Passenger["resolve"], reject });
+        queue.join({ work, resolve: resolve as PendingTransaction["resolve"], reject });
       });
     },
-    async aside(work) {
+    async readInWorker(work) {
       if (closed) throw new Refusal("store_unavailable");
       if (inMemory) return work({ dialect: "sqlite", all });
-      const aside = openAside(options.path, parleyNow);
-      asides.add(aside);
+      const worker = openWorkerConnection(options.path, parleyNow);
+      asides.add(worker);
       try {
-        return await work(aside);
+        return await work(worker);
       } catch (error) {
         throw translate(error, options.path);
       } finally {
-        await aside.close();
-        asides.delete(aside);
+        await worker.close();
+        asides.delete(worker);
       }
     },
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([...asides].map((aside) => aside.close()));
-      while (line.moving()) await line.moving();
+      await Promise.all([...asides].map((worker) => worker.close()));
+      while (queue.moving()) await queue.moving();
       if (!inMemory) reader.close();
       writer.close();
     },
   };
 }
 
-/** What every train runs on. */
-interface Track extends Pick<SqliteOptions, "path" | "onFatal" | "checkPlace" | "onCommit"> {
+/** The connection and its statements, by which every group is committed. */
+interface GroupCommit extends Pick<SqliteOptions, "path" | "onFatal" | "checkPlace" | "onCommit"> {
   writer: DatabaseSync;
   write: <Row>(statement: Sql) => Row[];
   save: StatementSync;
@@ -117,15 +118,15 @@ interface Track extends Pick<SqliteOptions, "path" | "onFatal" | "checkPlace" | 
   stampCommit(): number | null;
 }
 
-function openTrack(writer: DatabaseSync, write: Track["write"], options: SqliteOptions): Track {
+function openGroupCommit(writer: DatabaseSync, write: GroupCommit["write"], options: SqliteOptions): GroupCommit {
   const { path, onFatal, checkPlace, onCommit } = options;
   let stamp: StatementSync | null = null;
   return {
     path,
     writer,
     write,
-    save: writer.prepare("SAVEPOINT passenger"),
-    release: writer.prepare("RELEASE passenger"),
+    save: writer.prepare("SAVEPOINT work"),
+    release: writer.prepare("RELEASE work"),
     stampCommit() {
       if (!stamp && !tableExists(writer, "meta")) return null;
       stamp ??= writer.prepare("UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now() RETURNING commit_no");
@@ -137,72 +138,72 @@ function openTrack(writer: DatabaseSync, write: Track["write"], options: SqliteO
   };
 }
 
-/** Whoever waits for a train; one moves at a time. */
-interface Line {
-  join(passenger: Passenger): void;
+/** The transactions that wait for a commit; one group runs at a time. */
+interface CommitQueue {
+  join(transaction: PendingTransaction): void;
   /** Resolves when nobody waits any more; null while nobody does. */
   moving(): Promise<void> | null;
 }
 
-function openLine(track: Track): Line {
-  const waiting: Passenger[] = [];
+function openCommitQueue(groupCommit: GroupCommit): CommitQueue {
+  const waiting: PendingTransaction[] = [];
   let moving: Promise<void> | null = null;
 
-  async function moveTrains(): Promise<void> {
+  async function commitGroups(): Promise<void> {
     while (waiting.length > 0) {
-      await nextTurn();
-      await runTrain(track, waiting.splice(0, TRAIN_LENGTH));
+      await yieldToEventLoop();
+      await runGroupCommit(groupCommit, waiting.splice(0, GROUP_SIZE));
     }
     moving = null;
   }
   return {
-    join(passenger) {
-      waiting.push(passenger);
-      moving ??= moveTrains();
+    join(transaction) {
+      waiting.push(transaction);
+      moving ??= commitGroups();
     },
     moving: () => moving,
   };
 }
 
-/** Every passenger is told what became of its transaction, once the commit that they share is on disk. */
-async function runTrain(track: Track, train: readonly Passenger[]): Promise<void> {
-  const { writer, path } = track;
-  const arrivals: (() => void)[] = [];
+/** Runs a group of transactions and commits it; each promise settles once the commit that they share is on disk. */
+async function runGroupCommit(groupCommit: GroupCommit, group: readonly PendingTransaction[]): Promise<void> {
+  const { writer, path } = groupCommit;
+  const ends: (() => void)[] = [];
   try {
     writer.exec("BEGIN IMMEDIATE");
-    let carried = 0;
-    for (const passenger of train) {
-      const arrival = await carry(track, passenger);
-      arrivals.push(arrival.tell);
-      if (arrival.kept) carried += 1;
+    let kept = 0;
+    for (const transaction of group) {
+      const end = await runInSavepoint(groupCommit, transaction);
+      ends.push(end.tell);
+      if (end.kept) kept += 1;
     }
-    if (carried > 0) {
-      const commitNo = track.stampCommit();
-      track.checkPlace?.();
+    if (kept > 0) {
+      const commitNo = groupCommit.stampCommit();
+      groupCommit.checkPlace?.();
       // point: sqlite-before-commit
       writer.exec("COMMIT");
       // point: sqlite-after-commit
-      if (commitNo !== null) track.onCommit?.(commitNo);
+      if (commitNo !== null) groupCommit.onCommit?.(commitNo);
     } else {
       writer.exec("ROLLBACK");
     }
   } catch (error) {
     if (writer.isTransaction) writer.exec("ROLLBACK");
-    if (isFailedSync(error)) track.onFatal(new Error(FAILED_SYNC, { cause: error }));
-    if (error instanceof PlaceLost) track.onFatal(error);
-    for (const passenger of train) passenger.reject(translate(error, path));
+    if (isFailedSync(error)) groupCommit.onFatal(new Error(FAILED_SYNC, { cause: error }));
+    if (error instanceof PlaceLost) groupCommit.onFatal(error);
+    for (const transaction of group) transaction.reject(translate(error, path));
     return;
   }
-  for (const tell of arrivals) tell();
+  for (const tell of ends) tell();
 }
 
 /** Runs one transaction in a savepoint of its own. @returns whether it is part of the commit, and how to tell its end */
-async function carry(
-  { path, writer, write, save, release }: Track,
-  passenger: Passenger,
+async function runInSavepoint(
+  { path, writer, write, save, release }: GroupCommit,
+  transaction: PendingTransaction,
 ): Promise<{ kept: boolean; tell: () => void }> {
   const topics = new Set<string>();
-  const told: Fact[] = [];
+  const facts: Fact[] = [];
   let over = false;
   const tx: Tx = {
     dialect: "sqlite",
@@ -211,27 +212,27 @@ async function carry(
       return write<Row>(statement);
     },
     wake: (topic) => void topics.add(topic),
-    tell: (fact) => void told.push(fact),
+    tell: (fact) => void facts.push(fact),
   };
 
   save.run();
   try {
-    const value = await passenger.work(tx);
+    const value = await transaction.work(tx);
     over = true;
     release.run();
     // point: sqlite-between-passengers
-    return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };
+    return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };
   } catch (error) {
     over = true;
-    // A full disk may have undone the whole transaction already: then the train as a whole has failed.
+    // A full disk may have undone the whole transaction already: then the group as a whole has failed.
     if (!writer.isTransaction) throw error;
-    writer.exec("ROLLBACK TO passenger; RELEASE passenger");
-    return { kept: false, tell: () => passenger.reject(translate(error, path)) };
+    writer.exec("ROLLBACK TO work; RELEASE work");
+    return { kept: false, tell: () => transaction.reject(translate(error, path)) };
   }
 }
 
 /**
- * The log grows to 32 MiB between checkpoints, not 4: a page that many trains change is then copied once, and the
+ * The log grows to 32 MiB between checkpoints, not 4: a page that many groups change is then copied once, and the
  * database is synced less often while everybody waits.
  */
 function connect(path: string, parleyNow: () => number, cache: string): DatabaseSync {

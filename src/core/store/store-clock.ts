@@ -12,15 +12,15 @@ export interface StoreClock {
   wallAheadMs(): number;
   /** Goes on from what a database remembers. Returns whether the time since then is known by the machine's uptime. */
   goOnFrom(kept: ClockMark): boolean;
-  /** Where the clock stands, for whoever opens the database next. */
+  /** The state of the clock, for the next process that opens the database. */
   mark(): Omit<ClockMark, "lastMs">;
   /** The store's time is the wall clock's from here on, even if it was later before. */
   takeWall(): void;
 }
 
-/** What a database remembers of its clock. */
+/** The state of the clock that a database remembers. */
 export interface ClockMark {
-  /** The boot in which `zeroMs` means something; null when there is none such. */
+  /** The boot to which `zeroMs` belongs; null when the boot is unknown. */
   boot: string | null;
   /** The store's time at which the uptime of that boot was zero. */
   zeroMs: number;
@@ -30,7 +30,7 @@ export interface ClockMark {
 
 /** A wall clock that is further off than this is not followed: it was stepped, and nobody can say which is right. */
 const FOLLOWED_MS = 60_000;
-/** Of a second, as kernels slew a clock; a deadline of an hour moves by less than a second. */
+/** The fraction of a second per second, as kernels slew a clock; a deadline of an hour moves by less than a second. */
 const SLEW = 1 / 4000;
 /** A clock that was not looked at for longer is drawn no further for it. */
 const SLEWED_AT_ONCE_MS = 10_000;

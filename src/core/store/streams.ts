@@ -58,8 +58,8 @@ export async function findStreamNumbers(on: Queryable, streams: readonly string[
 }
 
 /**
- * Deletes events older than `keptMs` of one stream that has some, and moves its retention mark, so that whoever resumes
- * before the mark is told to start again. Returns true when it found any.
+ * Deletes events older than `keptMs` of one stream that has some, and moves its retention mark, so that a reader that
+ * resumes before the mark is asked to start again. Returns true when it found any.
  */
 export async function trimOneStream(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
   const old = await first<{ stream: string }>(

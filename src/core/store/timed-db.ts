@@ -1,7 +1,10 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Db } from "./db.ts";
 
-/** Returns the database with a clock on it: `observe` is told how long each transaction took, its wait and its commit included. */
+/**
+ * Returns the database with a clock on it: `observe` receives how long each transaction took, its wait and its commit
+ * included.
+ */
 export function timedDb(db: Db, clock: Clock, observe: (seconds: number) => void): Db {
   return {
     ...db,

@@ -1,15 +1,15 @@
 import type { Clock } from "../../lib/clock.ts";
 
 /**
- * Wake-ups are hints: whoever waits subscribes, reads, waits, and reads again. Losing every wake-up costs time, never
- * truth (spec/invariants C5).
+ * Wake-ups are hints: a waiter subscribes, reads, waits, and reads again. Losing every wake-up costs time, never truth
+ * (spec/invariants C5).
  */
 export interface Wake {
   /** Calls `look` whenever `topic` may have changed, until the returned function is called. */
   subscribe(topic: string, look: () => void): () => void;
-  /** Wakes whoever waits on these topics, on every node. */
+  /** Wakes the waiters on these topics, on every node. */
   publish(topics: Iterable<string>): void;
-  /** Wakes waiters of this node only: for what another node, or the polling fallback, has said. */
+  /** Wakes waiters of this node only: for a change that another node, or the polling fallback, has reported. */
   wakeHere(topic: string): void;
   /** The topics somebody waits on. */
   topics(): Iterable<string>;
@@ -53,55 +53,55 @@ export function openWake(carrier?: WakeCarrier): Wake {
   };
 }
 
-/** Everybody who reads the feed of open questions. */
+/** Wakes the readers of the feed of open questions. */
 export const FEED_TOPIC = "feed";
 
-/** Everybody who looks at an inbox. */
+/** Wakes the viewers of an inbox. */
 export const INBOX_TOPIC = "inbox";
 
-/** Whoever sends what is due. */
+/** Wakes the loop that sends due messages. */
 export const DELIVERIES_TOPIC = "deliveries";
 
-/** Whoever tells agents what happened. */
+/** Wakes the loop that notifies agents of events. */
 export const WEBHOOKS_TOPIC = "webhooks";
 
-/** Whoever waits for what people say to an agent. */
-export const saidTopic = (agent: string): string => `said:${agent}`;
+/** Wakes the callers that wait for messages from people to an agent. */
+export const conversationTopic = (agent: string): string => `said:${agent}`;
 
-/** Whoever waits for one ask. */
+/** Wakes the callers that wait for one ask. */
 export const askTopic = (askId: string): string => `ask:${askId}`;
 
-/** Whoever waits for the answer to one ask of an executor. */
+/** Wakes the callers that wait for the answer to one ask of an executor. */
 export const relayTopic = (askId: string): string => `relay:${askId}`;
 
-/** Whoever waits for one job, or follows it. */
+/** Wakes the callers that wait for one job, or follow it. */
 export const jobTopic = (jobId: string): string => `job:${jobId}`;
 
-/** Whoever goes on by a key or a session, named by its hash. */
+/** Wakes the streams and waits that depend on a key or a session, named by its hash. */
 export const credentialTopic = (hash: string): string => `credential:${hash}`;
 
-/** Whoever waits for a job to claim. */
+/** Wakes the workers that wait for a job to claim. */
 export const CLAIMS_TOPIC = "claims";
 
-/** Whoever waits for one task of a coding agent, or follows it. */
+/** Wakes the callers that wait for one task of a coding agent, or follow it. */
 export const taskTopic = (repo: string, id: string): string => `task:${repo}/${id}`;
 
-/** Whoever follows all tasks of a repository. */
+/** Wakes the callers that follow all tasks of a repository. */
 export const boardTopic = (repo: string): string => `board:${repo}`;
 
-/** Whoever starts tasks, or does what a review has left. */
+/** Wakes the loops that start tasks, or do the work that a review has left. */
 export const TASKS_TOPIC = "tasks";
 
-/** Whoever follows a numbered stream. */
+/** Wakes the callers that follow a numbered stream. */
 export const streamTopic = (stream: string): string => `stream:${stream}`;
 
-/** A waiter on some topics, who misses nothing that is said between two waits. */
+/** A waiter on some topics, who misses no wake-up between two waits. */
 export interface Watch extends Disposable {
   /** Resolves when a topic was woken since the last call, after `ms`, or when one of the signals is aborted. */
   next(ms: number): Promise<void>;
 }
 
-/** Starts to watch; whoever reads the rows after this and then calls `next` sees every later change. */
+/** Starts to watch. A caller that reads the rows after this and then calls `next` sees every later change. */
 export function watch(
   ctx: { wake: Wake; clock: Clock },
   topics: readonly string[],

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { ACCESS_CHECKS } from "../../access/store/bound-subscriptions.ts";
@@ -19,7 +19,7 @@ const CHECKS: readonly Check[] = [
   ...ASSIGNMENT_CHECKS,
 ];
 
-/** What one check found: nothing in `offenders`, and the promise holds. */
+/** The result of one check; the promise holds when `offenders` is empty. */
 export interface Finding {
   /** The invariant, as docs/spec/invariants.md numbers it. */
   check: string;
@@ -37,7 +37,7 @@ export async function examineRows(on: Queryable, quick: boolean): Promise<Findin
   const findings: Finding[] = [];
   for (const { check, promise, look } of CHECKS) {
     // A server that examines its store goes on answering between two checks.
-    await nextTurn();
+    await yieldToEventLoop();
     let offenders = await look(on, quick);
     if (offenders.length > 0) {
       const again = new Set(await look(on, quick));

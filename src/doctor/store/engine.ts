@@ -5,10 +5,10 @@ import { first, one, type Db } from "../../core/store/db.ts";
 import type { Finding } from "./checks.ts";
 import { readHighwater } from "../../core/store/highwater.ts";
 import { SCHEMA_NUMBER } from "../../core/store/migrate.ts";
-import type { StorePlace } from "../../core/store/open-store.ts";
+import type { StoreAddress } from "../../core/store/open-store.ts";
 import { raw, sql } from "../../core/store/sql.ts";
 
-/** What the engine and the machine say, beside what they must not say. */
+/** The findings about the engine and the machine, and the facts about both. */
 export interface EngineReport {
   findings: Finding[];
   facts: Record<string, string | number>;
@@ -19,7 +19,7 @@ const MEBIBYTE = 1_048_576;
 const LEAST_FREE_BYTES = 100 * MEBIBYTE;
 
 /** Examines the engine under the rows: schema, clock, durability, disk; the whole file too, unless `quick`. */
-export async function examineEngine(db: Db, place: StorePlace, nowMs: number, quick: boolean): Promise<EngineReport> {
+export async function examineEngine(db: Db, place: StoreAddress, nowMs: number, quick: boolean): Promise<EngineReport> {
   const facts: EngineReport["facts"] = { engine: db.describes };
   const findings: Finding[] = [];
   const add = (check: string, promise: string, offenders: string[]) => findings.push({ check, promise, offenders });
@@ -50,7 +50,7 @@ export async function examineEngine(db: Db, place: StorePlace, nowMs: number, qu
 }
 
 /** Examines what stands beside the database: the folder and the installation key are their owner's alone. */
-export function examineFiles({ dataDir, keyFile, databaseUrl }: StorePlace): Finding {
+export function examineFiles({ dataDir, keyFile, databaseUrl }: StoreAddress): Finding {
   const offenders: string[] = [];
   if (databaseUrl === undefined) offenders.push(...modeProblems(dataDir, FOLDER_MODE));
   // A key that somebody else put there, such as a container's secret, has the mode they chose.
@@ -62,7 +62,7 @@ export function examineFiles({ dataDir, keyFile, databaseUrl }: StorePlace): Fin
   return { check: "files", promise: "the data folder and the installation key are their owner's alone", offenders };
 }
 
-async function historyProblems(db: Db, { dataDir }: StorePlace, facts: EngineReport["facts"]): Promise<string[]> {
+async function historyProblems(db: Db, { dataDir }: StoreAddress, facts: EngineReport["facts"]): Promise<string[]> {
   // The file first: the number in the database only grows meanwhile.
   const highest = readHighwater(join(dataDir, HIGHWATER_FILE));
   const { commit_no: commitNo } = await one<{ commit_no: number }>(db, sql`SELECT commit_no FROM meta`);
@@ -71,7 +71,7 @@ async function historyProblems(db: Db, { dataDir }: StorePlace, facts: EngineRep
   return highest > commitNo ? [`the database ends at commit ${commitNo}, ${highest} was once on disk`] : [];
 }
 
-function diskProblems({ dataDir }: StorePlace, facts: EngineReport["facts"]): string[] {
+function diskProblems({ dataDir }: StoreAddress, facts: EngineReport["facts"]): string[] {
   const { bavail, bsize } = statfsSync(dataDir);
   const wal = join(dataDir, `${DATABASE_FILE}-wal`);
   facts["wal_bytes"] = existsSync(wal) ? statSync(wal).size : 0;
@@ -79,7 +79,7 @@ function diskProblems({ dataDir }: StorePlace, facts: EngineReport["facts"]): st
   return bavail * bsize < LEAST_FREE_BYTES ? [`${Math.floor((bavail * bsize) / MEBIBYTE)} MiB are free`] : [];
 }
 
-/** What is promised of the file of a SQLite database. */
+/** The check of a SQLite database's file. */
 export const PAGES_SOUND = { check: "D4", promise: "every page and every reference of the database is sound" };
 
 /** Reads the whole file of a SQLite database. @throws {DatabaseDamaged} where the engine gives up on it */

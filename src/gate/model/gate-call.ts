@@ -3,21 +3,21 @@ import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 /** The door of what a gate asks people. */
 export const GATE_DOOR = "gate";
 
-/** How a gate may be called; without a dot, so that the first one of `files.write_file` ends it. */
+/** The form of a gate's name; without a dot, so that the first one of `files.write_file` ends it. */
 export const GATE_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
-/** Whoever asked stays away for so long before what was approved is good no more. */
+/** How long a requester may stay away, in ms, before the approval is no longer good. */
 export const GOOD_AFTER_MS = 3_600_000;
 
 /** A call that runs is held for so long by each sign of life of its gate. */
 export const HELD_MS = 60_000;
 
-/** Returns what a gated tool is called wherever functions have names: in requests, in rules and in receipts. */
+/** Returns the name of a gated tool wherever functions have names: in requests, in rules and in receipts. */
 export function functionOf({ gate, tool }: { gate: string; tool: string }): string {
   return `${gate}.${tool}`;
 }
 
-/** Where a call stands; what was decided about it stands with its request (spec/gate 2). */
+/** The state of a call; the decision about it is with its request (spec/gate 2). */
 export const CALL_STATES = ["asked", "dropped", "started", "ended", "unknown", "settled"] as const;
 export type CallState = (typeof CALL_STATES)[number];
 
@@ -28,12 +28,12 @@ export interface GateCall {
   asker: string;
   gate: string;
   tool: string;
-  /** Of agent, gate, tool and arguments: the same call has the same. */
+  /** The digest of agent, gate, tool and arguments: the same call has the same digest. */
   sameHash: string;
   policyVersion: string;
   /** It starts before this or not at all. */
   goodUntil: number;
-  /** Of all that the approval is bound to, as `boundDigest` makes it. */
+  /** The digest of all that the approval is bound to, as `boundDigest` makes it. */
   digest: string;
   /** The tool says, and was accepted saying, that a second run changes nothing more. */
   isRepeatable: boolean;
@@ -42,7 +42,7 @@ export interface GateCall {
   state: CallState;
   /** Which attempt of a gate started it. */
   run: string | null;
-  /** Of the arguments that ran. */
+  /** The digest of the arguments that ran. */
   consentDigest: string | null;
   startedAt: number | null;
   heldUntil: number | null;
@@ -51,7 +51,7 @@ export interface GateCall {
   resultDigest: string | null;
 }
 
-/** What of a call is known before people were asked. */
+/** The facts of a call that are known before people are asked. */
 export type NewGateCall = Pick<
   GateCall,
   | "askId"

@@ -1,2 +1,2 @@
-/** What an MCP server says of a tool, as it says it. */
+/** A tool as its MCP server lists it. */
 export type ListedTool = Readonly<Record<string, unknown>> & { name: string };

@@ -4,7 +4,7 @@ import { sql } from "../../core/store/sql.ts";
 /** The loop that gives calls up looks every second. */
 const LONG_LAPSED_MS = 120_000;
 
-/** What must be so of gated calls, beside what the table itself refuses. */
+/** The invariants of gated calls, beyond the constraints of the table itself. */
 export const GATE_CHECKS: readonly Check[] = [
   checkRows(
     "W1",

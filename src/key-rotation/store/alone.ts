@@ -23,14 +23,14 @@ export interface StoreAlone {
   close(): Promise<void>;
 }
 
-export interface AlonePlace {
+export interface ExclusiveStoreAddress {
   dataDir: string;
   databaseUrl?: string | undefined;
   databaseWaitMs: number;
 }
 
 /** @throws {Error} one sentence for the operator */
-export function openAlone(place: AlonePlace, clock: Clock): Promise<StoreAlone> {
+export function openAlone(place: ExclusiveStoreAddress, clock: Clock): Promise<StoreAlone> {
   return place.databaseUrl === undefined
     ? openOnSqlite(place.dataDir, clock)
     : openOnPostgres(place.databaseUrl, place.databaseWaitMs);
@@ -55,7 +55,7 @@ async function openOnSqlite(dataDir: string, clock: Clock): Promise<StoreAlone> 
     const open = (connection = new DatabaseSync(path, { timeout: 5000 }));
     const storeClock = openStoreClock(clock);
     open.function("parley_now", () => storeClock.now());
-    // From here on nobody else reads or writes the file, until it is closed. What is overwritten leaves no old bytes.
+    // From here on nobody else reads or writes the file, until it is closed. Overwritten rows leave no old bytes.
     open.exec("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     const all = <Row>({ sql: text, values }: Sql) =>
       Promise.resolve(open.prepare(text).all(...(values as SQLInputValue[])) as Row[]);
@@ -81,8 +81,8 @@ function lockServer(dataDir: string): { release(): void } {
   try {
     return lockForServer(join(dataDir, LOCK_FILE));
   } catch (error) {
-    const said = (error as Error).message;
-    if (!said.startsWith("Another Parley server")) throw error;
+    const words = (error as Error).message;
+    if (!words.startsWith("Another Parley server")) throw error;
     throw new Error(`A Parley server is running on ${dataDir}; stop it with parley stop, ${STOP_FIRST}`, {
       cause: error,
     });
@@ -90,7 +90,7 @@ function lockServer(dataDir: string): { release(): void } {
 }
 
 const CONNECT_WITHIN_MS = 10_000;
-/** Whoever else changes the key of this database has it. */
+/** The lock that a process holds while it changes the key of this database. */
 const TURN = "parley keys rotate-installation";
 
 async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> {
@@ -101,7 +101,7 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
     statement_timeout: LONG_STATEMENT_MS,
     types: postgresNumbers,
   });
-  // What breaks between two statements is told by the next one.
+  // A connection that breaks between two statements fails the next one.
   client.on("error", () => {});
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const tx: Tx = { dialect: "postgres", all, ...nobodyHears };
@@ -121,7 +121,7 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
     async begin() {
       await refuseOthers(tx);
       await client.query(BEGIN_LONG);
-      // Whoever comes from now on reads what is sealed before anything else, and waits here.
+      // A server that starts from now on reads the sealed secrets before anything else, and waits here.
       await all(raw("LOCK TABLE sealed_secrets IN ACCESS EXCLUSIVE MODE"));
       await refuseOthers(tx);
     },

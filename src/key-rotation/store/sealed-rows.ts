@@ -5,7 +5,7 @@ import { empty, raw, sql } from "../../core/store/sql.ts";
 import { named } from "../../backup/store/tables.ts";
 
 /** A column in which something is sealed, and for what. */
-export interface SealedPlace {
+export interface SealedColumn {
   table: string;
   key: string;
   column: string;
@@ -16,7 +16,7 @@ export interface SealedPlace {
 }
 
 /** Every place in which something is sealed under the installation key. */
-export const SEALED_PLACES: readonly SealedPlace[] = [
+export const SEALED_PLACES: readonly SealedColumn[] = [
   whole("sealed_secrets", "name", "sealed"),
   whole("webhook_endpoints", "endpoint_id", "secrets"),
   whole("conversations", "number", "sealed_key", (number) => sealedFor(Number(number))),
@@ -42,7 +42,7 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   },
 ];
 
-function whole(table: string, key: string, column: string, idOf = (text: string) => text): SealedPlace {
+function whole(table: string, key: string, column: string, idOf = (text: string) => text): SealedColumn {
   const find = (sealed: string, id: string) => ({ sealed, rowId: idOf(id) });
   return { table, key, column, where: `${column} IS NOT NULL`, find };
 }
@@ -52,7 +52,7 @@ const ROWS_AT_ONCE = 500;
 /** Every text of the place is what `change` makes of it. Returns how many were changed. */
 export async function changeSealed(
   tx: Tx,
-  { table, key, column, where }: SealedPlace,
+  { table, key, column, where }: SealedColumn,
   change: (text: string, key: string) => Promise<string>,
 ): Promise<number> {
   const [keys, texts] = [named(key), named(column)];
@@ -73,7 +73,7 @@ export async function changeSealed(
   }
 }
 
-/** What follows from the installation key, beside what is sealed, and is not the same under another one. */
+/** The counts of what depends on the installation key without being sealed, and ends under another key. */
 export interface Dependents {
   /** Messages about open requests, whose links, codes and reply addresses follow from the key. */
   messages: number;

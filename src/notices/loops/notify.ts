@@ -3,19 +3,19 @@ import { base62 } from "../../lib/id.ts";
 import type { Random } from "../../lib/random.ts";
 import { asOf } from "../../questions/model/question.ts";
 import { urgencyAt } from "../../questions/model/feed.ts";
-import { toldNow, type NotifyRules } from "../model/rules.ts";
+import { notifiedNow, type NotifyRules } from "../model/rules.ts";
 import { isOfInterest, quietMsLeft } from "../model/push-settings.ts";
-import { lockAsk } from "../../questions/store/questions.ts";
+import { lockQuestion } from "../../questions/store/questions.ts";
 import {
-  countToldLately,
+  countNotifiedLately,
   findTellable,
   insertCrowdNotice,
   listDueDevices,
-  listWantingAsks,
+  listWantingQuestions,
   touchDeviceIfDue,
   type DeviceKind,
   type DueDevice,
-  type WantingAsk,
+  type WantingQuestion,
 } from "../store/notices.ts";
 import { transact } from "../../core/store/transact.ts";
 
@@ -27,12 +27,13 @@ const MOST_DEVICES = 5000;
 const ASKS_PER_PASS = 1000;
 
 /**
- * Returns a step that chooses whom to tell of crowd questions: of new ones at once, of all that lack answers once a
- * minute, which is also when devices have come due and when others are told instead of those who did not answer.
+ * Returns a step that chooses the people to notify of crowd questions. New questions are notified at once. All that
+ * lack answers are looked at once a minute; that is also when devices have come due and when others are notified
+ * instead of those who did not answer.
  *
  * Choosing is a row for each person and question, with the device's interval begun anew in the same transaction and the
- * question held; so any number of nodes together tell a person once, and of a question no more people than its rule
- * allows. What the step keeps in memory is only when it last looked (spec/ask-a-human 6).
+ * question held. So any number of nodes together notify a person once, and of a question no more people than its rule
+ * allows. In memory the step keeps only when it last looked (spec/ask-a-human 6).
  */
 export function openNotify(
   ctx: Context,
@@ -49,14 +50,14 @@ export function openNotify(
     const due = devices.filter(({ quietHours }) => quietMsLeft(quietHours, at) === 0);
     if (due.length === 0) return false;
 
-    const asks = await listWantingAsks(ctx.db, rules.catchUpMs, isPass ? null : NEW_FOR_MS, ASKS_PER_PASS);
-    const wanting = asks.filter((ask) => toldNow(rules, ask, ask.toldLately) > 0);
-    // A device hears of one question and then rests: the one that needs it most.
+    const asks = await listWantingQuestions(ctx.db, rules.catchUpMs, isPass ? null : NEW_FOR_MS, ASKS_PER_PASS);
+    const wanting = asks.filter((ask) => notifiedNow(rules, ask, ask.notifiedLately) > 0);
+    // A device receives one question and then rests: the one that needs it most.
     wanting.sort((one, other) => urgencyAt(other, at) - urgencyAt(one, at));
     for (const ask of wanting) {
       if (signal.aborted || due.length === 0) break;
-      const told = await tell(ctx, rules, ask, due);
-      for (let i = due.length - 1; i >= 0; i -= 1) if (told.has(due[i]?.id ?? "")) due.splice(i, 1);
+      const notified = await tell(ctx, rules, ask, due);
+      for (let i = due.length - 1; i >= 0; i -= 1) if (notified.has(due[i]?.id ?? "")) due.splice(i, 1);
     }
     return false;
   };
@@ -66,7 +67,7 @@ export function openNotify(
 async function tell(
   ctx: Context,
   rules: NotifyRules,
-  { id: askId, audience }: WantingAsk,
+  { id: askId, audience }: WantingQuestion,
   due: readonly DueDevice[],
 ): Promise<ReadonlySet<string>> {
   const interested = shuffled(
@@ -75,12 +76,12 @@ async function tell(
   );
   if (interested.length === 0) return new Set();
   return transact(ctx, async (tx) => {
-    const told = new Set<string>();
-    const held = await lockAsk(tx, askId);
+    const notified = new Set<string>();
+    const held = await lockQuestion(tx, askId);
     const ask = held && asOf(held.ask, held.now);
-    if (!ask || ask.state !== "open" || ask.held) return told;
-    const wanted = toldNow(rules, ask, await countToldLately(tx, askId, rules.catchUpMs));
-    if (wanted === 0) return told;
+    if (!ask || ask.state !== "open" || ask.held) return notified;
+    const wanted = notifiedNow(rules, ask, await countNotifiedLately(tx, askId, rules.catchUpMs));
+    if (wanted === 0) return notified;
 
     const tellable = await findTellable(
       tx,
@@ -97,9 +98,9 @@ async function tell(
       if (!(await touchDeviceIfDue(tx, device))) continue;
       // point: notify-between-device-and-notice
       await insertCrowdNotice(tx, { askId, device, person });
-      told.add(device);
+      notified.add(device);
     }
-    return told;
+    return notified;
   });
 }
 

@@ -7,7 +7,7 @@ import { deleteOldEvents } from "../store/webhooks.ts";
 /** A question lives a day at most, a request to people a month unless it has no deadline at all. */
 const NOTICES_KEPT = { crowdMs: 2 * DAY_MS, addressedMs: 32 * DAY_MS };
 
-/** Deletes whose devices were told of what, and events of webhooks that have outlived their time; ends expired subscriptions. */
+/** Deletes old notices to devices, and events of webhooks that have outlived their time; ends expired subscriptions. */
 export const sweepNotices: Retention = async (ctx) => {
   const notices = await transact(ctx, (tx) => deleteOldNotices(tx, NOTICES_KEPT, ROWS_PER_STEP));
   await transact(ctx, endExpiredSubscriptions);

@@ -2,7 +2,7 @@ import { DeliveryError } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
 import { asOf } from "../../questions/model/question.ts";
 import {
-  addressedMessage,
+  requestMessage,
   crowdMessage,
   waitingMessage,
   type LockScreen,
@@ -11,8 +11,8 @@ import {
 } from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
 import { listPending } from "../../requests/read.ts";
-import { findAddressed } from "../../requests/store/requests.ts";
-import { findAsk } from "../../questions/store/questions.ts";
+import { findRequest } from "../../requests/store/requests.ts";
+import { findQuestion } from "../../questions/store/questions.ts";
 import { countInWindow } from "../../core/store/limit-windows.ts";
 import { claimNotice, findDueNotices, updateNotice, type DeviceKind, type PushNotice } from "../store/notices.ts";
 import { deactivateIfStillAt, findDevice } from "../store/push-subscriptions.ts";
@@ -27,7 +27,7 @@ const AGAIN_AFTER_MS = [5000, 30_000, 120_000];
 
 interface Sender {
   send: SendPush;
-  /** What this server can send to. */
+  /** The kinds of devices that this server can send to. */
   kinds: readonly DeviceKind[];
   /** How much of what somebody is asked a device shows. */
   shows: LockScreen;
@@ -37,8 +37,8 @@ interface Sender {
  * Sends the messages that are due to devices, up to fifty at once; returns whether it found any.
  *
  * Each is a row that was there first and is leased while it is sent: a crash sends it again, and the second takes the
- * place of the first on the device. What is final meanwhile is never sent; a subscription that its push service knows
- * no more ends; other failures are tried again, never past the deadline (spec/ask-a-human 6).
+ * place of the first on the device. A question that is final meanwhile is never sent. A subscription that its push
+ * service no longer knows ends. Other failures are tried again, never past the deadline (spec/ask-a-human 6).
  */
 export async function sendNotices(ctx: Context, sender: Sender, signal: AbortSignal): Promise<boolean> {
   const due = await findDueNotices(ctx.db, NOTICES_PER_STEP);
@@ -108,13 +108,13 @@ async function write(
   shows: LockScreen,
 ): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
   if (kind === "crowd") {
-    const found = await findAsk(ctx.db, askId);
+    const found = await findQuestion(ctx.db, askId);
     if (!found || found.ask.held || asOf(found.ask, found.now).state !== "open") return null;
     const { ask, now } = found;
     return { message: crowdMessage(ask, now), now, expiresAt: ask.expiresAt };
   }
-  const found = await findAddressed(ctx.db, askId);
+  const found = await findRequest(ctx.db, askId);
   if (!found || found.ask.state !== "open" || found.now >= found.ask.expiresAt) return null;
   const { ask, now } = found;
-  return { message: addressedMessage(ask, now, shows), now, expiresAt: ask.expiresAt };
+  return { message: requestMessage(ask, now, shows), now, expiresAt: ask.expiresAt };
 }

@@ -25,15 +25,15 @@ const PER_ENDPOINT = 4;
 const AT_ONCE = 32;
 const SLOW_DOWN = new Set([429, 502, 503, 504]);
 
-/** Returns what an endpoint is told of an event, or nothing where there is nothing left to tell. */
+/** Returns the content of an event for an endpoint, or null where nothing is left to send. */
 export type PrintEvent = (
   endpoint: WebhookEndpoint,
   event: WebhookEvent,
 ) => Promise<{ body: string; secret: boolean } | null>;
 
 /**
- * Tells agents what they want to hear, signed, at least once, each endpoint at its own pace (spec/a2h 17).
- * Returns whether there was something to tell.
+ * Sends agents the events that they subscribed to, signed, at least once, each endpoint at its own pace (spec/a2h 17).
+ * Returns whether an event was due.
  */
 export async function tellAgents(
   ctx: Context,
@@ -46,7 +46,7 @@ export async function tellAgents(
   return due.length > 0;
 }
 
-/** What it takes to tell somebody something. */
+/** The context for sending one event to an endpoint. */
 interface Line {
   ctx: Context;
   guardedFetch: GuardedFetch;
@@ -110,10 +110,10 @@ function outcomeOf(
 ): Parameters<typeof updateEvent>[2] {
   if ("error" in reply) return { ...NOTHING, ...later(ctx, event, 0), error: reply.error };
   const { status, text, headers } = reply;
-  const told = { status, reply: text.replaceAll("\0", "").toWellFormed() };
-  if (status >= 200 && status < 300) return { ...NOTHING, ...told, state: "delivered" };
+  const result = { status, reply: text.replaceAll("\0", "").toWellFormed() };
+  if (status >= 200 && status < 300) return { ...NOTHING, ...result, state: "delivered" };
   const wanted = SLOW_DOWN.has(status) ? retryAfterMs(headers["retry-after"], ctx.clock.now()) : 0;
-  return { ...NOTHING, ...told, ...later(ctx, event, wanted ?? 0), error: `status ${status}` };
+  return { ...NOTHING, ...result, ...later(ctx, event, wanted ?? 0), error: `status ${status}` };
 }
 
 function later(

@@ -1,8 +1,8 @@
 import { cutTo } from "../../core/model/title.ts";
 import { sha256Hex } from "../../lib/keyring.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import { viewOf } from "../../requests/model/view.ts";
-import type { Ask } from "../../questions/model/question.ts";
+import type { Question } from "../../questions/model/question.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import type { PushSettings } from "./push-settings.ts";
 
@@ -34,7 +34,7 @@ const LONG_PROMPT = 500;
 const LONGEST_TITLE = 200;
 
 /** Returns what a crowd question looks like on a device (spec/ask-a-human 6). */
-export function crowdMessage(ask: Ask, now: number): PushMessage {
+export function crowdMessage(ask: Question, now: number): PushMessage {
   const path = `/q/${ask.id}`;
   const isLong = lengthOf(ask.prompt) > LONG_PROMPT;
   const body =
@@ -66,7 +66,7 @@ const WANTS = {
  * Returns what an ask to somebody looks like on a device: who asks, what kind it is, and the subject where the agent gave
  * one; with `nothing` only that something waits (spec/channels 5.2).
  */
-export function addressedMessage(ask: AddressedAsk, now: number, shows: LockScreen = "subject"): PushMessage {
+export function requestMessage(ask: Request, now: number, shows: LockScreen = "subject"): PushMessage {
   const path = `/inbox/${ask.id}`;
   const { agent, title } = viewOf(ask);
   const wants = WANTS[ask.form.kind];

@@ -7,7 +7,7 @@ export interface QuietHours {
   time_zone: string;
 }
 
-/** What a device asked to be told, and where. */
+/** The notices that a device asked for, and its address. */
 export interface PushSettings {
   kind: "fcm" | "web";
   /** The FCM token, or the push endpoint. */
@@ -28,7 +28,9 @@ export function quietMsLeft(quiet: QuietHours | null, at: number): number {
   return isQuiet ? ((end - now + DAY_MINUTES) % DAY_MINUTES) * 60_000 - (at % 60_000) : 0;
 }
 
-/** True when somebody with these tags of interest wants to hear of a question: no tags mean all, `general` meets all. */
+/**
+ * True when somebody with these tags of interest wants notices of a question: no tags mean all, `general` meets all.
+ */
 export function isOfInterest(interests: readonly Tag[], audience: readonly Tag[]): boolean {
   return interests.length === 0 || audience.includes("general") || interests.some((tag) => audience.includes(tag));
 }

@@ -8,21 +8,21 @@ import { empty, join, sql } from "../../core/store/sql.ts";
 export type NoticeKind = "crowd" | "addressed";
 export type DeviceKind = PushDevice["kind"];
 
-/** An open question that lacks answers, and how many were told of it lately. */
-export interface WantingAsk extends FeedEntry {
-  toldLately: number;
+/** An open question that lacks answers, and how many people were notified of it lately. */
+export interface WantingQuestion extends FeedEntry {
+  notifiedLately: number;
 }
 
 /**
  * Returns up to `limit` open questions that lack answers, those first that end first; only those created in the last
- * `createdWithinMs` where that is given. `toldLately` counts whom the last `latelyMs` saw told.
+ * `createdWithinMs` where that is given. `notifiedLately` counts the people who were notified in the last `latelyMs`.
  */
-export async function listWantingAsks(
+export async function listWantingQuestions(
   on: Queryable,
   latelyMs: number,
   createdWithinMs: number | null,
   limit: number,
-): Promise<WantingAsk[]> {
+): Promise<WantingQuestion[]> {
   const fresh = createdWithinMs === null ? empty : sql`AND a.created_at >= (SELECT parley_now()) - ${createdWithinMs}`;
   const rows = await on.all<{
     ask_id: string;
@@ -48,12 +48,12 @@ export async function listWantingAsks(
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastAnswerAt: row.last_answer_at,
-    toldLately: row.told_lately,
+    notifiedLately: row.told_lately,
   }));
 }
 
-/** Counts who was told of a question in the last `latelyMs`. */
-export async function countToldLately(on: Queryable, askId: string, latelyMs: number): Promise<number> {
+/** Counts the people notified of a question in the last `latelyMs`. */
+export async function countNotifiedLately(on: Queryable, askId: string, latelyMs: number): Promise<number> {
   const row = await one<{ told: number }>(
     on,
     sql`SELECT count(*) AS told FROM notices WHERE ask_id = ${askId} AND kind = 'crowd'
@@ -62,7 +62,7 @@ export async function countToldLately(on: Queryable, askId: string, latelyMs: nu
   return row.told;
 }
 
-/** A device that may be told of a question now, as far as its own interval goes. */
+/** A device that may be notified of a question now, as far as its own interval goes. */
 export interface DueDevice {
   id: string;
   person: string;
@@ -104,7 +104,7 @@ export async function listDueDevices(
   return { devices, now: rows[0]?.now ?? 0 };
 }
 
-/** Returns those devices whose person has not answered, skipped, reported or been told of the question. */
+/** Returns those devices whose person has not answered, skipped, reported or been notified of the question. */
 export async function findTellable(on: Queryable, askId: string, devices: readonly string[]): Promise<Set<string>> {
   if (devices.length === 0) return new Set();
   const rows = await on.all<{ subscription_id: string }>(
@@ -130,7 +130,7 @@ export async function touchDeviceIfDue(tx: Tx, device: string): Promise<boolean>
   return rows.length > 0;
 }
 
-/** Plans to tell a device of a crowd question; its person is never told of it again. */
+/** Plans the notice of a crowd question to a device; its person is never notified of it again. */
 export async function insertCrowdNotice(
   tx: Tx,
   notice: { askId: string; device: string; person: string },

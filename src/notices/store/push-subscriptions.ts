@@ -79,7 +79,7 @@ export async function replaceSubscription(
     WHERE subscription_id = ${id}`);
 }
 
-/** Ends a subscription; false when there is none of that id. */
+/** Ends a subscription. Returns false when no subscription has that id. */
 export async function deactivateSubscription(tx: Tx, id: string): Promise<boolean> {
   const row = await first(
     tx,
@@ -89,8 +89,8 @@ export async function deactivateSubscription(tx: Tx, id: string): Promise<boolea
 }
 
 /**
- * Returns where an active subscription leads, and when it wants quiet. What is addressed to a person leads nowhere once
- * the subscription is somebody else's, or its session or key is over.
+ * Returns where an active subscription leads, and when it wants quiet. A notice that is addressed to a person leads
+ * nowhere once the subscription is somebody else's, or its session or key is over.
  */
 export async function findDevice(
   on: Queryable,

@@ -1,9 +1,9 @@
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { DELIVERY_STATES, WebhookFormat } from "../model/webhook-events.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
-/** Where an agent wants to be told. */
+/** The place where an agent receives events. */
 export interface WebhookEndpoint {
   id: string;
   /** The principal whose it is. */
@@ -19,13 +19,13 @@ export interface WebhookEndpoint {
   createdAt: number;
 }
 
-/** Something that is told to one endpoint. */
+/** An event for one endpoint. */
 export interface WebhookEvent {
   id: string;
   endpointId: string;
   event: string;
   askId: string | null;
-  /** The uid of what somebody said, where it tells of that. */
+  /** The uid of the person's message, where the event is about one. */
   message: string | null;
   /** Written down at the first attempt, and the same ever after. */
   body: string | null;
@@ -103,18 +103,18 @@ function toEvent(row: EventRow): WebhookEvent {
   };
 }
 
-/** What somebody writes down of an endpoint. */
-export type EndpointWish = Pick<WebhookEndpoint, "url" | "format" | "events" | "description" | "enabled">;
+/** The details that somebody enters about an endpoint. */
+export type EndpointInput = Pick<WebhookEndpoint, "url" | "format" | "events" | "description" | "enabled">;
 
 export async function insertEndpoint(
   tx: Tx,
-  wish: EndpointWish & Pick<WebhookEndpoint, "id" | "agent" | "secrets">,
+  input: EndpointInput & Pick<WebhookEndpoint, "id" | "agent" | "secrets">,
 ): Promise<WebhookEndpoint> {
   const row = await one<EndpointRow>(
     tx,
     sql`INSERT INTO webhook_endpoints (endpoint_id, agent, url, format, events, description, enabled, secrets, created_at)
-      VALUES (${wish.id}, ${wish.agent}, ${wish.url}, ${wish.format}, ${JSON.stringify(wish.events)},
-        ${wish.description}, ${wish.enabled ? 1 : 0}, ${wish.secrets}, parley_now()) RETURNING *`,
+      VALUES (${input.id}, ${input.agent}, ${input.url}, ${input.format}, ${JSON.stringify(input.events)},
+        ${input.description}, ${input.enabled ? 1 : 0}, ${input.secrets}, parley_now()) RETURNING *`,
   );
   return toEndpoint(row);
 }
@@ -122,7 +122,7 @@ export async function insertEndpoint(
 /** Changes what is written down of an endpoint. One that is enabled has not failed yet. */
 export async function updateEndpoint(
   tx: Tx,
-  endpoint: EndpointWish & Pick<WebhookEndpoint, "id" | "secrets">,
+  endpoint: EndpointInput & Pick<WebhookEndpoint, "id" | "secrets">,
 ): Promise<WebhookEndpoint> {
   const row = await one<EndpointRow>(
     tx,
@@ -134,7 +134,7 @@ export async function updateEndpoint(
   return toEndpoint(row);
 }
 
-/** The endpoint and everything that was told there are gone. */
+/** Deletes the endpoint and all its events. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`DELETE FROM webhook_events WHERE endpoint_id = ${id}`);
   await tx.all(sql`DELETE FROM webhook_endpoints WHERE endpoint_id = ${id}`);
@@ -155,7 +155,7 @@ export async function findEndpoint(
 export async function listEndpoints(
   on: Queryable,
   agent: string | undefined,
-  page?: { after?: ListPlace; limit: number },
+  page?: { after?: ListPosition; limit: number },
 ): Promise<WebhookEndpoint[]> {
   const { after } = page ?? {};
   const rows = await on.all<EndpointRow>(
@@ -167,7 +167,7 @@ export async function listEndpoints(
   return rows.map(toEndpoint);
 }
 
-/** Plans that an endpoint is told something, once for each id. */
+/** Plans an event for an endpoint, once for each id. */
 export async function insertEvent(
   tx: Tx,
   event: Pick<WebhookEvent, "id" | "endpointId" | "event"> & { askId?: string; message?: string; body?: string },
@@ -182,7 +182,7 @@ export async function insertEvent(
   );
 }
 
-/** Returns what is to be told now, up to `perEndpoint` of each enabled endpoint, longest due first. */
+/** Returns the events that are due, up to `perEndpoint` of each enabled endpoint, longest due first. */
 export async function findDueEvents(on: Queryable, perEndpoint: number, limit: number): Promise<WebhookEvent[]> {
   const rows = await on.all<EventRow>(
     sql`SELECT * FROM (
@@ -235,12 +235,12 @@ export async function noteEndpoint(tx: Tx, id: string, took: boolean, givenUpMs:
   );
 }
 
-/** The endpoint is told nothing more until somebody enables it. */
+/** Disables the endpoint, which receives nothing more until somebody enables it. */
 export async function disableEndpoint(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE webhook_endpoints SET enabled = 0 WHERE endpoint_id = ${id}`);
 }
 
-/** Returns what was told to an endpoint, newest first, that is older than `before`. */
+/** Returns the events of an endpoint, newest first, that are older than `before`. */
 export async function listEvents(
   on: Queryable,
   endpointId: string,
@@ -255,7 +255,7 @@ export async function listEvents(
   return rows.map(toEvent);
 }
 
-/** These are told again, from the first attempt on. Returns how many there were. */
+/** Sends these events again, from the first attempt on. Returns how many there were. */
 export async function repeatEvents(
   tx: Tx,
   endpointId: string,
@@ -271,8 +271,8 @@ export async function repeatEvents(
 }
 
 /**
- * Forgets what was told, or given up, longer ago than `keptMs`, and what waits for a disabled endpoint longer than that.
- * Returns whether there may be more.
+ * Deletes events that were sent, or given up, longer ago than `keptMs`, and those that wait for a disabled endpoint
+ * longer than that. Returns whether there may be more.
  */
 export async function deleteOldEvents(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
   const rows = await tx.all(

@@ -1,6 +1,6 @@
-/** What somebody is known by outside and here, and what stands in its place once it is erased. */
+/** The names and addresses of a person, and the pseudonym that replaces them once they are erased. */
 export interface Identifiers {
-  /** Null where somebody else is called the same, so that the name alone says nothing of whom it means. */
+  /** Null where somebody else has the same name, so that the name alone does not identify the person. */
   name: string | null;
   /** Stands for the name: tells one erased person from another, and nobody who that is. */
   pseudonym: string;
@@ -10,7 +10,10 @@ export interface Identifiers {
 
 export const pseudonymOf = (person: string): string => `Erased person ${person}`;
 
-/** What comes before a name or an address: nothing, what is part of no word, or an escape of JSON or of a URL. */
+/**
+ * Matches the place before a name or an address: the beginning, a character of no word, or an escape of JSON or of a
+ * URL.
+ */
 const BEFORE = String.raw`(?<=^|[^\p{L}\p{N}._+-]|\\[nrtbf]|%[0-9A-Fa-f]{2})`;
 const AFTER_ADDRESS = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`;
 const AFTER_NAME = String.raw`(?![\p{L}\p{N}_])`;
@@ -58,7 +61,10 @@ export function withoutErased(json: string): string {
   return json.replace(/(?<=\[)"erased-\d+-\d+"(?:,|(?=\]))|,"erased-\d+-\d+"(?=[,\]])/g, "");
 }
 
-/** What a digest covers stays as it was approved: the arguments of a call, beside which the rest may change. */
+/**
+ * The part of a text that a digest covers, and that stays as it was approved: the arguments of a call. The rest may
+ * change.
+ */
 const ARGUMENTS = /("kwargs":"(?:[^"\\]|\\.)*")/;
 
 /** Changes a text of JSON everywhere but in a call's arguments. */

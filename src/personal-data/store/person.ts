@@ -9,7 +9,7 @@ export interface DataSubject {
   hasLeft: boolean;
 }
 
-/** Returns everybody of this number or exact name, also whoever was removed. */
+/** Returns everybody of this number or exact name, removed people included. */
 export async function findCalled(on: Queryable, called: string): Promise<DataSubject[]> {
   const rows = await on.all<{ person_id: string; name: string; is_operator: number; left_at: number | null }>(
     sql`SELECT person_id, name, is_operator, left_at FROM people WHERE person_id = ${called} OR name = ${called}
@@ -23,7 +23,7 @@ export async function findCalled(on: Queryable, called: string): Promise<DataSub
   }));
 }
 
-/** Returns what told where to reach the person: identities, and targets of messages and conversations, as JSON. */
+/** Returns every address of the person: identities, and targets of messages and conversations, as JSON. */
 export async function listReached(on: Queryable, person: string): Promise<{ identities: string[]; targets: string[] }> {
   const identities = await on.all<{ value: string }>(sql`SELECT value FROM identities WHERE person = ${person}`);
   const targets = await on.all<{ target: string }>(
@@ -35,8 +35,8 @@ export async function listReached(on: Queryable, person: string): Promise<{ iden
 }
 
 /**
- * Nothing is known any more of how to reach or recognise the person, nor whether a telephone
- * number of theirs wanted messages; the person is called by the pseudonym.
+ * Deletes every means to reach or recognise the person, and whether a telephone number of theirs wanted messages. The
+ * person's name becomes the pseudonym.
  */
 export async function forgetPerson(
   tx: Tx,

@@ -2,10 +2,10 @@ import type { Context } from "../../context.ts";
 import { findPolicyReloads } from "../store/learning.ts";
 
 /**
- * Returns a step that has the policy file read again once somebody said so, on whichever server (`parley policy reload`).
+ * Returns a step that reads the policy file again once somebody asked for it on any server (`parley policy reload`).
  */
 export function openFollowPolicy(ctx: Pick<Context, "db">, file: { reload(): Promise<void> }): () => Promise<void> {
-  // What was last seen; losing it costs one needless look at the file.
+  // The last number seen; losing it costs one needless look at the file.
   let seen: number | null = null;
 
   return async () => {

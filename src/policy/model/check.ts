@@ -1,15 +1,15 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import type { PolicyDecision, Policy, PolicyRule } from "./policy.ts";
+import type { PolicyEffect, Policy, PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];
 
-/** What is wrong at one place of a policy. */
+/** The mistake at one place of a policy. */
 export interface PolicyFault {
   path: PolicyPath;
-  /** What it must be, or what it is not: the rest of a sentence that begins with the place. */
+  /** The rest of a sentence that begins with the place: what it must be, or must not be. */
   says: string;
 }
 
@@ -24,7 +24,7 @@ export class PolicyMistake extends Error {
   }
 }
 
-const DECISIONS: readonly PolicyDecision[] = ["ALLOW", "DENY", "ESCALATE"];
+const DECISIONS: readonly PolicyEffect[] = ["ALLOW", "DENY", "ESCALATE"];
 const MAX_RULES = 2000;
 const MAX_VALUES = 100;
 const MAX_VALUE_CHARS = 512;
@@ -36,11 +36,11 @@ const WHERE_TO = /^\S(.{0,126}\S)?$/u;
 const VERSION_DIGITS = 12;
 /** These are never missing. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
-/** What a function call is known by. */
+/** The inputs that a function call is known by. */
 const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent"]);
 
 /**
- * Returns a policy that is ready to be asked. What is not known is a mistake, so that a slip of the pen never opens
+ * Returns a policy that is ready to be asked. Unknown names are mistakes, so that a slip of the pen never opens
  * anything: every key, every decision, an `other` that would allow what nobody thought of.
  *
  * @throws {PolicyMistake} naming each place (spec/relay 8)
@@ -215,13 +215,13 @@ function isConditionInput(name: string): name is PolicyCondition["input"] {
   return (POLICY_INPUTS as readonly string[]).includes(name) || /^meta\../s.test(name);
 }
 
-function readDecision(value: unknown, path: PolicyPath, say: Say): PolicyDecision {
+function readDecision(value: unknown, path: PolicyPath, say: Say): PolicyEffect {
   const known = DECISIONS.find((decision) => decision === value);
   if (!known) say(path, `must be ALLOW, DENY or ESCALATE${instead(value)}`);
   return known ?? "DENY";
 }
 
-/** Returns a mapping's values; says what is none, and names it does not know. */
+/** Returns a mapping's values. Reports a value that is not a mapping, and names that it does not know. */
 function readBlock(
   value: unknown,
   path: PolicyPath,

@@ -10,7 +10,7 @@ import {
   type Policy,
   type PolicyInput,
   type PolicyRule,
-  type PolicyVerdict,
+  type PolicyDecision,
 } from "./policy.ts";
 import { POLICY_INPUTS, type PolicyCondition, type PolicyValue, type Pattern } from "./match.ts";
 
@@ -18,20 +18,25 @@ import { POLICY_INPUTS, type PolicyCondition, type PolicyValue, type Pattern } f
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
  * agents want, for which the env is `agent`, also what the preset makes of it.
  */
-export function explainVerdict(policy: Policy, input: PolicyInput, verdict: PolicyVerdict, preset: Policy): string[] {
+export function explainDecision(
+  policy: Policy,
+  input: PolicyInput,
+  policyDecision: PolicyDecision,
+  preset: Policy,
+): string[] {
   return [
     ...inputWords(input),
     "",
-    ...decisionWords(policy, input, verdict),
+    ...decisionWords(policy, input, policyDecision),
     ...(policy.rules.length > 0 ? [""] : []),
     ...policy.rules.map((rule) => `  ${nameOf(rule)} (${rule.decision}) ${ruleWords(rule, input)}`),
-    ...(input.env === ATTEMPT_ENV ? presetWords(verdict, preset, input) : []),
+    ...(input.env === ATTEMPT_ENV ? presetWords(policyDecision, preset, input) : []),
   ];
 }
 
-function presetWords(verdict: PolicyVerdict, preset: Policy, input: PolicyInput): string[] {
-  const { decision, because } = withPreset(verdict, preset, input);
-  const isAsked = verdict.trace.defaulted && verdict.decision !== "DENY";
+function presetWords(policyDecision: PolicyDecision, preset: Policy, input: PolicyInput): string[] {
+  const { decision, because } = withPreset(policyDecision, preset, input);
+  const isAsked = policyDecision.trace.defaulted && policyDecision.decision !== "DENY";
   return isAsked
     ? ["", `For a permission that a coding agent wants, ${preset.name} counts. ${decision}: ${because}.`]
     : [];
@@ -47,8 +52,8 @@ function inputWords(input: PolicyInput): string[] {
   return [`Asked about: ${[...named, ...meta].join(", ")}.`, ...claimed];
 }
 
-function decisionWords(policy: Policy, input: PolicyInput, verdict: PolicyVerdict): string[] {
-  const { decision, trace, because, to, need = 1, standing } = verdict;
+function decisionWords(policy: Policy, input: PolicyInput, policyDecision: PolicyDecision): string[] {
+  const { decision, trace, because, to, need = 1, standing } = policyDecision;
   const lines = [`${decision}: ${because}.`];
   if (trace.rule_index !== undefined) {
     const rule = policy.rules[trace.rule_index];

@@ -11,7 +11,8 @@ export interface LintNote {
 
 /**
  * Returns the rules that can never win: those whose own exception takes all they are about, and those that another one
- * always wins over. What is found is certain of values that can be compared; what is not found may still be idle.
+ * always wins over. A reported rule is certain for values that can be compared; a rule that is not reported may still
+ * be idle.
  */
 export function lintPolicy({ rules }: Policy): LintNote[] {
   return rules.flatMap((rule): LintNote[] => {
@@ -27,8 +28,8 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
 }
 
 /**
- * Returns the rules that DENY by something that askers say and may leave out. Who leaves it out is not denied, unless the
- * rule also names `null`. What coding agents want at assigned work is described by Parley itself.
+ * Returns the rules that DENY by a value that askers send and may leave out. A request that leaves it out is not
+ * denied, unless the rule also names `null`. Parley itself describes the requests of coding agents at assigned work.
  */
 export function lintLeftOut({ rules }: Policy): LintNote[] {
   return rules.flatMap((rule): LintNote[] => {

@@ -1,6 +1,6 @@
 /**
- * What a rule may look at; besides these, `meta.<key>` of what the asker sent along (spec/relay 8). `fn`
- * is the function of a call that agents ask people about (spec/a2h 8), and missing from everything else.
+ * The inputs that a rule may look at; besides these, `meta.<key>` of the data that the asker sent along (spec/relay 8).
+ * `fn` is the function of a call that agents ask people about (spec/a2h 8), and missing from everything else.
  */
 export const POLICY_INPUTS = [
   "action",
@@ -16,16 +16,18 @@ export const POLICY_INPUTS = [
 ] as const;
 export type PolicyInputName = (typeof POLICY_INPUTS)[number];
 
-/** What one value has to be: the texts between its stars, one text where it has none; null for what is missing. */
+/**
+ * The pattern of one value: the texts between its stars, or one text where it has no star; null for a missing value.
+ */
 export type Pattern = readonly string[] | null;
 
 /**
  * Stands for a value that is there and cannot be compared: a list, a block, or a number that no rule can hold. It is
- * equal to nothing; rules read it against whoever sent it (spec/relay 8).
+ * equal to nothing; rules read it to the disadvantage of its sender (spec/relay 8).
  */
 export const NOT_COMPARABLE = Object.freeze({ not_comparable: true } as const);
 
-/** A value as it is compared; null where there is none. */
+/** A value as it is compared; null where it is missing. */
 export type PolicyValue = string | typeof NOT_COMPARABLE | null;
 
 /** One line of `when` or `unless`: an input, and what it may be. */
@@ -38,8 +40,8 @@ export interface PolicyCondition {
 const ANY_RUN = "\u{10ffff}";
 
 /**
- * Returns a value as it is compared. What is written in many ways and means one thing, `action` and `env`, is compared
- * without regard to case, width and space around it; the rest exactly.
+ * Returns a value as it is compared. `action` and `env`, which are written in many ways and mean one thing, are
+ * compared without regard to case, width and space around them; the rest exactly.
  */
 export function normalised(input: string, text: string): string {
   if (input !== "action" && input !== "env") return text.normalize("NFC");
@@ -53,7 +55,7 @@ export function patternOf(input: string, text: string): Pattern {
   return pieces.map((piece) => foldPiece(input, piece));
 }
 
-/** Space beside a star is part of what is meant. */
+/** Keeps space beside a star, which is part of the pattern. */
 function foldPiece(input: string, piece: string): string {
   const folded = normalised(input, `|${piece}|`);
   return folded.slice(1, -1);

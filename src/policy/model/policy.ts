@@ -9,21 +9,21 @@ import {
 } from "./match.ts";
 import type { PolicyTrace } from "./trace.ts";
 
-export type PolicyDecision = PolicyTrace["decision"];
+export type PolicyEffect = PolicyTrace["decision"];
 
 /** One rule of the file, ready to be compared. */
 export interface PolicyRule {
   /** Where it stands in the file, from 0. */
   index: number;
   id: string | null;
-  /** What its uses are counted under: its id, or a digest of what it says. */
+  /** The key under which its uses are counted: its id, or a digest of its content. */
   key: string;
   when: readonly PolicyCondition[];
   /** Where these all hold the rule does not; empty for a rule without exception. */
   unless: readonly PolicyCondition[];
-  decision: PolicyDecision;
+  decision: PolicyEffect;
   reason: string | null;
-  /** Whom an ESCALATE asks; null for whoever is asked by default. */
+  /** The addressee of an ESCALATE; null for the default addressee. */
   to: string | null;
   /** How many must approve. */
   need: number;
@@ -31,26 +31,26 @@ export interface PolicyRule {
   standing: boolean;
 }
 
-/** What is allowed, denied and put to people (spec/relay 8). */
+/** The rules for what is allowed, denied and put to people (spec/relay 8). */
 export interface Policy {
-  /** Of the file. */
+  /** The name of the file. */
   name: string;
   version: number;
   /** `1:227da1dce09c`: the version and the beginning of the digest of everything the file says. */
   policyVersion: string;
-  defaults: { read: PolicyDecision; other: Exclude<PolicyDecision, "ALLOW"> };
+  defaults: { read: PolicyEffect; other: Exclude<PolicyEffect, "ALLOW"> };
   rules: readonly PolicyRule[];
 }
 
-/** What a policy looks at, as it is compared; what is missing is null. */
+/** The inputs of a policy, as they are compared; a missing input is null. */
 export interface PolicyInput extends Record<PolicyInputName, PolicyValue> {
   action: Exclude<PolicyValue, null>;
   resource: Exclude<PolicyValue, null>;
   env: Exclude<PolicyValue, null>;
   meta: ReadonlyMap<string, Exclude<PolicyValue, null>>;
-  /** Of a function call: what exactly would be approved. */
+  /** The digest of the exact call that would be approved; only for function calls. */
   digest?: string;
-  /** What the ask claimed and the job's registered values overruled. */
+  /** The values that the ask claimed and the job's registered values overruled. */
   claimed: Readonly<Record<string, string>>;
 }
 
@@ -62,28 +62,31 @@ export interface PolicyClass {
   tool: string | null;
   repo: string | null;
   agent: string | null;
-  /** Of a function call, which is allowed for good with exactly these arguments only. */
+  /** The digest of a function call, which is allowed for good with exactly these arguments only. */
   digest?: string;
 }
 
 /** A permission in the store for one class of calls: a person's decision, for a time, or a learned rule. */
 export interface Grant extends PolicyClass {
   id: string;
-  /** Of a learned rule. One that is revoked allows nothing, nor does the rule of that id in a policy file. */
+  /**
+   * The learned rule that the grant stands for. A revoked one allows nothing, nor does the rule of that id in a policy
+   * file.
+   */
   learned?: { rule: string; reason: string; isRevoked: boolean };
 }
 
-/** What the policy says of an ask. */
-export interface PolicyVerdict {
-  decision: PolicyDecision;
+/** The policy's decision on an ask. */
+export interface PolicyDecision {
+  decision: PolicyEffect;
   trace: PolicyTrace;
-  /** A rule or a standing grant decided, not a default: only then does an ALLOW approve. */
+  /** A rule or a permanent grant decided, not a default: only then does an ALLOW approve. */
   matchedRule: boolean;
   /** The rules that matched, by id, or by place where they have none. */
   rules: readonly string[];
-  /** What the deciding rule or grant is counted under; null for a default. */
+  /** The key under which the deciding rule or grant is counted; null for a default. */
   countedAs: { rule: string; proposal?: string } | { grant: string } | null;
-  /** Whom to ask, and how many must approve; of an ESCALATE. */
+  /** The addressee of an ESCALATE, and how many people must approve. */
   to?: string;
   need?: number;
   /** Whether a person may allow for good what is put to them here. */
@@ -92,7 +95,7 @@ export interface PolicyVerdict {
   because: string;
 }
 
-/** What an ask that names no action does. */
+/** The action of an ask that names no action. */
 const ACTION_OF: Readonly<Record<AskType, string>> = {
   CLARIFICATION: "clarify",
   CHOICE: "choose",
@@ -103,13 +106,13 @@ const ACTION_OF: Readonly<Record<AskType, string>> = {
 const NO_ACTION = "unknown";
 const READS: ReadonlySet<string> = new Set(["clarify", "choose", "read"]);
 
-/** What a policy is asked about, as somebody said it. */
+/** The inputs of a policy as somebody sent them. */
 export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
   meta?: Readonly<Record<string, unknown>>;
   digest?: string | undefined;
 };
 
-/** Returns what is compared for what somebody said. Nothing and JSON's null are missing. */
+/** Returns the inputs as they are compared. An undefined value and JSON's null are missing. */
 export function policyInput(words: PolicyWords, claimed: Readonly<Record<string, string>> = {}): PolicyInput {
   const read = (name: PolicyInputName): PolicyValue => {
     const value = comparable(words[name]);
@@ -171,12 +174,12 @@ export function mayStand(one: PolicyClass | null): one is PolicyClass {
 }
 
 /**
- * Returns what a policy says of an input. The order of rules never matters: DENY, then an ESCALATE nobody may allow for
- * good, a standing grant, ESCALATE, ALLOW, and the defaults (spec/relay 8). Of two ESCALATE rules of
- * one rank the one that needs more people counts; of rules that are still equal the first is named. What no rule says of
- * a function call people decide, whatever the defaults say of executors.
+ * Returns the policy's decision on an input. The order of rules never matters: DENY, then an ESCALATE nobody may allow
+ * for good, a permanent grant, ESCALATE, ALLOW, and the defaults (spec/relay 8). Between two ESCALATE rules of one rank
+ * the one that needs more people counts; among rules that are still equal the first is named. People decide a function
+ * call that no rule mentions, whatever the defaults say of executors.
  */
-export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyVerdict {
+export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyDecision {
   const what = policyClassOf(input);
   const stored = what ? grants.filter((one) => sameClass(one, what)) : [];
   const lesson = stored.find(({ learned }) => learned);
@@ -222,7 +225,7 @@ function countedAs(by: {
   grant: Grant | undefined;
   rule: PolicyRule | undefined;
   lesson: Grant | undefined;
-}): PolicyVerdict["countedAs"] {
+}): PolicyDecision["countedAs"] {
   const { grant, rule, lesson } = by;
   if (grant) return { grant: grant.id };
   if (lesson?.learned) return { rule: lesson.learned.rule, proposal: lesson.id };
@@ -249,8 +252,9 @@ export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
 }
 
 /**
- * Returns whether a rule speaks of an input: everything in `when` holds, and not everything in `unless`. What cannot be
- * compared makes DENY and ESCALATE hold, and ALLOW not: it may be what the rule is about, and it may be something else.
+ * Returns whether a rule applies to an input: everything in `when` holds, and not everything in `unless`. A value that
+ * cannot be compared makes DENY and ESCALATE hold, and ALLOW not: it may be what the rule is about, and it may be
+ * something else.
  */
 export function holds({ when, unless, decision }: Judging, input: PolicyInput): boolean {
   if (input.fn !== null && !isAboutCalls({ when })) return false;
@@ -278,7 +282,7 @@ function isPolicyInput(name: PolicyCondition["input"]): name is PolicyInputName 
   return !name.startsWith("meta.");
 }
 
-/** Of those that need most people, the first. */
+/** Returns the first of the rules that need most people. */
 function strictest(rules: readonly PolicyRule[]): PolicyRule | undefined {
   return rules.reduce<PolicyRule | undefined>(
     (best, rule) => (best && best.need >= rule.need ? best : rule),
@@ -300,10 +304,10 @@ function grantWords(policy: Policy, grant: Grant | undefined): string {
 }
 
 /**
- * Returns what is decided of a permission that an agent wants: what the operator's policy and standing grants say, and
- * where none of their rules speaks of it the preset. What the operator denies by default stays denied.
+ * Returns the decision on a permission that an agent requests: by the operator's policy and permanent grants, or by the
+ * preset where none of their rules applies. A request that the operator denies by default stays denied.
  */
-export function withPreset(verdict: PolicyVerdict, preset: Policy, input: PolicyInput): PolicyVerdict {
-  if (!verdict.trace.defaulted || verdict.decision === "DENY") return verdict;
+export function withPreset(policyDecision: PolicyDecision, preset: Policy, input: PolicyInput): PolicyDecision {
+  if (!policyDecision.trace.defaulted || policyDecision.decision === "DENY") return policyDecision;
   return evaluate(preset, [], input);
 }

@@ -38,7 +38,7 @@ export function ruleText(rule: WrittenRule): string[] {
   return lines;
 }
 
-/** Returns the file's text without the rule of that id; unchanged where there is none. @throws {PolicyMistake} */
+/** Returns the file's text without the rule of that id; unchanged where no rule has it. @throws {PolicyMistake} */
 export function removeRule(text: string, id: string, name?: string): string {
   const rule = parsePolicy(text, name).rules.find((one) => one.id === id);
   if (!rule) return text;
@@ -47,7 +47,7 @@ export function removeRule(text: string, id: string, name?: string): string {
   return changed;
 }
 
-/** What is in force until somebody writes down something else (spec/security 2). */
+/** The policy that is in force until somebody writes another one (spec/security 2). */
 export const FIRST_POLICY = `# What agents may do without asking a person, what they may not, and what is put to people.
 # docs/how-to/policy.md says it all; "parley policy test --action write --env prod" says what would be decided, and
 # "parley policy lint" what this file holds. It is read again whenever it changes.

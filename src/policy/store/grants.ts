@@ -1,9 +1,9 @@
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Grant } from "../model/policy.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 
-/** What a person allowed for good, as it is kept. */
+/** A grant that a person made, as it is stored. */
 export interface KeptGrant extends Grant {
   /** The ask it was made from. */
   askId: string;
@@ -107,7 +107,7 @@ export type ListedGrant = KeptGrant & { isLive: boolean };
 /** Returns one page of grants, the newest first: all, or those that allow something now, or those that do not. */
 export async function listGrants(
   on: Queryable,
-  { isLive, after, limit }: { isLive?: boolean; after?: ListPlace; limit: number },
+  { isLive, after, limit }: { isLive?: boolean; after?: ListPosition; limit: number },
 ): Promise<ListedGrant[]> {
   const live = sql`CASE WHEN revoked_at IS NULL AND expires_at > (SELECT parley_now()) THEN 1 ELSE 0 END`;
   const rows = await on.all<GrantRow & { live: number }>(

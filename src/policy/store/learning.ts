@@ -1,4 +1,4 @@
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { WrittenRule } from "../model/text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
@@ -57,7 +57,7 @@ export async function countApprovals(on: Queryable, classKey: string, withinMs: 
   return Number(count);
 }
 
-/** What was approved of a class no longer counts. */
+/** Deletes the counted approvals of a class. */
 export async function deleteApprovals(tx: Tx, classKey: string): Promise<void> {
   await tx.all(sql`DELETE FROM policy_approvals WHERE class_key = ${classKey}`);
 }
@@ -95,7 +95,7 @@ export async function findProposal(on: Queryable, id: string): Promise<Proposal 
 /** Returns one page of proposals, the newest first: all, or those in one state. */
 export async function listProposals(
   on: Queryable,
-  { state, after, limit }: { state?: Proposal["state"]; after?: ListPlace; limit: number },
+  { state, after, limit }: { state?: Proposal["state"]; after?: ListPosition; limit: number },
 ): Promise<Proposal[]> {
   const rows = await on.all<ProposalRow>(
     sql`SELECT * FROM policy_proposals WHERE 1 = 1
@@ -152,7 +152,7 @@ export async function moveProposalIf(
   return row !== undefined;
 }
 
-/** What a rule has spared people, over all versions of the file that held it. */
+/** The number of questions that a rule has spared people, over all versions of the file that held it. */
 export interface Savings {
   rule: string;
   saved: number;

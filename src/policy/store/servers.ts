@@ -1,7 +1,7 @@
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** A server that was not heard of for longer has ended. */
+/** A server that gave no sign of life for longer has ended, in ms. */
 export const LIVE_MS = 30_000;
 
 /** A running server, as the others know it. */
@@ -29,7 +29,7 @@ export async function noteServer(tx: Tx, server: PolicyServer & { policy: string
   );
 }
 
-/** This server runs no more; nor do those that were not heard of for a long time. */
+/** Deletes this server, which runs no more, and those that gave no sign of life for a long time. */
 export async function forgetServer(tx: Tx, id: string): Promise<void> {
   await tx.all(
     sql`DELETE FROM policy_servers WHERE server_id = ${id} OR seen_at < (SELECT parley_now()) - ${100 * LIVE_MS}`,

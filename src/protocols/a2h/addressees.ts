@@ -1,11 +1,11 @@
 import type { Context } from "../../context.ts";
-import type { AddressedForm, Audience, Target } from "../../requests/model/request.ts";
+import type { RequestForm, Audience, Target } from "../../requests/model/request.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import { isSlackUser } from "../../access/model/identity.ts";
 import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
-import { findGroup } from "../../access/find-called.ts";
-import { audienceOfCalled, personLeaf } from "../../requests/audience-of-called.ts";
+import { findGroup } from "../../access/resolve-recipient.ts";
+import { audienceOfRecipient, personLeaf } from "../../requests/audience-of-recipient.ts";
 import { mayBeAsked } from "../../requests/known-recipients.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
 import { isOwnThread } from "../../conversations/own-thread.ts";
@@ -15,27 +15,27 @@ import { isJoint, recipientField, type ChannelTree, type ReadChannel } from "./c
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 import { idNumber } from "../http/query.ts";
 
-/** Whoever sees all there is in the inbox. */
+/** Everybody who sees all requests in the inbox. */
 const EVERYBODY: Audience = { is: "leaf", target: { via: "inbox" } };
 
 /** The channels that the operator wrote down. */
 export interface KnownChannels {
   named: ReadonlyMap<string, ReadChannel>;
-  /** Whom requests ask that name nobody, where their key says nothing either. */
+  /** The default channel for requests that name no recipient, where their key has no channel either. */
   usual: ReadChannel | undefined;
 }
 
-/** Who asks, as far as it matters for whom. */
+/** The asker, with the properties that the choice of recipients depends on. */
 export interface Asker {
   principal: string;
-  /** What its key says of requests that name nobody. */
+  /** The key's channel for requests that name no recipient. */
   channel: string | null;
   /** The one conversation its key is good for. */
   conversation: number | null;
   known: KnownChannels;
 }
 
-/** Whom a request asks, and the conversation it is part of. */
+/** The audience of a request, and the conversation it is part of. */
 export interface Route {
   audience: Audience;
   conversation?: number;
@@ -43,7 +43,7 @@ export interface Route {
   inboxOnly?: boolean;
 }
 
-type Decides = AddressedForm["kind"];
+type Decides = RequestForm["kind"];
 
 /**
  * Returns whom a request asks: those it names, else those of its key, else the usual ones, else everybody who sees all
@@ -92,8 +92,8 @@ async function conversationOf(ctx: Context, { principal }: Asker, id: string): P
 }
 
 /**
- * Whoever began a conversation answers in it; calls are decided by humans who are enrolled, and the inbox is theirs alone
- * (spec/a2h 9).
+ * Returns the person who began the conversation. A call, or a conversation in the inbox, goes to that person only if
+ * they are enrolled (spec/a2h 9).
  */
 async function placeIn(ctx: Context, asker: Asker, conversation: Conversation, decides: Decides): Promise<Audience> {
   const needsHuman = decides === "approval" || conversation.channel === "inbox";
@@ -103,7 +103,7 @@ async function placeIn(ctx: Context, asker: Asker, conversation: Conversation, d
   return { is: "leaf", target: conversation.target };
 }
 
-/** What is written down may have become nobody's: then everybody who sees all is asked, and never nobody. */
+/** Returns the configured audience. If it reaches nobody any more, everybody who sees all requests is asked. */
 async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Promise<Audience> {
   const ofKey: ChannelTree | undefined =
     asker.channel === null ? undefined : { is: "id", id: asker.channel, loc: ["body", "spec", "channel"] };
@@ -145,7 +145,7 @@ export async function audienceOf(
 interface For {
   asker: Asker;
   decides: Decides;
-  /** Who wrote the channel: the operator in the settings, the asker in its request, or the asker to escalate it. */
+  /** The writer of the channel: the operator in the settings, the asker in its request, or the asker to escalate it. */
   writtenBy: "operator" | "asker" | "escalation";
 }
 
@@ -193,7 +193,7 @@ async function resolveId(
     return resolve(ctx, { ...of, writtenBy: "operator" }, named.tree, joint);
   }
   const group = await findGroup(ctx, id);
-  if (group && group.length > 0) return audienceOfCalled({ is: "group", group: id, humans: group });
+  if (group && group.length > 0) return audienceOfRecipient({ is: "group", group: id, humans: group });
   const conversation = await conversationOf(ctx, of.asker, id);
   if (!conversation) return humanLeaf(ctx, id, () => new Refusal("channel_not_found", { id, loc }));
   const audience = await placeIn(ctx, of.asker, conversation, of.decides);

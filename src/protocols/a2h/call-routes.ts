@@ -1,9 +1,9 @@
-import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk, Audience } from "../../requests/model/request.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelAddressed, escalateAddressed } from "../../requests/end.ts";
+import { cancelRequest, escalateRequest } from "../../requests/end.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
-import { listPending, readAddressed, readDetails } from "../../requests/read.ts";
+import { listPending, readRequest, readDetails } from "../../requests/read.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
@@ -12,7 +12,7 @@ import { createCall, createContact } from "./create.ts";
 import { escalationTargets, isFixed, readEscalation } from "./escalation.ts";
 import { checked, checkedBody } from "./fields.ts";
 import { printRequest } from "./print.ts";
-import { awaited, findRequest, tellingWho } from "./requests.ts";
+import { awaited, findOwnRequest, tellingWho } from "./requests.ts";
 import { respond } from "./respond.ts";
 import { bodyOf, queryNumber, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readCall, readContact } from "./specs.ts";
@@ -82,15 +82,15 @@ export function askerOf({ known }: Mount, { principal, channel, conversation }: 
 function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
-  const { wish, reply: schema } = SCHEMAS[kind];
+  const { wish: newBody, reply: schema } = SCHEMAS[kind];
 
   app.post(
     `/${path}`,
-    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: wish, reply: schema }),
+    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: newBody, reply: schema }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
-      await turnAfter(request.body as Buffer);
+      await yieldAfterLarge(request.body as Buffer);
       const rules = rulesFor(mount, caller);
       const { ask, replayed } =
         kind === "call"
@@ -109,7 +109,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
       if (door.config.email.templates === "off" && hasTemplate(ask))
         reply.header("parley-notice", "email-template-off");
       reply.header("location", `${prefix}/${path}/${String(ask.wire["call_id"])}`);
-      return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);
+      return send(reply, replayed ? await readRequest(ctx, ask.id) : ask);
     },
   );
 
@@ -122,18 +122,18 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
-      const ask = await findRequest(door, caller, kind, request.params.id);
+      const ask = await findOwnRequest(door, caller, kind, request.params.id);
       return send(reply, await awaited(door, request, reply, ask));
     },
   );
 
-  async function send(reply: FastifyReply, ask: AddressedAsk): Promise<FastifyReply> {
+  async function send(reply: FastifyReply, ask: Request): Promise<FastifyReply> {
     return sendJson(reply, printRequest(ask, await readDetails(ctx, ask)));
   }
 }
 
 /** Where templates are off one is taken and not used, which the reply says. */
-function hasTemplate({ wire }: AddressedAsk): boolean {
+function hasTemplate({ wire }: Request): boolean {
   const spec = String(wire["spec"]);
   // Most have none, and are not read again for it.
   if (!spec.includes('"template"')) return false;
@@ -167,7 +167,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["answer", "agent"]);
-      const ask = await findRequest(door, caller, kind, request.params.id);
+      const ask = await findOwnRequest(door, caller, kind, request.params.id);
       const body = bodyOf(request);
       const decided = await tellingWho(door, ask, () => respond(ctx, caller, ask, body));
       if (decided.repeated) reply.header("idempotency-replayed", "true");
@@ -187,7 +187,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     async (request, reply) => {
       const { ask, by } = await ownOrAny(door, request, kind);
       const { reason } = checkedBody(CancellationBody, bodyOf(request));
-      const over = await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, reason));
+      const over = await tellingWho(door, ask, () => cancelRequest(ctx, ask.id, by, reason));
       return sendJson(reply, printRequest(over, await readDetails(ctx, over)));
     },
   );
@@ -226,7 +226,7 @@ async function pendingPage(door: DoorContext, request: FastifyRequest, kind: Ref
 }
 
 /** Has more people asked by mail, as the body says; returns the request as it is then. */
-async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: RefKind): Promise<AddressedAsk> {
+async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: RefKind): Promise<Request> {
   const { door } = mount;
   const { ask, by, caller } = await ownOrAny(door, request, kind);
   // It asks by mail, which is another place than its conversation.
@@ -243,12 +243,12 @@ async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: Ref
     caller.scope === "admin"
       ? { added: more, informed: null }
       : await escalationOf(door.ctx, { asked: ask.audience, more, fixed: isFixed(ask) });
-  return tellingWho(door, ask, () => escalateAddressed(door.ctx, ask.id, { ...parts, words, by }));
+  return tellingWho(door, ask, () => escalateRequest(door.ctx, ask.id, { ...parts, words, by }));
 }
 
 /** Returns the request that the path names, for the agent whose it is and for admins, and who is calling. */
 async function ownOrAny(door: DoorContext, request: FastifyRequest<WithId>, kind: RefKind) {
   const caller = await callerFrom(door, request, ["agent", "admin"]);
-  const ask = await findRequest(door, caller, kind, request.params.id);
+  const ask = await findOwnRequest(door, caller, kind, request.params.id);
   return { ask, caller, by: actorOf(caller) };
 }

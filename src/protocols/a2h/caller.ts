@@ -2,17 +2,17 @@ import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { keyHolder, personOfSession, showsKey, type Administrator } from "../http/principals.ts";
 
-/** Who speaks, as far as this protocol knows (spec/a2h 2). */
+/** The caller, as this protocol distinguishes them (spec/a2h 2). */
 export type A2hCaller =
   | {
       scope: "agent";
-      /** Whose the objects are. */
+      /** The owner of the objects. */
       principal: string;
       /** Without a key: reaches people in the inbox alone. */
       isOpen: boolean;
       /** May answer what it asked itself. */
       selfRespond: boolean;
-      /** What its requests ask that name nobody. */
+      /** The key's channel for requests that name no recipient. */
       channel: string | null;
       /** The one conversation its key is good for. */
       conversation: number | null;

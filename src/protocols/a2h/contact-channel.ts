@@ -14,7 +14,7 @@ import { complain, dotted, read, readList, type Loc, type Place, type Problem } 
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 import { integer, list, text } from "../../wire/a2h-fields.ts";
 
-/** Whom to ask, as it was written: people are not looked up yet. */
+/** The recipients as the request states them; people are not looked up yet. */
 export type ChannelTree =
   | { is: "targets"; targets: readonly Target[]; loc: Loc }
   | { is: "human"; id: string; loc: Loc }
@@ -52,7 +52,7 @@ const humanId = text({ max: 64 });
 const branchTimeout = integer(0, 2_592_000);
 const branches = list(z.unknown(), { min: 1, max: MOST_LEAVES });
 
-/** What a member of a channel may hold, in the words of this protocol (spec/a2h 5.3). */
+/** The members that each kind of channel may have, in the names of this protocol (spec/a2h 5.3). */
 const MEMBERS: Readonly<Record<OutsideChannel, readonly string[]>> = {
   slack: [
     "channel_or_user_id",
@@ -87,7 +87,7 @@ const NAMES = new Set(["human", "channel_id", "inbox", ...OUTSIDE_CHANNELS]);
 const COMPOSITES = ["all_of", "any_of", "quorum"] as const;
 const RECIPIENT = ["address", "context_about_user", "field"];
 
-/** Returns the members of an object in snake_case, without nulls. What is given twice and differs is a problem. */
+/** Returns the members of an object in snake_case, without nulls. Two different values for one name are a problem. */
 export function folded(given: JsonObject, known: (name: string) => boolean, loc: Loc, problems: Problem[]): JsonObject {
   const found = new Map<string, unknown>();
   for (const [written, value] of Object.entries(given)) {
@@ -109,7 +109,7 @@ export function folded(given: JsonObject, known: (name: string) => boolean, loc:
   return Object.fromEntries(found);
 }
 
-/** What one reading of a channel goes by, and what it has found so far. */
+/** The rules for reading one channel, and the results so far. */
 interface Reading {
   rules: ChannelRules;
   problems: Problem[];

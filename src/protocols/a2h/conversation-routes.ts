@@ -1,4 +1,4 @@
-import { ackSaid, readConversation, readOneSaid, readSaid } from "../../conversations/read.ts";
+import { acknowledgeMessage, readConversation, readMessage, readMessages } from "../../conversations/read.ts";
 import { LimitRefusal } from "../../core/limits.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
@@ -19,7 +19,7 @@ interface WithId {
 
 const MOST_WAIT_S = 55;
 
-/** What people begin with an agent, to be pulled (spec/a2h 14). */
+/** Mounts the routes by which agents fetch the conversations that people begin with them (spec/a2h 14). */
 export function conversationRoutes(mount: Mount): void {
   const { app, door, full } = mount;
   const { ctx } = door;
@@ -31,7 +31,7 @@ export function conversationRoutes(mount: Mount): void {
       summary: "What people said and is not acknowledged, oldest first; all of it with ?all=true; held with ?wait=",
       reply: WireNewConversationPage,
     }),
-    async (request, reply) => pullSaid(door, request, reply),
+    async (request, reply) => pullMessages(door, request, reply),
   );
 
   app.get<WithUid>(
@@ -43,7 +43,7 @@ export function conversationRoutes(mount: Mount): void {
     }),
     async (request) => {
       const caller = await callerFrom(door, request, ["agent"]);
-      return newConversation(await readOneSaid(ctx, ownOf(caller), request.params.uid));
+      return newConversation(await readMessage(ctx, ownOf(caller), request.params.uid));
     },
   );
 
@@ -57,7 +57,7 @@ export function conversationRoutes(mount: Mount): void {
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
-      await ackSaid(ctx, ownOf(caller), request.params.uid);
+      await acknowledgeMessage(ctx, ownOf(caller), request.params.uid);
       return reply.code(204).send();
     },
   );
@@ -81,7 +81,7 @@ export function conversationRoutes(mount: Mount): void {
 }
 
 /** Returns what people said, at once where there is some, or when there is, or when the wait is over. */
-async function pullSaid(
+async function pullMessages(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,7 +93,7 @@ async function pullSaid(
   if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
   using place = waitS === 0 ? null : parkedFor(door, caller.principal);
   const { items, hasMore } = await held(door, request, reply, (signal) =>
-    readSaid(door.ctx, ownOf(caller), {
+    readMessages(door.ctx, ownOf(caller), {
       ...given({ after: queryText(request.query, "after") }),
       all: all === "true",
       limit,
@@ -105,9 +105,9 @@ async function pullSaid(
 }
 
 /** Too many waits are not held. */
-function parkedFor({ parked, config }: DoorContext, principal: string): Disposable | null {
+function parkedFor({ limiter, config }: DoorContext, principal: string): Disposable | null {
   try {
-    return parked.park("long-polls", principal, config.limits.longPolls);
+    return limiter.enter("long-polls", principal, config.limits.longPolls);
   } catch (error) {
     if (error instanceof LimitRefusal) return null;
     throw error;

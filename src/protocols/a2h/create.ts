@@ -1,12 +1,12 @@
 import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request, RequestForm } from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";
 import { bindCall } from "../../requests/model/bound-call.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import { titleOf } from "../../core/model/title.ts";
-import { addressAsk, type AddressedWish, type EscalationRound } from "../../requests/address-ask.ts";
+import { createRequest, type RequestInput, type EscalationRound } from "../../requests/create-request.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
 import { secretName } from "../../core/keep-secret.ts";
 import { requestCall } from "../../requests/request-call.ts";
@@ -17,7 +17,7 @@ import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, typ
 
 export const DOOR = "a2h";
 
-type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
+type Created = Promise<{ ask: Request; replayed: boolean }>;
 
 /**
  * Asks policy, and people for what it leaves to them, whether a function call may run; the ask is bound to the digest of
@@ -30,10 +30,10 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
   const { runId, callId, fn, msg = "", rejectOptions, editable, kwargsSchema } = call;
   const bound = bindCall(fn, call.kwargs);
-  await turnAfter(bound.canonical);
+  await yieldAfterLarge(bound.canonical);
   const echo = { ...call.echo, kwargs: new CanonicalJson(bound.canonical) };
   const sameHash = sameHashOf(ctx, { ...call, echo }, { run_id: runId });
-  await turnAfter(bound.canonical);
+  await yieldAfterLarge(bound.canonical);
   return requestCall(ctx, policy, {
     ...(await timed(ctx, by, call, {
       decides: "approval",
@@ -63,7 +63,7 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
 export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
   const { runId, callId, msg, subject, options } = contact;
   refuseKeyAsName(runId, callId);
-  return addressAsk(ctx, {
+  return createRequest(ctx, {
     ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, isHook: isOfHook(callId) })),
     door: DOOR,
     asker: by.principal,
@@ -79,14 +79,14 @@ export async function createContact(ctx: Context, by: Asker, contact: ReadContac
 }
 
 /**
- * Asks people for a value that fits a schema, or for any words where there is none.
+ * Asks people for a value that fits a schema, or for free text where the request has no schema.
  *
  * @throws {Refusal} `key_required` for a credential as an id, `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function createMessage(ctx: Context, by: Asker, message: ReadMessage): Created {
   refuseBadSchema(ctx.schemas, "response_schema", message.schema);
   const uid = message.uid ?? ctx.newId("m");
-  return addressAsk(ctx, {
+  return createRequest(ctx, {
     ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null, isHook: false })),
     door: DOOR,
     asker: by.principal,
@@ -100,7 +100,7 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
   });
 }
 
-/** What makes a second request the same as a first one; secrets are compared by what can be kept of them. */
+/** Returns the hash by which a repeated request is recognized. It covers each secret by that secret's stored name. */
 function sameHashOf(
   ctx: Context,
   { echo, channel }: Pick<ReadSpec, "channel"> & { echo: object },
@@ -115,9 +115,9 @@ async function timed(
   ctx: Context,
   by: Asker,
   { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
-  { decides, usualSeconds, isHook }: { decides: AddressedForm["kind"]; usualSeconds: number | null; isHook: boolean },
+  { decides, usualSeconds, isHook }: { decides: RequestForm["kind"]; usualSeconds: number | null; isHook: boolean },
 ): Promise<
-  Pick<AddressedWish, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
+  Pick<RequestInput, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
 > {
   const seconds = given ?? usualSeconds;
   const remindAfterS = keep ? seconds : reminderSeconds(seconds);

@@ -5,12 +5,12 @@ import { logFailure, refusalFrom } from "../http/errors.ts";
 import type { Loc, Problem } from "./fields.ts";
 import type { WireA2hError, WireA2hProblem } from "../../wire/a2h-error.ts";
 
-/** What a route is about, for the sentences of its errors. */
+/** The object of a route, for the messages of its errors. */
 export type Noun = "call" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What the route is about. */
+    /** The object of the route. */
     noun?: Noun;
   }
 }

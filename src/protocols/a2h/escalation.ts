@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../lib/exact-json.ts";
 import type { JsonObject } from "../../lib/json-body.ts";
-import type { AddressedAsk, Target } from "../../requests/model/request.ts";
+import type { Request, Target } from "../../requests/model/request.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
 import { BODY, complain, member, readMembers, type Problem } from "./fields.ts";
@@ -21,7 +21,7 @@ export interface Escalation {
  * Reads an escalation: to the mail member of its own channel, else of the request's; further recipients are those of
  * all three (spec/a2h 11).
  */
-export function readEscalation(body: JsonObject, problems: Problem[], ask: AddressedAsk): Escalation | undefined {
+export function readEscalation(body: JsonObject, problems: Problem[], ask: Request): Escalation | undefined {
   const { escalation_msg: words, channel } = readMembers(OWN, body, { loc: BODY, problems });
   const own = memberOf(channel, "email");
   const spec = JSON.parse(writtenOf(ask).spec) as JsonObject;
@@ -49,7 +49,7 @@ export function escalationTargets(
  * True for a request to which whoever asked adds nobody who decides: it came by a hook or a tool, it names a person, a group
  * or a channel by its name, or it asks whom the operator wrote down.
  */
-export function isFixed(ask: AddressedAsk): boolean {
+export function isFixed(ask: Request): boolean {
   if (ask.door === TOOL_DOOR || isOfHook(ask.ref.slice(ask.ref.indexOf(":") + 1))) return true;
   const { channel } = JSON.parse(writtenOf(ask).spec) as { channel?: unknown };
   return isNamedBy(channel, ask.audience);

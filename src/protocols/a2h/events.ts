@@ -1,9 +1,9 @@
 import type { Context } from "../../context.ts";
 import type { WebhookFormat } from "../../notices/model/webhook-events.ts";
 import { Refusal } from "../../refusals.ts";
-import { readAddressed, readDetails } from "../../requests/read.ts";
+import { readRequest, readDetails } from "../../requests/read.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
-import { findTold, keyOf } from "../../conversations/read.ts";
+import { findAgentEvent, keyOf } from "../../conversations/read.ts";
 import { conversationCreated, newConversation, rawOf } from "./print-conversation.ts";
 import { printMessage, printRequest, wireTime } from "./print.ts";
 import { API_VERSION } from "../../wire/message.ts";
@@ -11,7 +11,7 @@ import { API_VERSION } from "../../wire/message.ts";
 /** Existing consumers know test mails by their sender. */
 const TEST_SENDER = "overworked-admin@coolcompany.com";
 
-/** What an endpoint is told; what is secret is kept encrypted. */
+/** The body that an endpoint receives; a secret body is stored encrypted. */
 export interface PrintedEvent {
   body: string;
   secret: boolean;
@@ -26,10 +26,10 @@ export async function printEvent(
   { format }: WebhookEndpoint,
   { event, askId, message, createdAt }: WebhookEvent,
 ): Promise<PrintedEvent | null> {
-  if (message !== null) return printSaid(ctx, format, event, message);
+  if (message !== null) return messageJson(ctx, format, event, message);
   if (askId === null) return open(testEvent(format, event, wireTime(createdAt)));
   try {
-    const ask = await readAddressed(ctx, askId);
+    const ask = await readRequest(ctx, askId);
     const details = await readDetails(ctx, ask);
     if (ask.form.kind === "value") return open(printMessage(ask, details));
     const printed = printRequest(ask, details);
@@ -44,22 +44,22 @@ export async function printEvent(
 
 const open = (body: string): PrintedEvent => ({ body, secret: false });
 
-async function printSaid(
+async function messageJson(
   ctx: Context,
   format: WebhookFormat,
   event: string,
   uid: string,
 ): Promise<PrintedEvent | null> {
-  const told = await findTold(ctx, uid);
-  if (!told) return null;
+  const entry = await findAgentEvent(ctx, uid);
+  if (!entry) return null;
   if (event !== "conversation.created") {
-    const raw = rawOf(told.message);
+    const raw = rawOf(entry.message);
     const body = format === "v1beta1" ? raw : { is_test: false, type: event, event: raw };
     return open(JSON.stringify(body));
   }
-  if (format === "a2h") return open(JSON.stringify(newConversation(told)));
-  const key = keyOf(ctx, told.conversation);
-  return { body: JSON.stringify(conversationCreated(told, key)), secret: key !== null };
+  if (format === "a2h") return open(JSON.stringify(newConversation(entry)));
+  const key = keyOf(ctx, entry.conversation);
+  return { body: JSON.stringify(conversationCreated(entry, key)), secret: key !== null };
 }
 
 /** Puts a call or a contact, as JSON text, into the shape of a format (spec/a2h 17). */
@@ -113,8 +113,8 @@ function testEvent(format: WebhookFormat, event: string, at: string): string {
         : JSON.stringify({ is_test: true, type: event, event: email });
     }
     case "agent_slack.received": {
-      const said = { from_user_id: "U0TEST", channel_id: "C0TEST", content: "Hello" };
-      const events = [{ ...said, message_id: "1795219200.000100", message_ts: "1795219200.000100" }];
+      const fields = { from_user_id: "U0TEST", channel_id: "C0TEST", content: "Hello" };
+      const events = [{ ...fields, message_id: "1795219200.000100", message_ts: "1795219200.000100" }];
       const thread = { thread_ts: "1795219200.000100", channel_id: "C0TEST", events };
       return JSON.stringify({ is_test: true, type: event, event: thread });
     }

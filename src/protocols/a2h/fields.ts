@@ -14,7 +14,7 @@ export interface Problem {
   message: string;
   /** The sentence without the field's name, where a channel said one. */
   bare?: string;
-  /** What further is told of it. */
+  /** More members of the error. */
   facts?: Readonly<Record<string, unknown>>;
 }
 

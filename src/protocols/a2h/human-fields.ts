@@ -7,7 +7,7 @@ import {
   type ChannelCatalogue,
   type OutsideChannel,
 } from "../../requests/model/channel-catalogue.ts";
-import type { Human, HumanChannel, HumanWish } from "../../access/enroll-human.ts";
+import type { Human, HumanChannel, HumanInput } from "../../access/enroll-human.ts";
 import { channelProblem, folded } from "./contact-channel.ts";
 import { BODY, complain, given, read, readList, readMembers, within, type Place, type Problem } from "./fields.ts";
 import { wireTime } from "./print.ts";
@@ -15,11 +15,11 @@ import { members, text } from "../../wire/a2h-fields.ts";
 import { HumanChangeBody, NewHumanBody, type WireEnrolledHuman, type WireHuman } from "../../wire/human.ts";
 
 /** Reads a human as an admin writes one down (spec/a2h 15). */
-export function readHumanWish(
+export function readNewHuman(
   body: JsonObject,
   problems: Problem[],
   catalogue: ChannelCatalogue,
-): HumanWish | undefined {
+): HumanInput | undefined {
   const found = readMembers(NewHumanBody, body, { loc: BODY, problems }, channelsRule(catalogue));
   const { name, prioritizedContactChannels: channels, description = null, role: title = null, inboxScope } = found;
   if (name === undefined || !channels) return undefined;
@@ -31,7 +31,7 @@ export function readHumanChange(
   body: JsonObject,
   problems: Problem[],
   catalogue: ChannelCatalogue,
-): (human: Human) => HumanWish {
+): (human: Human) => HumanInput {
   const found = readMembers(HumanChangeBody, body, { loc: BODY, problems }, channelsRule(catalogue));
   return (human) => ({
     name: found.name?.trim() ?? human.name,
@@ -50,7 +50,7 @@ function channelsRule(catalogue: ChannelCatalogue) {
 }
 
 const NAMES: readonly string[] = ["inbox", ...OUTSIDE_CHANNELS];
-/** What the channels of people do not take. */
+/** The members that a person's channel cannot have. */
 const REFUSED = ["bot_token", "template", "additional_recipients"];
 
 function channelRule(catalogue: ChannelCatalogue) {

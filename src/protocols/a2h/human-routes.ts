@@ -6,15 +6,15 @@ import {
   readHumans,
   searchHumans,
   type Human,
-  type HumanWish,
+  type HumanInput,
 } from "../../access/enroll-human.ts";
 import { removeHuman } from "../../requests/remove-human.ts";
-import { listGroups } from "../../access/find-called.ts";
+import { listGroups } from "../../access/resolve-recipient.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { checked } from "./fields.ts";
-import { adminView, agentView, readHumanChange, readHumanWish } from "./human-fields.ts";
+import { adminView, agentView, readHumanChange, readNewHuman } from "./human-fields.ts";
 import { idNumber, queryText } from "../http/query.ts";
 import { badQuery, bodyOf, queryNumber, routeOptions, type A2hRouteInfo, type Mount } from "./route.ts";
 import {
@@ -86,7 +86,7 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
     about("Enroll a human", { body: NewHumanBody, reply: WireEnrolledHuman, replies: { 201: "Enrolled" } }),
     async (request, reply) => {
       const { by } = await callerFrom(door, request, ["admin"]);
-      const human = await enrollHuman(ctx, wishIn(request, door), by);
+      const human = await enrollHuman(ctx, humanInputOf(request, door), by);
       return reply.code(201).header("location", `${prefix}/humans/${human.number}`).send(adminView(human));
     },
   );
@@ -96,8 +96,8 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
     about("Write a human down anew", { body: NewHumanBody, reply: WireEnrolledHuman }),
     async (request) => {
       const { by } = await callerFrom(door, request, ["admin"]);
-      const wish = wishIn(request, door);
-      return adminView(await changeHuman(ctx, numberOf(request), () => wish, by));
+      const input = humanInputOf(request, door);
+      return adminView(await changeHuman(ctx, numberOf(request), () => input, by));
     },
   );
 
@@ -128,10 +128,10 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
 }
 
 /** Returns the human that a body describes, whole. @throws {Refusal} */
-function wishIn(request: FastifyRequest, { channels }: DoorContext): HumanWish {
+function humanInputOf(request: FastifyRequest, { channels }: DoorContext): HumanInput {
   const body = bodyOf(request);
   refuseKeyAsName(body["name"]);
-  return checked((problems) => readHumanWish(body, problems, channels));
+  return checked((problems) => readNewHuman(body, problems, channels));
 }
 
 function pageOf(request: FastifyRequest): { after: number; limit: number } {
@@ -157,7 +157,7 @@ function viewFor(caller: A2hCaller, request: FastifyRequest): View {
   return adminView;
 }
 
-/** What cannot be a human's number is unknown. */
+/** Returns the human's number. @throws {Refusal} `human_not_found` for an id that cannot be a number */
 function numberOf(request: FastifyRequest<WithId>): number {
   const { id } = request.params;
   const number = idNumber(id);

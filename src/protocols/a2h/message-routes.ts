@@ -1,14 +1,14 @@
-import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
-import { cancelAddressed } from "../../requests/end.ts";
-import { readAddressed, readDetails } from "../../requests/read.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request } from "../../requests/model/request.ts";
+import { cancelRequest } from "../../requests/end.ts";
+import { readRequest, readDetails } from "../../requests/read.ts";
 import type { FastifyReply } from "../http/door.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import { createMessage } from "./create.ts";
 import { checked, checkedBody } from "./fields.ts";
 import { printMessage } from "./print.ts";
-import { awaited, findRequest, tellingWho } from "./requests.ts";
+import { awaited, findOwnRequest, tellingWho } from "./requests.ts";
 import { bodyOf, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readMessage } from "./specs.ts";
 import { NewMessageBody, WireMessage } from "../../wire/message.ts";
@@ -35,12 +35,12 @@ export function messageRoutes(mount: Mount): void {
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
-      await turnAfter(request.body as Buffer);
+      await yieldAfterLarge(request.body as Buffer);
       const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
       const { ask, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
       if (replayed) reply.header("idempotency-replayed", "true");
       reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(ask.wire["uid"])}`);
-      return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);
+      return send(reply, replayed ? await readRequest(ctx, ask.id) : ask);
     },
   );
 
@@ -53,7 +53,7 @@ export function messageRoutes(mount: Mount): void {
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const ask = await findRequest(door, caller, "message", request.params.uid);
+      const ask = await findOwnRequest(door, caller, "message", request.params.uid);
       return send(reply, await awaited(door, request, reply, ask));
     },
   );
@@ -69,13 +69,13 @@ export function messageRoutes(mount: Mount): void {
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const ask = await findRequest(door, caller, "message", request.params.uid);
+      const ask = await findOwnRequest(door, caller, "message", request.params.uid);
       const { reason } = checkedBody(CancellationBody, bodyOf(request));
-      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, actorOf(caller), reason)));
+      return send(reply, await tellingWho(door, ask, () => cancelRequest(ctx, ask.id, actorOf(caller), reason)));
     },
   );
 
-  async function send(reply: FastifyReply, ask: AddressedAsk): Promise<FastifyReply> {
+  async function send(reply: FastifyReply, ask: Request): Promise<FastifyReply> {
     return sendJson(reply, printMessage(ask, await readDetails(ctx, ask)));
   }
 }

@@ -1,8 +1,8 @@
 import { readExactJson } from "../../lib/exact-json.ts";
-import { NO_DEADLINE, type AddressedAsk, type DecidedBy, type Via } from "../../requests/model/request.ts";
+import { NO_DEADLINE, type Request, type DecidedBy, type Via } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
-import type { AddressedDetails } from "../../requests/read.ts";
+import type { RequestDetails } from "../../requests/read.ts";
 import { given } from "./fields.ts";
 import { writtenOf } from "./written.ts";
 import { API_VERSION, type WireMessage, type WireMessageStatus } from "../../wire/message.ts";
@@ -29,7 +29,7 @@ export function wireTime(at: number): string {
 type DecidedStatus = Omit<WireCallStatus, "kwargs" | "edited">;
 
 /** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
-export function printRequest(ask: AddressedAsk, details: AddressedDetails): string {
+export function printRequest(ask: Request, details: RequestDetails): string {
   const { run_id, id: call_id, spec } = writtenOf(ask);
   const common = statusOf(ask, details);
   const status: DecidedStatus | WireContactStatus =
@@ -39,7 +39,7 @@ export function printRequest(ask: AddressedAsk, details: AddressedDetails): stri
 }
 
 /** Returns a message as JSON text (spec/a2h 14). */
-export function printMessage(ask: AddressedAsk, details: AddressedDetails): string {
+export function printMessage(ask: Request, details: RequestDetails): string {
   const { id: uid, spec } = writtenOf(ask);
   const head: Omit<WireMessage, "spec" | "status"> = { apiVersion: API_VERSION, kind: "Message", metadata: { uid } };
   const { outcome } = ask;
@@ -56,21 +56,21 @@ export function printMessage(ask: AddressedAsk, details: AddressedDetails): stri
   return `${JSON.stringify(head).slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
 
-function responseOf({ form, outcome }: AddressedAsk): WireMessageStatus["response"] {
+function responseOf({ form, outcome }: Request): WireMessageStatus["response"] {
   if (form.kind !== "value" || form.schema === null || outcome?.value === undefined) return undefined;
   return readExactJson(outcome.value);
 }
 
-const settledAt = (ask: AddressedAsk) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
+const settledAt = (ask: Request) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
 
-function ending(ask: AddressedAsk): Pick<WireRequestStatus, "expired" | "cancelled"> {
+function ending(ask: Request): Pick<WireRequestStatus, "expired" | "cancelled"> {
   return {
     ...(ask.state === "expired" && { expired: true }),
     ...(ask.state === "cancelled" && { cancelled: true }),
   };
 }
 
-function statusOf(ask: AddressedAsk, details: AddressedDetails): WireRequestStatus {
+function statusOf(ask: Request, details: RequestDetails): WireRequestStatus {
   const slack = details.deliveries.find((one) => one.channel === "slack" && one.externalIds?.["ts"] !== undefined);
   const deliveries = deliveriesOf(details);
   return given({
@@ -89,7 +89,7 @@ function statusOf(ask: AddressedAsk, details: AddressedDetails): WireRequestStat
 }
 
 /** Where on Slack it was answered, and by whom; nothing where agents asked a human, and Slack was our choice. */
-function slackContextOf(ask: AddressedAsk, { deliveries, decisions }: AddressedDetails): WireSlackContext | undefined {
+function slackContextOf(ask: Request, { deliveries, decisions }: RequestDetails): WireSlackContext | undefined {
   const { by } = ask.outcome ?? {};
   if (by?.via !== "slack") return undefined;
   const responder = decisions.find(({ decision }) => decision.by.id === by.id)?.responder;
@@ -112,7 +112,7 @@ const DELIVERY_STATE = {
   skipped: null,
 } as const;
 
-function deliveriesOf({ deliveries }: AddressedDetails): WireRequestDelivery[] {
+function deliveriesOf({ deliveries }: RequestDetails): WireRequestDelivery[] {
   return deliveries
     .flatMap(({ kind, channel, state, changedAt }) => {
       const shown = DELIVERY_STATE[state];
@@ -122,7 +122,7 @@ function deliveriesOf({ deliveries }: AddressedDetails): WireRequestDelivery[] {
     .slice(-MOST_DELIVERIES);
 }
 
-function callStatus(ask: AddressedAsk, details: AddressedDetails): Omit<DecidedStatus, keyof WireRequestStatus> {
+function callStatus(ask: Request, details: RequestDetails): Omit<DecidedStatus, keyof WireRequestStatus> {
   const { outcome } = ask;
   const approvals = isJoint(ask.audience) ? approvalsOf(ask, details) : [];
   return given({
@@ -135,7 +135,7 @@ function callStatus(ask: AddressedAsk, details: AddressedDetails): Omit<DecidedS
 }
 
 /** A rejection always has words, because clients cannot do without; they are nobody's (spec/a2h 19). */
-function commentOf(ask: AddressedAsk): string | undefined {
+function commentOf(ask: Request): string | undefined {
   const { outcome } = ask;
   switch (ask.state) {
     case "open":
@@ -150,7 +150,7 @@ function commentOf(ask: AddressedAsk): string | undefined {
   }
 }
 
-function replyOf(ask: AddressedAsk): Omit<WireContactStatus, keyof WireRequestStatus> {
+function replyOf(ask: Request): Omit<WireContactStatus, keyof WireRequestStatus> {
   const { outcome } = ask;
   switch (ask.state) {
     case "open":
@@ -169,24 +169,24 @@ function replyOf(ask: AddressedAsk): Omit<WireContactStatus, keyof WireRequestSt
 
 const filled = (words: string | undefined) => (words === undefined || words.trim() === "" ? undefined : words);
 
-function optionWords(ask: AddressedAsk): string | undefined {
+function optionWords(ask: Request): string | undefined {
   const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
   return chosen && (filled(chosen.promptFill) ?? filled(chosen.title) ?? chosen.name);
 }
 
-function secondsOf(ask: AddressedAsk): number {
+function secondsOf(ask: Request): number {
   return Math.round((ask.expiresAt - ask.createdAt) / 1000);
 }
 
 /** Adds the arguments to run, where people could edit them, digit for digit. */
-function withArguments(ask: AddressedAsk, status: object): string {
+function withArguments(ask: Request, status: object): string {
   const text = JSON.stringify(status);
   const { kwargs, edited } = ask.outcome ?? {};
   if (kwargs === undefined || edited === undefined) return text;
   return `${text.slice(0, -1)},"kwargs":${kwargs},"edited":${String(edited)}}`;
 }
 
-function approvalsOf(ask: AddressedAsk, details: AddressedDetails): WireApproval[] {
+function approvalsOf(ask: Request, details: RequestDetails): WireApproval[] {
   return details.decisions.map(({ decision }) =>
     given({
       user_info: userOf(ask, decision.by, details),
@@ -199,12 +199,12 @@ function approvalsOf(ask: AddressedAsk, details: AddressedDetails): WireApproval
 }
 
 /** Returns how whoever decided is called, if somebody did. */
-export function nameOf(ask: AddressedAsk, details: AddressedDetails): string | undefined {
+export function nameOf(ask: Request, details: RequestDetails): string | undefined {
   return userOf(ask, ask.outcome?.by, details)?.name;
 }
 
 /** Says who decided; of somebody who is not enrolled only that, and what the agent wrote itself. */
-function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): WireResponder | undefined {
+function userOf(ask: Request, by: DecidedBy | undefined, details: RequestDetails): WireResponder | undefined {
   if (!by) return undefined;
   const { via } = by;
   switch (by.kind) {
@@ -225,9 +225,9 @@ function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: Addressed
     }
     case "address": {
       const value = by.id.slice(by.id.indexOf(":") + 1);
-      const isTold = writtenBy(ask).has(value);
-      const email = isTold && via === "email" ? value : undefined;
-      return given({ name: isTold ? value : UNNAMED[via], email, via, enrolled: false });
+      const isNotified = writtenBy(ask).has(value);
+      const email = isNotified && via === "email" ? value : undefined;
+      return given({ name: isNotified ? value : UNNAMED[via], email, via, enrolled: false });
     }
   }
 }
@@ -244,7 +244,7 @@ const UNNAMED: Readonly<Record<Via, string>> = {
 };
 
 /** Every address, number and Slack user that the agent wrote itself. */
-function writtenBy({ audience }: AddressedAsk): ReadonlySet<string> {
+function writtenBy({ audience }: Request): ReadonlySet<string> {
   return new Set(
     leavesOf(audience).flatMap(({ target }) => {
       if (!("settings" in target)) return [];
@@ -253,14 +253,14 @@ function writtenBy({ audience }: AddressedAsk): ReadonlySet<string> {
   );
 }
 
-function emailOf(ask: AddressedAsk, by: DecidedBy, { decisions }: AddressedDetails): string | undefined {
+function emailOf(ask: Request, by: DecidedBy, { decisions }: RequestDetails): string | undefined {
   const written = writtenBy(ask);
   const decided = decisions.find(({ decision }) => decision.by.id === by.id);
   return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
 }
 
 /** Words of somebody who had no right to answer are not kept, and so cannot be told (spec/a2h 5.5). */
-function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): WireFailedValidation | undefined {
+function failureOf(ask: Request, { humans }: RequestDetails): WireFailedValidation | undefined {
   const { refused } = ask;
   if (!refused || ask.state !== "open") return undefined;
   return given({

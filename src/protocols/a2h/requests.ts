@@ -1,13 +1,6 @@
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import {
-  readAddressed,
-  readAnyByRef,
-  readByRef,
-  readDetails,
-  readInInbox,
-  waitForAddressed,
-} from "../../requests/read.ts";
+import { readRequest, readAnyByRef, readByRef, readDetails, readInInbox, waitForRequest } from "../../requests/read.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { LimitRefusal } from "../../core/limits.ts";
@@ -26,25 +19,25 @@ const MOST_WAIT_S = 55;
  *
  * @throws {Refusal} `request_not_found` also for somebody else's; `ref_ambiguous`
  */
-export async function findRequest(
+export async function findOwnRequest(
   { ctx }: DoorContext,
   caller: A2hCaller,
   kind: RefKind,
   id: string,
-): Promise<AddressedAsk> {
+): Promise<Request> {
   if (!CALL_ID.test(id)) throw new Refusal("request_not_found");
   const refs = refsOf(kind, id);
   if (caller.scope === "agent") {
     const ways = refs.map((ref) => () => readByRef(ctx, caller.principal, ref));
     return within(await firstOf(kind, ways), caller);
   }
-  const byId = ASK_ID.test(id) ? [() => readAddressed(ctx, id)] : [];
+  const byId = ASK_ID.test(id) ? [() => readRequest(ctx, id)] : [];
   const ask = await firstOf(kind, [...byId, ...refs.map((ref) => () => readAnyByRef(ctx, ref))]);
   return caller.scope === "answer" ? readInInbox(ctx, caller.person, ask.id) : ask;
 }
 
 /** Returns what the first of these ways leads to that leads to anything of this kind. @throws {Refusal} `request_not_found` */
-async function firstOf(kind: RefKind, ways: readonly (() => Promise<AddressedAsk>)[]): Promise<AddressedAsk> {
+async function firstOf(kind: RefKind, ways: readonly (() => Promise<Request>)[]): Promise<Request> {
   for (const way of ways) {
     try {
       const ask = await way();
@@ -57,7 +50,7 @@ async function firstOf(kind: RefKind, ways: readonly (() => Promise<AddressedAsk
 }
 
 /** A key of one conversation sees nothing of the others. */
-function within(ask: AddressedAsk, { conversation }: AgentCaller): AddressedAsk {
+function within(ask: Request, { conversation }: AgentCaller): Request {
   if (conversation !== null && ask.conversation !== conversation) throw new Refusal("request_not_found");
   return ask;
 }
@@ -71,28 +64,28 @@ export async function awaited(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  ask: AddressedAsk,
-): Promise<AddressedAsk> {
+  ask: Request,
+): Promise<Request> {
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
   if (waitS === 0 || ask.state !== "open") return ask;
   let place: Disposable;
   try {
-    place = door.parked.park("long-polls", ask.asker, door.config.limits.longPolls);
+    place = door.limiter.enter("long-polls", ask.asker, door.config.limits.longPolls);
   } catch (error) {
     if (error instanceof LimitRefusal) return ask;
     throw error;
   }
   using _place = place;
-  return held(door, request, reply, (signal) => waitForAddressed(door.ctx, ask.id, { waitMs: waitS * 1000, signal }));
+  return held(door, request, reply, (signal) => waitForRequest(door.ctx, ask.id, { waitMs: waitS * 1000, signal }));
 }
 
 /** Runs a decision or a cancel; where the request was answered before, says by whom. */
-export async function tellingWho<T>({ ctx }: DoorContext, ask: AddressedAsk, work: () => Promise<T>): Promise<T> {
+export async function tellingWho<T>({ ctx }: DoorContext, ask: Request, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "already_decided") throw error;
-    const now = await readAddressed(ctx, ask.id);
+    const now = await readRequest(ctx, ask.id);
     const by = nameOf(now, await readDetails(ctx, now));
     throw new Refusal("already_decided", { ...error.details, ...(by !== undefined && { by_name: by }) });
   }

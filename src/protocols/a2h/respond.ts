@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
-import type { AddressedAsk, Decision, Decider } from "../../requests/model/request.ts";
+import type { Request, Decision, Decider } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
@@ -18,10 +18,10 @@ import { FunctionCallResponseBody, HumanContactResponseBody } from "../../wire/n
 export async function respond(
   ctx: Context,
   caller: Exclude<A2hCaller, { scope: "admin" }>,
-  ask: AddressedAsk,
+  ask: Request,
   body: JsonObject,
 ): Promise<Decided> {
-  // What an agent asked by a tool no key of its own answers (spec/mcp 9).
+  // An agent cannot answer a request made by a tool with its own key (spec/mcp 9).
   if (caller.scope === "agent" && (!caller.selfRespond || ask.door === TOOL_DOOR)) throw new Refusal("self_response");
   const decision = ask.form.kind === "approval" ? callDecision(ask, body) : replyDecision(body);
   const responder: Decider =
@@ -31,12 +31,12 @@ export async function respond(
   return decideAsk(ctx, { askId: ask.id, responder, decision, byKey: true });
 }
 
-function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
-  const said = checkedBody(FunctionCallResponseBody, body);
-  const { comment, consent_digest: digest, reject_option_name: option } = said;
-  if (said.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
-  if (!said.approved) return { kind: "reject", ...given({ comment, option, digest }) };
-  const kwargs = said.kwargs && canonicalExact(said.kwargs);
+function callDecision(ask: Request, body: JsonObject): Decision {
+  const answer = checkedBody(FunctionCallResponseBody, body);
+  const { comment, consent_digest: digest, reject_option_name: option } = answer;
+  if (answer.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
+  if (!answer.approved) return { kind: "reject", ...given({ comment, option, digest }) };
+  const kwargs = answer.kwargs && canonicalExact(answer.kwargs);
   return { kind: "approve", ...given({ comment, digest, option, kwargs }) };
 }
 

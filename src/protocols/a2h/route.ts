@@ -89,7 +89,7 @@ export function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.type(JSON_TYPE).send(text);
 }
 
-/** Returns a whole number of the query, or the usual one where there is none. @throws {Refusal} `invalid_input` */
+/** Returns a whole number of the query, or the usual one where it is missing. @throws {Refusal} `invalid_input` */
 export function queryNumber<Usual extends number | undefined>(
   request: FastifyRequest,
   name: string,

@@ -22,7 +22,7 @@ const PROJECT: WireProject = {
   org_slug: "self-hosted",
 };
 
-/** What clients ask about the server itself, and the record of who did what (spec/a2h 6 and 18). */
+/** Mounts the routes about the server itself, and those of the audit record (spec/a2h 6 and 18). */
 export function serverRoutes(mount: Mount): void {
   const { app, door } = mount;
   const { ctx } = door;

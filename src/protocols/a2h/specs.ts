@@ -36,7 +36,7 @@ export interface EscalationStep {
   words: string;
 }
 
-/** What calls, contacts and messages have in common. */
+/** The members that calls, contacts and messages share. */
 export interface ReadSpec {
   /** As it is told again; `kwargs` and `state` as they came. */
   echo: JsonObject;

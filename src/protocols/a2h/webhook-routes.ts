@@ -2,10 +2,10 @@ import type { JsonObject } from "../../lib/json-body.ts";
 import { addressProblem } from "../../lib/guarded-fetch.ts";
 import { agentName } from "../../requests/model/view.ts";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import { Refusal } from "../../refusals.ts";
 import * as verbs from "../../notices/webhook-endpoints.ts";
-import type { EndpointWish, WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
+import type { EndpointInput, WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { isFromHere } from "../http/reach.ts";
 import { actorOf, callerFrom } from "./caller.ts";
@@ -84,10 +84,10 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
     async (request) => {
       const { endpoint, by } = await ownEndpoint(door, request);
       const body = bodyOf(request);
-      const wish = checked((problems) =>
-        readWish(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
+      const input = checked((problems) =>
+        readEndpoint(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
       );
-      return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...wish }, by));
+      return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...input }, by));
     },
   );
 
@@ -184,12 +184,12 @@ const WISH = NewWebhookBody.omit({ agent: true });
 const OWNER = NewWebhookBody.pick({ agent: true }).required();
 
 /** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
-function readWish(
+function readEndpoint(
   { config }: DoorContext,
   request: FastifyRequest,
   body: JsonObject,
   problems: Problem[],
-): EndpointWish | undefined {
+): EndpointInput | undefined {
   const found = readMembers(
     WISH,
     body,
@@ -203,7 +203,7 @@ function readWish(
   return url === undefined || format === undefined ? undefined : { url, format, events, description, enabled };
 }
 
-/** Whoever asks from elsewhere may not have this computer's own programs told. */
+/** Checks an endpoint's address. A caller from elsewhere may not name an address of this computer. */
 function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean) {
   return (value: unknown, place: Place): string | undefined => {
     const url = read(WISH.shape.url, value, place);
@@ -214,7 +214,7 @@ function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly
 }
 
 /** Returns where a page begins, of a cursor that this server gave. @throws {Refusal} for any other */
-function cursorOf(request: FastifyRequest): ListPlace | undefined {
+function cursorOf(request: FastifyRequest): ListPosition | undefined {
   const cursor = queryText(request.query, "cursor");
   if (cursor === undefined) return undefined;
   const place = placeOf(cursor, ".");
@@ -226,9 +226,9 @@ function cursorOf(request: FastifyRequest): ListPlace | undefined {
 async function createEndpoint(door: DoorContext, request: FastifyRequest) {
   const { agent, by } = await callerOf(door, request);
   const body = bodyOf(request);
-  const wish = checked((problems) => readWish(door, request, body, problems));
+  const input = checked((problems) => readEndpoint(door, request, body, problems));
   const whose = agent ?? `agent:${checkedBody(OWNER, body).agent}`;
-  return verbs.createEndpoint(door.ctx, whose, wish, by);
+  return verbs.createEndpoint(door.ctx, whose, input, by);
 }
 
 /** Returns a page of the agent's own endpoints; for admins, of the agent's whom they name, or of all. */
@@ -273,7 +273,7 @@ async function eventPage(
   return { items: shown.map(printEvent), ...(next && { next_cursor: cursorText(next) }) };
 }
 
-const cursorText = ({ at, id }: ListPlace): string => `${at}.${id}`;
+const cursorText = ({ at, id }: ListPosition): string => `${at}.${id}`;
 
 /** An event of a format; the format's name may stand before it. */
 function eventRule(format: WebhookFormat | undefined) {

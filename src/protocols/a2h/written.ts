@@ -1,30 +1,30 @@
-import type { AddressedAsk, AddressedForm, ResponseOption } from "../../requests/model/request.ts";
+import type { Request, RequestForm, ResponseOption } from "../../requests/model/request.ts";
 import { callIdOf, TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
 import { DOOR } from "./create.ts";
 
 /** The three kinds of request, as their refs begin. */
 export type RefKind = "call" | "contact" | "message";
 
-/** What was asked by a tool has no run of its own. */
+/** The run of requests made by a tool, which have none of their own. */
 const TOOL_RUN = "mcp";
 
-/** What a tool asks for is the same record as this protocol's request of this kind (spec/mcp 4). */
+/** The stored form of each kind of request. Requests made by a tool are stored in the same way (spec/mcp 4). */
 const FORMS = { call: "approval", contact: "reply", message: "value" } as const satisfies Record<
   RefKind,
-  AddressedForm["kind"]
+  RequestForm["kind"]
 >;
 
 /** Returns how requests of a kind are called in the store, this protocol's own first. */
 export const refsOf = (kind: RefKind, id: string): string[] => [`${kind}:${id}`, toolRefOf(id)];
 
 /** Returns what tells the requests of a kind, in a listing, from all others. */
-export const selectionOf = (kind: RefKind): { refStart: string; form?: AddressedForm["kind"] }[] => [
+export const selectionOf = (kind: RefKind): { refStart: string; form?: RequestForm["kind"] }[] => [
   { refStart: `${kind}:` },
   { refStart: toolRefOf(""), form: FORMS[kind] },
 ];
 
 /** True for a request of a kind, whether it was made here or by a tool; other doors' requests are nobody's here. */
-export function isOfKind({ door, ref, form }: AddressedAsk, kind: RefKind): boolean {
+export function isOfKind({ door, ref, form }: Request, kind: RefKind): boolean {
   if (door === TOOL_DOOR) return form.kind === FORMS[kind];
   return door === DOOR && ref.startsWith(`${kind}:`);
 }
@@ -32,20 +32,20 @@ export function isOfKind({ door, ref, form }: AddressedAsk, kind: RefKind): bool
 /** A request as its asker wrote it; `spec` is JSON text. */
 interface Written {
   run_id: string;
-  /** Of a message, its uid. */
+  /** The request's id; for a message, its uid. */
   id: string;
   spec: string;
 }
 
 /** Returns a request as its asker wrote it, and one made by a tool as it would have been written here. */
-export function writtenOf(ask: AddressedAsk): Written {
+export function writtenOf(ask: Request): Written {
   const { wire, door } = ask;
   if (door === TOOL_DOOR) return { run_id: TOOL_RUN, id: callIdOf(ask), spec: specOf(ask) };
   const { run_id, call_id, uid, spec } = wire as Readonly<Record<string, string>>;
   return { run_id: run_id ?? "", id: call_id ?? uid ?? "", spec: spec ?? "" };
 }
 
-function specOf({ form, words }: AddressedAsk): string {
+function specOf({ form, words }: Request): string {
   switch (form.kind) {
     case "approval": {
       // The arguments stand in it digit for digit.

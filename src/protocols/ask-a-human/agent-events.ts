@@ -1,5 +1,5 @@
 import { followAsker } from "../../questions/follow-asker.ts";
-import { followAsk, isFinal, readAsk } from "../../questions/read.ts";
+import { followQuestion, isFinal, readQuestion } from "../../questions/read.ts";
 import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { lastEventId, sendEvents } from "../http/sse.ts";
 import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
@@ -17,14 +17,14 @@ export function agentEvents(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const id = askIdOf(request.params.id);
       const asker = principalOf(request);
-      const { ask } = await readAsk(ctx, id, asker);
+      const { ask } = await readQuestion(ctx, id, asker);
       const since = lastEventId(request);
       // Without this an EventSource would come back to a finished question for ever.
       if (isFinal(ask) && since === ask.version) return reply.code(204).send();
 
-      using _place = door.parked.park("streams", asker, config.limits.streams);
+      using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, request, reply, async function* (signal) {
-        for await (const reading of followAsk(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
+        for await (const reading of followQuestion(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
           yield { event: "question", id: String(reading.ask.version), data: pollBody(reading) };
         }
       });
@@ -39,7 +39,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
       const asker = principalOf(request);
       const since = lastEventId(request);
 
-      using _place = door.parked.park("streams", asker, config.limits.streams);
+      using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const event of followAsker(ctx, asker, { signal, ...(since !== undefined && { since }) })) {
           yield event.kind === "reset"

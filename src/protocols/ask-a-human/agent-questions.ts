@@ -1,12 +1,18 @@
-import type { Ask } from "../../questions/model/question.ts";
+import type { Question } from "../../questions/model/question.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
-import { createAsk } from "../../questions/create.ts";
-import { cancelAsk } from "../../questions/cancel.ts";
-import { listOwnAsks, readAsk, readAsks, waitForAsk, type QuestionPosition } from "../../questions/read.ts";
+import { createQuestion } from "../../questions/create.ts";
+import { cancelQuestion } from "../../questions/cancel.ts";
+import {
+  listOwnQuestions,
+  readQuestion,
+  readQuestions,
+  waitForQuestion,
+  type QuestionPosition,
+} from "../../questions/read.ts";
 import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { askIdOf, isId } from "../http/ids.ts";
-import { askOf, meantBy } from "../http/new-question.ts";
+import { askOf, normalizeQuestion } from "../http/new-question.ts";
 import { agentPrincipal } from "../http/principals.ts";
 import { pollBody, pollUrl, wireStatus, wireTime } from "../http/question.ts";
 import { flagSecrets } from "../http/secrets.ts";
@@ -22,7 +28,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const BATCH_MOST = 100;
 const STATUSES = ["OPEN", "PARTIAL", "CLOSED", "EXPIRED"] as const;
 
-/** What every reply of these routes may be. */
+/** The errors that every one of these routes may reply with. */
 export const agentErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
 /** Knows the agent before the route runs, and where its writes stand. */
@@ -122,28 +128,28 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
     "/agent/questions/:id",
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: WireQuestion, ...agentErrors } } },
     async (request, reply) => {
-      const ask = await cancelAsk(ctx, askIdOf(request.params.id), principalOf(request));
-      return asJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
+      const ask = await cancelQuestion(ctx, askIdOf(request.params.id), principalOf(request));
+      return asJson(reply, pollBody(await readQuestion(ctx, ask.id, ask.asker)));
     },
   );
 }
 
 /** Asks the question of a body; an idempotency key that was used before gives the question of then. */
-async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Ask; replayed: boolean }> {
+async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Question; replayed: boolean }> {
   const { prompt, share_results = true, idempotency_key, ...given } = request.body as NewQuestionBody;
   const fallback = fallbackOf(given);
-  const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
-  const flags = await flagSecrets(door, meant, "prompt");
-  const { ask, replayed, reading } = await createAsk(
+  const normalized = { ...normalizeQuestion(prompt, given), share_results, ...(fallback && { fallback }) };
+  const flags = await flagSecrets(door, normalized, "prompt");
+  const { ask, replayed, reading } = await createQuestion(
     door.ctx,
     {
-      ...askOf(meant),
+      ...askOf(normalized),
       door: "ask-a-human",
       asker: principalOf(request),
       wire: { ...(!share_results && { share_results }), ...flags },
       ...(fallback && { fallback }),
     },
-    idempotencyOf(request, idempotency_key, meant),
+    idempotencyOf(request, idempotency_key, normalized),
   );
   if (reading) request.facts.limit = reading;
   return { ask, replayed };
@@ -157,7 +163,7 @@ async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string
     throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
   }
   const expand = expandOf(request);
-  const readings = await readAsks(ctx, ids.filter(isId), principalOf(request));
+  const readings = await readQuestions(ctx, ids.filter(isId), principalOf(request));
   const found = new Set(readings.map(({ ask }) => ask.id));
   const missing = ids.filter((id) => !found.has(id));
   const bodies = readings.map((reading) => pollBody(reading, expand));
@@ -174,7 +180,7 @@ async function page({ ctx }: DoorContext, request: FastifyRequest): Promise<stri
   const list = `own ${asker} ${states.toSorted().join()}`;
   const before = cursor === undefined ? undefined : readCursor<QuestionPosition>(ctx.keyring, list, cursor);
 
-  const { readings, next } = await listOwnAsks(ctx, asker, {
+  const { readings, next } = await listOwnQuestions(ctx, asker, {
     limit,
     states: states.map((state) => state.toLowerCase() as Lowercase<typeof state>),
     ...(before && { before }),
@@ -196,17 +202,17 @@ async function poll(
   const waitMs = queryWaitMs(request.query);
   const after = queryCount(request.query, "after");
   const expand = expandOf(request);
-  if (!waitMs) return pollBody(await readAsk(ctx, id, asker), expand);
+  if (!waitMs) return pollBody(await readQuestion(ctx, id, asker), expand);
 
-  using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
-  const wish = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
-  const reading = await held(door, request, reply, (signal) => waitForAsk(ctx, id, asker, { ...wish, signal }));
+  using _place = door.limiter.enter("long-polls", asker, config.limits.longPolls);
+  const input = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
+  const reading = await held(door, request, reply, (signal) => waitForQuestion(ctx, id, asker, { ...input, signal }));
   return pollBody(reading, expand);
 }
 
 const FALLBACK_AFTER_SECONDS = 600;
 
-/** Whom to ask if nobody of the crowd has answered by then; nothing where nobody is named. */
+/** Returns the person to ask if the crowd has not answered in time; undefined where no person is named. */
 function fallbackOf({
   fallback_human: human,
   fallback_after_seconds: after,

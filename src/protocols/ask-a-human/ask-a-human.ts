@@ -7,7 +7,7 @@ import { humanEvents } from "./human-events.ts";
 import { humanPush } from "./human-push.ts";
 import { humanQuestions } from "./human-questions.ts";
 import { humanResponses } from "./human-responses.ts";
-import { humanStanding } from "./human-standing.ts";
+import { scoreRoutes } from "./score-routes.ts";
 
 /** The Ask-a-Human door: `/agent/*` for programs, `/human/*` for the crowd (docs/spec/ask-a-human.md). */
 export function askAHuman(door: DoorContext): (app: Door) => Promise<void> {
@@ -28,7 +28,7 @@ export function askAHuman(door: DoorContext): (app: Door) => Promise<void> {
       humanQuestions(people, door);
       humanResponses(people, door);
       humanPush(people, door);
-      humanStanding(people, door);
+      scoreRoutes(people, door);
       humanEvents(people, door);
     });
   };

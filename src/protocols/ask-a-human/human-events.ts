@@ -12,7 +12,7 @@ export function humanEvents(app: Door, door: DoorContext): void {
     "/human/events",
     { schema: { tags: ["people"], summary: "Follow the feed (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
     async (request, reply) => {
-      using _place = door.parked.park("human streams", addressMac(door, request), door.config.limits.humanStreams);
+      using _place = door.limiter.enter("human streams", addressMac(door, request), door.config.limits.humanStreams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const change of feed.changes(signal)) {
           const data = {

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { TAGS, type Ask } from "../../questions/model/question.ts";
+import { TAGS, type Question } from "../../questions/model/question.ts";
 import { basePoints } from "../../questions/model/points.ts";
 import { reportQuestion, skipQuestion } from "../../questions/mark.ts";
 import { readFeed, type FeedBookmark } from "../../questions/read-feed.ts";
@@ -75,7 +75,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
   markingRoutes(app, door);
 }
 
-/** What a person does with a question instead of answering it. */
+/** Mounts the routes by which a person marks a question instead of answering it. */
 function markingRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -134,7 +134,7 @@ async function feedPage(door: DoorContext, request: FastifyRequest): Promise<Wir
 }
 
 /** Returns a question as people are shown it. */
-function feedQuestion(ctx: Context, ask: Ask): WireFeedQuestion {
+function feedQuestion(ctx: Context, ask: Question): WireFeedQuestion {
   return {
     question_id: ask.id,
     prompt: ask.prompt,

@@ -1,4 +1,4 @@
-import { answerAsk } from "../../questions/answer.ts";
+import { answerQuestion } from "../../questions/answer.ts";
 import { identifyForRead } from "../../questions/identify.ts";
 import { peekLimit, type LimitReading } from "../../core/limits.ts";
 import { callerOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
@@ -48,13 +48,13 @@ export function humanResponses(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { question_id: askId, answer, selected_option: option, confidence } = request.body as NewAnswerBody;
-      const meant = { question_id: askId, answer, selected_option: option, confidence };
-      const given = await answerAsk(ctx, {
+      const normalized = { question_id: askId, answer, selected_option: option, confidence };
+      const given = await answerQuestion(ctx, {
         askId: askIdOf(askId),
         caller,
         asAgent: await claimedAgents(door, request),
         given: { answer, selectedOption: option, confidence },
-        ...withKeyOf(idempotencyOf(request, undefined, withoutUndefined(meant))),
+        ...withKeyOf(idempotencyOf(request, undefined, withoutUndefined(normalized))),
       });
 
       if (given.reading) request.facts.limit = given.reading;

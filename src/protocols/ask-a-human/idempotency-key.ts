@@ -6,14 +6,14 @@ import { refuseFields, textProblem } from "../../core/model/field-problem.ts";
 const KEY_MAX = 255;
 
 /**
- * Returns the idempotency key of a request with the digest of what it asks for, or nothing where there is none.
+ * Returns the idempotency key of a request with the digest of its content; undefined where the request has no key.
  *
  * @throws {Refusal} `invalid_input` for a key that is too long, or carriers that differ; `key_required` for a credential
  */
 export function idempotencyOf(
   request: FastifyRequest,
   inBody: string | undefined,
-  meant: object,
+  normalized: object,
 ): { key: string; bodyHash: string } | undefined {
   const field = "idempotency_key";
   const given = [inBody, request.headers["x-idempotency-key"], request.headers["idempotency-key"]].filter(
@@ -29,5 +29,5 @@ export function idempotencyOf(
   }
   const problem = textProblem(field, key, 1, KEY_MAX);
   if (problem) throw refuseFields([problem]);
-  return { key, bodyHash: digestOf(meant) };
+  return { key, bodyHash: digestOf(normalized) };
 }

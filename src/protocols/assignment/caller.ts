@@ -6,10 +6,10 @@ import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { adminOfSession, fromOurPage, keyHolder } from "../http/principals.ts";
 import { saysJson } from "../http/guards.ts";
-import { repoOf } from "../http/task-wish.ts";
+import { repoOf } from "../http/task-input.ts";
 import { hasBody } from "./request.ts";
 
-/** Who gives work, and in which repository. */
+/** The caller that assigns work, and the repository. */
 export interface AssignCaller {
   /** As the record names them: a program by its key, or an admin. */
   by: { kind: "agent"; id: string } | { kind: "human"; id: string };
@@ -17,7 +17,7 @@ export interface AssignCaller {
   credential: string;
   /** The name of its key, as people know it; null for an admin. */
   keyName: string | null;
-  /** Who reviews: whom the key stands for, or the admin; null for a service's key. */
+  /** The reviewer: the person of the key, or the admin; null for a service's key. */
   person: string | null;
   repo: RepoRules;
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "../http/door.ts";
 
 const HOST = /^(agent-assignment-server|aa)\.localhost(:\d+)?$/i;
-/** What belongs to the protocol at the root of these hosts; everything else is the server's as at any other host. */
+/** The paths of the protocol at the root of these hosts. Every other path is the server's, as at any other host. */
 const PATH = /^\/+(?=$|\?|tasks\/|events\/?(?:$|\?))/;
 const PREFIX = "/assignment";
 

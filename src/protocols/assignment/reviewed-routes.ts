@@ -13,8 +13,8 @@ interface OfRepo {
 }
 
 /**
- * What reviews leave to be done in the repository of a worker on another machine: it asks for what it did itself, and
- * says what came of it (spec/assignment 12 and 13).
+ * Mounts the routes for work that reviews leave to be done in a remote worker's repository. The worker asks for that
+ * work, does it and reports the result (spec/assignment 12 and 13).
  */
 export function reviewedRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
@@ -47,11 +47,11 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
         const [problem] = read.error.issues;
         throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "id", constraint: "format" });
       }
-      const { id, n, commit, ...told } = read.data;
+      const { id, n, commit, ...conflict } = read.data;
       const theirs = await listSettledOf(ctx, { repo, holder: principal });
       const work = theirs.find((one) => one.id === id && one.n === n && one.commit === commit);
       // Said again, or of what was submitted anew meanwhile, it changes nothing.
-      if (work) await noteSettled(ctx, work, await withoutSecrets(ctx, told));
+      if (work) await noteSettled(ctx, work, await withoutSecrets(ctx, conflict));
       return reply.code(204).send();
     },
   );

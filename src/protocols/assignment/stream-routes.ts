@@ -6,7 +6,7 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/do
 import { sendToAdmin } from "../http/admin-stream.ts";
 import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
 import { taskEventWire, taskNews } from "../http/task.ts";
-import { taskIdOf } from "../http/task-wish.ts";
+import { taskIdOf } from "../http/task-input.ts";
 import { callerOf, type AssignCaller } from "./caller.ts";
 import { routeOptions } from "./request.ts";
 
@@ -24,7 +24,7 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     async (request, reply) => {
       const { repo, by } = await callerOf(door, request);
       const since = sinceOf(request);
-      return stream({ request, reply, by }, (signal) => told(followBoard(ctx, repo.name, { signal, ...since })));
+      return stream({ request, reply, by }, (signal) => taskEvents(followBoard(ctx, repo.name, { signal, ...since })));
     },
   );
 
@@ -42,7 +42,9 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
         const lines = linesOf(readTaskLog(ctx, repo.name, id, since.since ?? 0));
         return reply.type("application/x-ndjson; charset=utf-8").send(Readable.from(lines));
       }
-      return stream({ request, reply, by }, (signal) => told(followTask(ctx, repo.name, id, { signal, ...since })));
+      return stream({ request, reply, by }, (signal) =>
+        taskEvents(followTask(ctx, repo.name, id, { signal, ...since })),
+      );
     },
   );
 
@@ -51,13 +53,13 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
   ): Promise<FastifyReply> {
     if (by.kind === "human") return sendToAdmin(door, { request, reply, by }, open);
-    using _place = door.parked.park("streams", by.id, config.limits.streams);
+    using _place = door.limiter.enter("streams", by.id, config.limits.streams);
     await sendEvents(door, request, reply, open);
     return reply;
   }
 }
 
-async function* told<T extends TaskEvent>(news: AsyncIterable<News<T>>): AsyncGenerator<ServerSentEvent> {
+async function* taskEvents<T extends TaskEvent>(news: AsyncIterable<News<T>>): AsyncGenerator<ServerSentEvent> {
   for await (const one of news) yield taskNews(one);
 }
 

@@ -11,7 +11,7 @@ import { isTaskId, NewTaskBody, TaskNameBody, TaskReviewBody } from "../../wire/
 import { WireBoard, WireTask, WireTaskAskPage, WireWholeTask } from "../../wire/task.ts";
 import { queryText } from "../http/query.ts";
 import { taskWire } from "../http/task.ts";
-import { reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
+import { reviewInputOf, taskIdOf, taskInputOf } from "../http/task-input.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
 import { callerOf, nameOfPerson } from "./caller.ts";
 import { endpointOf } from "./host-form.ts";
@@ -44,7 +44,7 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
     async (request, reply) => {
       const { repo, by, credential } = await callerOf(door, request);
       const of = { repo: repo.name, principal: by.id, by, credential };
-      const { task, replayed } = await submitTask(ctx, taskWishOf(door, request, bodyOf(request), of));
+      const { task, replayed } = await submitTask(ctx, taskInputOf(door, request, bodyOf(request), of));
       if (replayed) reply.header("idempotency-replayed", "true");
       return reply
         .code(202)
@@ -134,7 +134,7 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
       if (person === null) throw new Refusal("person_needed");
       const id = taskIdOf(request.params.id);
       const of = { repo: repo.name, id, person, name: await nameOfPerson(door, person) };
-      await reviewTask(door.ctx, reviewWishOf(bodyOf(request), of));
+      await reviewTask(door.ctx, reviewInputOf(bodyOf(request), of));
       return wireOf(door, repo.name, id);
     },
   );

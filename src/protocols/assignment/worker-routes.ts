@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import type { AttemptUsage, NewTaskEvent } from "../../tasks/model/task.ts";
-import { isPermission, type AgentWish } from "../../tasks/model/attempt-asks.ts";
+import { isPermission, type AgentRequest } from "../../tasks/model/attempt-asks.ts";
 import { titleOfPrompt } from "../../tasks/model/names.ts";
 import { Refusal } from "../../refusals.ts";
 import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../tasks/ask-for-attempt.ts";
@@ -24,11 +24,11 @@ import {
 import type { Writer } from "../../asks/hold-job.ts";
 import { WrongMove } from "../../tasks/move.ts";
 import { openBundle } from "../../tasks/open-bundle.ts";
-import type { Commission } from "../../tasks/start-attempt.ts";
+import type { AttemptAssignment } from "../../tasks/start-attempt.ts";
 import { readTask } from "../../tasks/read.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
-import { taskIdOf } from "../http/task-wish.ts";
+import { taskIdOf } from "../http/task-input.ts";
 import { WireWorkReply, WorkReportBody, type WireWorkFacts } from "../../wire/work.ts";
 import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
 
@@ -41,8 +41,8 @@ const WAIT_MS = 20_000;
 const JOB_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * What a worker on another machine says of an attempt whose job it holds, and is told (spec/assignment 13):
- * the same words as those of a workshop of the server's own.
+ * Mounts the routes by which a remote worker reports on an attempt whose job it holds, and receives replies
+ * (spec/assignment 13). They carry the same messages as those of a workshop on the server.
  */
 export function workerRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
@@ -59,11 +59,11 @@ export function workerRoutes(app: Door, door: DoorContext): void {
       const by = await workerOf(door, request);
       const { repo, job } = request.params;
       refuseNoJob(job);
-      const said = sayingOf(request);
-      const told = await answer(ctx, { repo, job, by, said }, goneSignal(reply)).catch((error: unknown) => {
+      const report = sayingOf(request);
+      const replyBody = await answer(ctx, { repo, job, by, report }, goneSignal(reply)).catch((error: unknown) => {
         throw error instanceof NotHeld || error instanceof WrongMove ? new Refusal("fenced") : error;
       });
-      return told === undefined ? reply.code(204).send() : reply.send(told);
+      return replyBody === undefined ? reply.code(204).send() : reply.send(replyBody);
     },
   );
 
@@ -83,63 +83,63 @@ export function workerRoutes(app: Door, door: DoorContext): void {
   );
 }
 
-/** What a worker says of a job, and who it is. */
+/** A worker's report on a job, with the worker that sent it. */
 interface Word {
   repo: string;
   job: string;
   by: Writer;
-  said: WorkReportBody;
+  report: WorkReportBody;
 }
 
 /** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
 async function answer(
   ctx: Context,
-  { repo, job, by, said }: Word,
+  { repo, job, by, report }: Word,
   signal: AbortSignal,
 ): Promise<WireWorkReply | undefined> {
   const rules = ctx.assignment.repos.find(({ name }) => name === repo);
   if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
-  if (said.say === "claimed") {
-    const commission = await claimAttempt(ctx, job, by);
-    if (commission.task.repo !== repo) throw new Refusal("job_not_found");
-    return { commission: commissionWire(commission), repo: { ...rules } };
+  if (report.say === "claimed") {
+    const assignment = await claimAttempt(ctx, job, by);
+    if (assignment.task.repo !== repo) throw new Refusal("job_not_found");
+    return { commission: commissionWire(assignment), repo: { ...rules } };
   }
   const { attempt, held } = await workerAttempt(ctx, job, by);
   if (attempt.repo !== repo) throw new Refusal("job_not_found");
-  switch (said.say) {
+  switch (report.say) {
     case "step":
-      await stepAttempt(ctx, held, said.to, factsOf(said.facts));
+      await stepAttempt(ctx, held, report.to, factsOf(report.facts));
       return {};
     case "note":
-      await noteAttempt(ctx, held, said.events as NewTaskEvent[], factsOf(said.facts));
+      await noteAttempt(ctx, held, report.events as NewTaskEvent[], factsOf(report.facts));
       return {};
     case "waiting":
-      await markWaiting(ctx, held, said.isWaiting);
+      await markWaiting(ctx, held, report.isWaiting);
       return {};
     case "wish":
-      return decide(ctx, { attempt, held }, { ref: said.ref, wish: said.wish as AgentWish }, signal);
+      return decide(ctx, { attempt, held }, { ref: report.ref, wish: report.wish as AgentRequest }, signal);
     case "key":
       return { key: await renewAttemptKey(ctx, held) };
     case "resumed":
-      return resumeLeased(ctx, held, said.from);
+      return resumeLeased(ctx, held, report.from);
     case "conflict": {
       const { dependencies } = await readTask(ctx, repo, attempt.id);
-      await withdrawAttempt(ctx, held, { paths: said.paths, deps: dependencies });
+      await withdrawAttempt(ctx, held, { paths: report.paths, deps: dependencies });
       return {};
     }
     case "done":
-      await completeAttempt(ctx, held, said.result satisfies AttemptResult);
+      await completeAttempt(ctx, held, report.result satisfies AttemptResult);
       return {};
     case "failed":
-      await failAttempt(ctx, held, said.error, said.wip);
+      await failAttempt(ctx, held, report.error, report.wip);
       return {};
     case "ended":
-      await endAttempt(ctx, held.attemptId, said);
+      await endAttempt(ctx, held.attemptId, report);
       return {};
   }
 }
 
-function commissionWire({ task, attempt, dependencies, changes, publishedSha }: Commission) {
+function commissionWire({ task, attempt, dependencies, changes, publishedSha }: AttemptAssignment) {
   return {
     task: { ...task },
     attempt: { ...attempt },
@@ -153,7 +153,7 @@ function commissionWire({ task, attempt, dependencies, changes, publishedSha }: 
 async function decide(
   ctx: Context,
   { attempt, held }: Awaited<ReturnType<typeof workerAttempt>>,
-  { ref, wish }: { ref: string; wish: AgentWish },
+  { ref, wish: request }: { ref: string; wish: AgentRequest },
   gone: AbortSignal,
 ): Promise<WireWorkReply | undefined> {
   const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
@@ -171,12 +171,14 @@ async function decide(
     deadlineS: ctx.assignment.askDeadlineS,
     allowCommands: ctx.assignment.repos.find(({ name }) => name === repo)?.allowCommands ?? [],
   };
-  const { askId } = await askForAttempt(ctx, who, ref, wish);
+  const { askId } = await askForAttempt(ctx, who, ref, request);
   await markWaiting(ctx, held, true);
   const late = new AbortController();
   const signal = AbortSignal.any([gone, late.signal]);
   const waiting = ctx.clock.sleep(WAIT_MS, signal).then(() => late.abort());
-  const decided = isPermission(wish) ? await awaitDecision(ctx, askId, signal) : await awaitAnswer(ctx, askId, signal);
+  const decided = isPermission(request)
+    ? await awaitDecision(ctx, askId, signal)
+    : await awaitAnswer(ctx, askId, signal);
   late.abort();
   await waiting;
   return decided ?? undefined;
@@ -202,11 +204,11 @@ function sayingOf(request: FastifyRequest): WorkReportBody {
     const [problem] = read.error.issues;
     throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
   }
-  const said = read.data;
-  if (said.say !== "wish" || !("tool" in said.wish)) return said;
+  const report = read.data;
+  if (report.say !== "wish" || !("tool" in report.wish)) return report;
   // People approve exactly what the agent's tool is given, with members that are null, and whatever they are called.
-  const { wish } = wholeBodyOf(request) as { wish: { input: Record<string, unknown> } };
-  return { ...said, wish: { ...said.wish, input: wish.input } };
+  const { wish: input } = wholeBodyOf(request) as { wish: { input: Record<string, unknown> } };
+  return { ...report, wish: { ...report.wish, input: input.input } };
 }
 
 /** Returns what is there; what a client leaves out is left as it is. */

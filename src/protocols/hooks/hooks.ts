@@ -1,5 +1,5 @@
 import type { Channel, Hook, Receive } from "../../channels/channel.ts";
-import { hear } from "../../conversations/hear.ts";
+import { handleInbound } from "../../conversations/handle-inbound.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 
 /**
@@ -15,7 +15,7 @@ export function hooks(door: DoorContext, channels: Iterable<Channel>): (app: Doo
 
 /** Returns where channels hand over what they hear. */
 export function receiverOf({ ctx, config }: DoorContext): Receive {
-  return (heard) => hear(ctx, config.publicUrl, heard);
+  return (message) => handleInbound(ctx, config.publicUrl, message);
 }
 
 function entry(app: Door, hook: Hook, receive: Receive): void {

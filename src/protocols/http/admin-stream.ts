@@ -13,7 +13,7 @@ export async function sendToAdmin(
   { request, reply, by }: { request: FastifyRequest; reply: FastifyReply; by: Administrator },
   open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
 ): Promise<FastifyReply> {
-  using _place = door.parked.park("admin streams", by.id, door.config.limits.humanStreams);
+  using _place = door.limiter.enter("admin streams", by.id, door.config.limits.humanStreams);
   await sendEvents(door, request, reply, async function* (signal) {
     for await (const event of open(signal)) {
       const still = await administrator(door, request).catch(() => null);

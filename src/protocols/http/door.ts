@@ -2,14 +2,14 @@ import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { Context } from "../../context.ts";
-import type { AddressedForm, Audience } from "../../requests/model/request.ts";
+import type { RequestForm, Audience } from "../../requests/model/request.ts";
 import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
 import type { Caller } from "../../questions/model/participant.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import type { LimitReading } from "../../core/limits.ts";
 import type { ReadLimits } from "../../core/read-limits.ts";
 import type { OtherMethods } from "./methods.ts";
-import type { Parked } from "./parked.ts";
+import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 
 /** The settings that doors go by; the whole configuration has them. */
 export interface DoorSettings {
@@ -36,7 +36,7 @@ export interface DoorSettings {
 export interface DoorPolicy {
   current(): { policy: Policy; text: string | null };
   state(): "ok" | "stale" | "missing";
-  /** What is wrong with the file; null while nothing is. */
+  /** The fault of the file; null while it has no fault. */
   problem(): string | null;
 }
 
@@ -49,19 +49,19 @@ export interface FinishedWork {
   commitSha: string;
 }
 
-/** What doors ask of whoever runs the attempts of coding agents. */
+/** The functions that doors use of the process that runs the attempts of coding agents. */
 export interface DoorWork {
   /** Returns work as a patch, against the commit it started from or the repository's base; no program is run for it. */
   diff(work: FinishedWork, against: "start" | "base"): Promise<string>;
-  /** Where a task's tree is, and how large; null where there is none any more. */
+  /** Returns the place and the size of a task's tree; null where the tree is gone. */
   tree(of: { repo: string; id: string; generation: number }): Promise<{ path: string; bytes: number } | null>;
   /** Whether an agent can be given work here, and why not. */
   readiness(agent: string): { ready: boolean; why: string | null };
-  /** What people are told of the sandbox; null where there is nothing to tell. */
+  /** Returns the notice about the sandbox for people; null where there is nothing to report. */
   sandboxNotice(): string | null;
 }
 
-/** What every door is given. */
+/** The services and settings that every door is given. */
 export interface DoorContext {
   ctx: Context;
   policy: DoorPolicy;
@@ -69,7 +69,7 @@ export interface DoorContext {
   otherPolicies(): Promise<string[]>;
   config: DoorSettings;
   readLimits: ReadLimits;
-  parked: Parked;
+  limiter: ConcurrencyLimiter;
   /** The ways to reach people that are configured. */
   channels: ChannelCatalogue;
   /** Null where coding agents are given no work. */
@@ -80,15 +80,15 @@ export interface DoorContext {
 
 /** An agent, and what its key says of requests that name nobody. */
 export interface AgentIdentity {
-  /** Whose the objects are. */
+  /** The owner of the objects. */
   principal: string;
   channel: string | null;
 }
 
-/** Whom a request asks that names nobody (spec/a2h 8). */
-export type UsualAudience = (asker: AgentIdentity, decides: AddressedForm["kind"]) => Promise<Audience>;
+/** Returns the people to ask for a request that names no recipient (spec/a2h 8). */
+export type UsualAudience = (asker: AgentIdentity, decides: RequestForm["kind"]) => Promise<Audience>;
 
-/** What a door learns of a request before its route runs. */
+/** The facts about a request that a door learns before its route runs. */
 export interface RequestFacts {
   /** The key that stood in the path, as `/k/<key>/...`; cut off before routing. */
   pathKey?: string;
@@ -96,13 +96,13 @@ export interface RequestFacts {
   shown?: string[];
   /** The type that its body is said to be of, at a door that reads a body of any. */
   bodyType?: string;
-  /** Whose objects the request may touch, once known. */
+  /** The owner of the objects that the request may touch, once known. */
   principal?: string;
-  /** Who answers, once known. */
+  /** The answerer, once known. */
   caller?: Caller;
-  /** Of a request whose path takes other methods: which, and whose words refuse it. */
+  /** For a path that takes other methods only: those methods, and the door that words the refusal. */
   other?: OtherMethods;
-  /** What the limit headers of the reply say, once known. */
+  /** The values of the reply's limit headers, once known. */
   limit?: LimitReading;
   /** Finds what they say when nothing was counted. */
   peekLimit?: () => Promise<LimitReading>;

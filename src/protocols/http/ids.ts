@@ -1,6 +1,6 @@
 import { Refusal } from "../../refusals.ts";
 
-/** What an id can look like at all: anything else is unknown without asking the store, which cannot hold every text. */
+/** The form of an id. A text of another form is unknown: the store, which cannot hold every text, is not asked. */
 const ID = /^\w{1,64}$/;
 
 /** True for a text that could be an id. */

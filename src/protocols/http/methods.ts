@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 export interface OtherMethods {
   /** The path as its routes name it, with names of parameters. */
   path: string;
-  /** What it takes, in the order of the alphabet; HEAD is left out. */
+  /** The methods that the path takes, in alphabetical order, without HEAD. */
   allowed: readonly string[];
   /** The server, or the part of it with one door, in whose words the request is refused. */
   refusedBy: FastifyInstance;

@@ -12,7 +12,7 @@ export interface CheckedQuestion {
 }
 
 /** A question as it is meant, defaults filled in: what two requests must share to be the same. */
-export interface MeantQuestion {
+export interface NormalizedQuestion {
   prompt: string;
   type: QuestionType;
   options?: string[];
@@ -22,7 +22,7 @@ export interface MeantQuestion {
 }
 
 /** Returns the question as it is meant. */
-export function meantBy(prompt: string, given: CheckedQuestion): MeantQuestion {
+export function normalizeQuestion(prompt: string, given: CheckedQuestion): NormalizedQuestion {
   const audience = [...new Set(given.audience ?? [])];
   return {
     prompt,
@@ -35,12 +35,12 @@ export function meantBy(prompt: string, given: CheckedQuestion): MeantQuestion {
 }
 
 /** Returns the ask that a question becomes, but for what only its door knows. */
-export function askOf(meant: MeantQuestion): Omit<QuestionInput, "door" | "asker" | "wire"> {
+export function askOf(normalized: NormalizedQuestion): Omit<QuestionInput, "door" | "asker" | "wire"> {
   return {
-    prompt: meant.prompt,
-    form: meant.options ? { kind: "choice", options: meant.options } : { kind: "text" },
-    audience: meant.audience,
-    need: meant.min_responses,
-    timeoutSeconds: meant.timeout_seconds,
+    prompt: normalized.prompt,
+    form: normalized.options ? { kind: "choice", options: normalized.options } : { kind: "text" },
+    audience: normalized.audience,
+    need: normalized.min_responses,
+    timeoutSeconds: normalized.timeout_seconds,
   };
 }

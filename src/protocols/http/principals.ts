@@ -86,7 +86,7 @@ export async function claimedAgents(
   return { names, withKey };
 }
 
-/** Without a key the operator's word counts; where there is none, programs of this computer alone are let in. */
+/** Applies the setting `open` to a request without a key. Where it is not set, programs elsewhere are refused. */
 function refuseWithoutKey({ config }: DoorContext, request: FastifyRequest): void {
   if (config.open === false) throw new Refusal("key_required");
   if (config.open === undefined) refuseFromElsewhere(config, request);
@@ -116,12 +116,12 @@ function agentCarriers(request: FastifyRequest): { name: string; keys: string[] 
   return { name: name === "" ? NAMELESS : name, keys };
 }
 
-/** What cannot be a key is the empty one, so that it is refused and never taken for no key at all. */
+/** Returns the bearer key. A text that cannot be a key becomes the empty key, so that it is refused and not ignored. */
 function bearerOf(authorization: string): string {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
 }
 
-/** Who is behind a request to a human route, and whether its credential was good. */
+/** The caller of a human route, and whether its credential was good. */
 export interface HumanCaller {
   caller: Caller;
   /** A session, a bound key, or a participant's valid credential was shown: such callers have limits of their own. */
@@ -189,7 +189,7 @@ export async function signedInPerson(door: DoorContext, request: FastifyRequest)
   return { person: named.person, byKey: request.headers.authorization !== undefined };
 }
 
-/** Who administers, as the record names them: a person under their own session, or an `admin` key. */
+/** The administrator, as the record names it: a person with their own session, or an `admin` key. */
 export interface Administrator {
   kind: "human" | "admin";
   id: string;
@@ -261,7 +261,7 @@ function noteShown({ facts }: FastifyRequest, text: string): void {
   if (!facts.shown.includes(hash)) facts.shown.push(hash);
 }
 
-/** A key in the path speaks for an agent, which is nobody here; one that is none is refused all the same. */
+/** Refuses a key in the path that is not an agent's. An agent's key is allowed but has no effect here. */
 async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
   const { pathKey } = request.facts;
   if (pathKey === undefined) return;

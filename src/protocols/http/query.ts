@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The fields of a query string; of a text given twice the last counts, and a number given twice is none. */
+/** The fields of a query string. For a repeated text field the last value counts; a repeated number is invalid. */
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Returns one field of a query string, or nothing where it is missing or empty. */
@@ -22,8 +22,8 @@ interface Bounds {
 }
 
 /**
- * Returns a text as a whole number within bounds, or null where it is none: digits alone, at most fifteen. A sign, a
- * space, a point, an exponent and other bases are refused at every door, and so is an empty text.
+ * Returns a text as a whole number within bounds: one to fifteen digits. Returns null for any other text, such as one
+ * with a sign, a space, a point, an exponent or another base, and for the empty text.
  */
 export function wholeNumber(text: string, { min, max }: Bounds): number | null {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -38,7 +38,7 @@ export function idNumber(text: string): number | null {
   return text.startsWith("0") ? null : wholeNumber(text, { min: 1, max: MOST_WHOLE });
 }
 
-/** Returns a whole number of a query string: nothing where it is missing, null where it is none or given twice. */
+/** Returns a whole number of a query string: undefined where it is missing, null where it is invalid or repeated. */
 export function queryNumber(query: unknown, name: string, bounds: Bounds): number | null | undefined {
   const [text, ...more] = queryTexts(query, name);
   if (text === undefined) return undefined;
@@ -52,13 +52,13 @@ export function statedBytes({ headers }: { headers: IncomingHttpHeaders }): numb
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
 
-/** Returns a wait such as `25`, `1.5s`, `500ms` or `2m` in milliseconds, or null where it is none. */
+/** Returns a wait such as `25`, `1.5s`, `500ms` or `2m` in milliseconds; null for any other text. */
 export function waitMsOf(text: string): number | null {
   const [, number, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
   return number === undefined ? null : Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
 
-/** Returns the `wait` of a query string in milliseconds: nothing where it is missing, null where it is none. */
+/** Returns the `wait` of a query in milliseconds: undefined where it is missing, null if it is invalid or repeated. */
 export function queryWaitMs(query: unknown): number | null | undefined {
   const [text, ...more] = queryTexts(query, "wait");
   if (text === undefined) return undefined;

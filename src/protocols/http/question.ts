@@ -1,5 +1,5 @@
-import type { Ask, Response } from "../../questions/model/question.ts";
-import type { AskReading } from "../../questions/read.ts";
+import type { Question, Response } from "../../questions/model/question.ts";
+import type { QuestionReading } from "../../questions/read.ts";
 import type { QuestionType, WireQuestion, WireQuestionResponse, WireQuestionResults } from "../../wire/question.ts";
 
 /** Returns a moment as RFC 3339 in UTC, cut to the second. */
@@ -8,7 +8,7 @@ export function wireTime(at: number): string {
 }
 
 /** Returns the status a question shows; a cancelled one shows as expired. */
-export function wireStatus(ask: Ask): WireQuestion["status"] {
+export function wireStatus(ask: Question): WireQuestion["status"] {
   if (ask.state === "open") return ask.n === 0 ? "OPEN" : "PARTIAL";
   return ask.state === "answered" ? "CLOSED" : "EXPIRED";
 }
@@ -18,7 +18,7 @@ export function pollUrl(askId: string): string {
   return `/agent/questions/${askId}`;
 }
 
-export function wireType(ask: Ask): QuestionType {
+export function wireType(ask: Question): QuestionType {
   return ask.form.kind === "choice" ? "multiple_choice" : "text";
 }
 
@@ -50,7 +50,7 @@ function summaryJson(options: readonly string[], responses: readonly Response[])
 
 /** Returns the poll body as JSON text (spec/ask-a-human 3.2). */
 export function pollBody(
-  { ask, responses }: AskReading,
+  { ask, responses }: QuestionReading,
   expand: { meta: boolean } = { meta: false },
 ): JsonText<WireQuestion> {
   const status = wireStatus(ask);
@@ -90,7 +90,7 @@ function integrityOf(responses: readonly Response[]): WireQuestion["integrity"] 
 }
 
 /** Returns what somebody who has answered may see of the others (spec/ask-a-human 4.8). */
-export function resultsBody({ ask, responses }: AskReading): JsonText<WireQuestionResults> {
+export function resultsBody({ ask, responses }: QuestionReading): JsonText<WireQuestionResults> {
   const shared = ask.wire["share_results"] !== false;
   const options = shared && ask.form.kind === "choice" ? ask.form.options : undefined;
   return toJson<WireQuestionResults>({

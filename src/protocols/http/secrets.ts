@@ -1,9 +1,9 @@
 import type { Find } from "../../lib/secret-scan.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import type { DoorContext } from "./door.ts";
-import type { MeantQuestion } from "./new-question.ts";
+import type { NormalizedQuestion } from "./new-question.ts";
 
-/** What the wire of a question says of secrets in it: where, and never which. */
+/** The places of secrets in a question, as its wire form stores them: never the secrets themselves. */
 export interface SecretFlags {
   secrets?: readonly (Omit<Find, "path"> & { field: string })[];
 }
@@ -19,7 +19,7 @@ export interface SecretFlags {
  */
 export async function flagSecrets(
   { ctx, config }: Pick<DoorContext, "ctx" | "config">,
-  { prompt, options = [] }: MeantQuestion,
+  { prompt, options = [] }: NormalizedQuestion,
   name: string,
 ): Promise<SecretFlags> {
   const texts = [{ path: name, text: prompt }, ...options.map((text, i) => ({ path: `options[${i}]`, text }))];

@@ -70,8 +70,8 @@ export async function beat({ ctx, config }: DoorContext, over: AbortSignal, say:
 }
 
 /**
- * Sends events until they end, the client goes, or the server stops (spec/invariants S7). Whoever's key is revoked, or
- * session ended, hears nothing more (spec/invariants T7).
+ * Sends events until they end, the client goes, or the server stops (spec/invariants S7). The stream also ends once the
+ * caller's key is revoked or its session has ended (spec/invariants T7).
  */
 export async function sendEvents(
   door: DoorContext,

@@ -18,7 +18,7 @@ import type {
 import type { DoorContext } from "./door.ts";
 import { wireTime } from "./question.ts";
 
-/** What is known of a task beside the rows: where people find it, and what stands in the way of agents here. */
+/** The context of a task besides its rows: its address for people, and the readiness of agents here. */
 type Around = Pick<DoorContext, "ctx" | "config" | "work">;
 
 const inboxUrl = (publicUrl: string, askId: string): string => `${publicUrl}/inbox/${askId}`;
@@ -98,7 +98,7 @@ export function taskAsksWire(
   { config: { publicUrl } }: Pick<Around, "config">,
 ): WireTaskAskPage {
   return {
-    asks: asks.map((one) => ("ask" in one ? askWire(one, publicUrl) : addressedWire(one, publicUrl))),
+    asks: asks.map((one) => ("ask" in one ? askWire(one, publicUrl) : requestWire(one, publicUrl))),
     next: next && `${next.attempt}.${next.at}_${next.id}`,
   };
 }
@@ -139,7 +139,7 @@ function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, p
   });
 }
 
-function addressedWire(
+function requestWire(
   { attempt, addressed: ask, by }: Extract<TaskAsk, { addressed: unknown }>,
   publicUrl: string,
 ): WireTaskAsk {

@@ -1,4 +1,4 @@
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 
 /** The door of what agents ask people by a tool. */
 export const TOOL_DOOR = "mcp";
@@ -7,6 +7,6 @@ export const TOOL_DOOR = "mcp";
 export const toolRefOf = (callId: string): string => `${TOOL_DOOR}:${callId}`;
 
 /** Returns the handle under which the asker knows a request. */
-export function callIdOf({ ref }: Pick<AddressedAsk, "ref">): string {
+export function callIdOf({ ref }: Pick<Request, "ref">): string {
   return ref.slice(ref.indexOf(":") + 1);
 }

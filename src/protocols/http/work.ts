@@ -10,7 +10,7 @@ import { taskAsksWire, wholeTaskWire } from "./task.ts";
 
 /** So many asks of a task are on one page. */
 const ASKS = 200;
-/** What asks are called. */
+/** The form of an ask's id. */
 const ASK_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Returns a task with its tree, as every wire has it. @throws {Refusal} `task_not_found` */

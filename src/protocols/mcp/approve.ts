@@ -1,8 +1,8 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
-import { spendRequest } from "../../requests/join.ts";
+import type { Request } from "../../requests/model/request.ts";
+import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
 import { readDetails } from "../../requests/read.ts";
-import { readClock } from "../../core/read-clock.ts";
+import { storeNow } from "../../core/store-now.ts";
 import { refusalFrom } from "../http/errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { exactArgument } from "./message.ts";
@@ -25,11 +25,11 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
   try {
     using _place = parkWait(door, principal);
     const { ask } = await askPermission(exchange, given);
-    const leftMs = Math.max(0, ask.expiresAt - (await readClock(door.ctx))) + MARGIN_MS;
+    const leftMs = Math.max(0, ask.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
     const end = await holdForPeople(door, ask, hold, leftMs / 1000);
-    const said = await saidOf(exchange, end.ask);
-    if (!hold.signal.aborted) await spendRequest(door.ctx, end.ask, callIdOf(end.ask), end.ask.wire["spent_by"]);
-    return said;
+    const result = await decisionResult(exchange, end.ask);
+    if (!hold.signal.aborted) await releaseDedupeKey(door.ctx, end.ask, callIdOf(end.ask), end.ask.wire["spent_by"]);
+    return result;
   } catch (error) {
     const refusal = refusalFrom(error);
     if (!refusal) door.ctx.log.error({ err: error, requestId: request.id }, "a permission could not be asked for");
@@ -37,7 +37,7 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
   }
 }
 
-async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<RpcResult> {
+async function decisionResult({ door, call }: Exchange, ask: Request): Promise<RpcResult> {
   const id = callIdOf(ask);
   switch (ask.state) {
     case "open":
@@ -48,7 +48,7 @@ async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<RpcR
       return denial(`Not approved: the request was cancelled (${id}).`, ask.digest);
     case "answered": {
       if (ask.outcome?.approved === true) {
-        return said({ behavior: "allow", updatedInput: exactArgument(call, "input") }, ask.digest);
+        return decisionReply({ behavior: "allow", updatedInput: exactArgument(call, "input") }, ask.digest);
       }
       const comment = commentOf(ask);
       const who = deciderOf(ask, await readDetails(door.ctx, ask));
@@ -59,14 +59,14 @@ async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<RpcR
 
 /** Returns the answer that Claude Code takes for no. */
 function denial(message: string, digest: string | null = null): RpcResult {
-  return said({ behavior: "deny", message: withoutSteering(message) }, digest);
+  return decisionReply({ behavior: "deny", message: withoutSteering(message) }, digest);
 }
 
-function said(decision: object, digest: string | null): RpcResult {
+function decisionReply(decision: object, digest: string | null): RpcResult {
   const members = membersOf({ content: [{ type: "text", text: JSON.stringify(decision) }] });
   return digest === null ? members : { members, meta: { "parley/consent_digest": digest } };
 }
 
-function secondsOf({ createdAt, expiresAt }: AddressedAsk): number {
+function secondsOf({ createdAt, expiresAt }: Request): number {
   return Math.round((expiresAt - createdAt) / 1000);
 }

@@ -1,8 +1,8 @@
 import { digestOf } from "../../lib/canonical-json.ts";
-import { createAsk } from "../../questions/create.ts";
+import { createQuestion } from "../../questions/create.ts";
 import { fields, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
-import { askOf, meantBy } from "../http/new-question.ts";
+import { askOf, normalizeQuestion } from "../http/new-question.ts";
 import { checkOptions, promptField, questionFields, questionTypeField } from "../../wire/question.ts";
 import { flagSecrets } from "../http/secrets.ts";
 import { pollUrl, wireStatus, wireTime } from "../http/question.ts";
@@ -17,7 +17,7 @@ const Question = fields({
   ...questionFields,
 }).superRefine(checkOptions);
 
-/** Whoever gives options and no type wants one of them chosen. */
+/** Sets the type to `multiple_choice` where options but no type are given. */
 function withType(given: object): object {
   const { type, options } = given as { type?: unknown; options?: unknown };
   const isChoice = type === undefined && options !== undefined && !(Array.isArray(options) && options.length === 0);
@@ -45,14 +45,14 @@ export async function askHuman(
   const checked = checkFields(Question, withType(given));
   if ("error" in checked) throw checked.error;
   const { question, type = "text", ...rest } = checked.value;
-  const meant = meantBy(question, { type, ...rest });
-  const flags = await flagSecrets(door, meant, "question");
+  const normalized = normalizeQuestion(question, { type, ...rest });
+  const flags = await flagSecrets(door, normalized, "question");
   const client = clientOf(call);
-  const digest = digestOf(meant);
+  const digest = digestOf(normalized);
 
-  const { ask, replayed } = await createAsk(
+  const { ask, replayed } = await createQuestion(
     ctx,
-    { ...askOf(meant), door: "mcp", asker: principal, wire: { ...(client && { client }), ...flags } },
+    { ...askOf(normalized), door: "mcp", asker: principal, wire: { ...(client && { client }), ...flags } },
     { key: digest, bodyHash: digest, whileOpen: true },
   );
   const body = {

@@ -1,4 +1,4 @@
-import type { AddressedForm, Audience } from "../../requests/model/request.ts";
+import type { RequestForm, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { McpRequest } from "./message.ts";
@@ -9,13 +9,13 @@ export interface Exchange {
   door: DoorContext;
   principal: string;
   /** Returns whom its requests ask that name nobody. */
-  usualAudience: (decides: AddressedForm["kind"]) => Promise<Audience>;
+  usualAudience: (decides: RequestForm["kind"]) => Promise<Audience>;
   call: McpRequest;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
-/** What a waiting request is told whose key was revoked meanwhile. */
+/** Returns the error that a waiting request receives when its key is revoked. */
 export function keyEnded({ call }: Exchange): RpcError {
   const { message } = new Refusal("key_required");
   return new RpcError(RPC.invalidRequest, message, { status: 401, id: call.id });

@@ -5,7 +5,7 @@ import { endCall, holdCall, type GatedEnd, type Running } from "../../gate/end-c
 import { judgeTool } from "../../gate/judge-tool.ts";
 import { functionOf, HELD_MS } from "../../gate/model/gate-call.ts";
 import { parseExactJson } from "../../lib/exact-json.ts";
-import { turnAfter } from "../../lib/turn.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
 import { readDetails } from "../../requests/read.ts";
 import { readJson } from "../http/body.ts";
@@ -37,7 +37,7 @@ interface WithId {
   Params: { id: string };
 }
 
-/** What gates say and are told: may this call run, it still runs, it has ended (spec/gate 4). */
+/** Mounts the routes by which gates ask to run a call, and report that it still runs or has ended (spec/gate 4). */
 export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): void {
   app.post(
     "/gate/calls",
@@ -94,7 +94,7 @@ async function takeCall(
 ): Promise<FastifyReply> {
   const agent = await agentIdentity(door, request);
   const body = bodyOf(request, GateCallBody);
-  await turnAfter(request.body as Buffer);
+  await yieldAfterLarge(request.body as Buffer);
   const { gate, tool, run, timeout_seconds: timeoutSeconds = AN_HOUR_S, wait_seconds: waitSeconds = 0 } = body;
   const { isAccepted, isRepeatable } = await judgeTool(door.ctx, gate, tool);
   if (!isAccepted)
@@ -123,7 +123,7 @@ async function takeCall(
   return send(reply, await shown(door, answer));
 }
 
-/** What a gate needs to go on, and what a model needs to know. */
+/** Returns the answer for the gate, including the result that it shows to its model. */
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
   const { ask } = answer;
   const stands = { id: ask.id, ...approvalBody(ask, await readDetails(ctx, ask)) };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Tracer } from "../../lib/tracing.ts";
-import { turnAfter } from "../../lib/turn.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";
 import { held } from "../http/held.ts";
@@ -58,7 +58,7 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
         const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const call = readMessage(bytes, request.headers);
         if (call === null) return reply.code(202).send();
-        await turnAfter(bytes);
+        await yieldAfterLarge(bytes);
         const usualAudience: Exchange["usualAudience"] = (decides) => usual(agent, decides);
         const exchange = { door, principal: agent.principal, usualAudience, call, request, reply };
         return underTrace(door.ctx, tracer, call, () => answer(exchange));

@@ -140,8 +140,8 @@ function missingMeta(id: RpcId | undefined): RpcError {
 /** Proxies route by headers, so these must say what the body says. */
 function checkModern({ id, method, params, meta }: McpRequest, headers: IncomingHttpHeaders): void {
   if (typeof meta[VERSION_KEY] !== "string" || !isObject(meta[CAPABILITIES_KEY])) throw missingMeta(id);
-  const mustEqual = (name: string, given: string | undefined, said: unknown) => {
-    if (given === said) return;
+  const mustEqual = (name: string, given: string | undefined, value: unknown) => {
+    if (given === value) return;
     throw new RpcError(RPC.headerMismatch, `The header ${name} is missing or differs from the body`, {
       status: 400,
       id,

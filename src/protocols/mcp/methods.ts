@@ -8,14 +8,14 @@ import { isObject } from "./message.ts";
 import { discoverResult, initializeResult, listResult } from "./opening.ts";
 import { peopleResult } from "./people-result.ts";
 import { parkWait, resultOfPeople } from "./people-wait.ts";
-import { contactHuman, isCallId, listPeople, readRequest, requestApproval } from "./people.ts";
+import { contactHuman, isCallId, listPeople, readOwnRequest, requestApproval } from "./people.ts";
 import {
   chargeRead,
   checkResponses,
   holdForResponses,
   holdSecondsOf,
   readHandle,
-  readWish,
+  readWaitInput,
   waitResult,
   type HeldWait,
 } from "./responses.ts";
@@ -86,19 +86,19 @@ async function runTool(
       const handle = readHandle(given);
       if (!isCallId(handle)) return checkResponses(door, principal, handle);
       await chargeRead(door, principal);
-      return peopleResult(door, await readRequest(door.ctx, principal, handle), null);
+      return peopleResult(door, await readOwnRequest(door.ctx, principal, handle), null);
     }
     case "wait_for_human_responses": {
-      const wish = await readWish(door, principal, given);
-      if (isCallId(wish.askId)) {
+      const input = await readWaitInput(door, principal, given);
+      if (isCallId(input.askId)) {
         using _place = parkWait(door, principal);
-        const ask = await readRequest(door.ctx, principal, wish.askId);
-        return await resultOfPeople(exchange, { ask, maxWaitSeconds: wish.maxWaitSeconds }, hold, { ownsAsk: false });
+        const ask = await readOwnRequest(door.ctx, principal, input.askId);
+        return await resultOfPeople(exchange, { ask, maxWaitSeconds: input.maxWaitSeconds }, hold, { ownsAsk: false });
       }
-      if (declaresTasks(call)) return waitAsTask(door, principal, wish, hold);
+      if (declaresTasks(call)) return waitAsTask(door, principal, input, hold);
       return waitResult(
-        await holdForResponses(door, principal, wish, { ...hold, seconds: holdSecondsOf(wish, hold) }),
-        wish,
+        await holdForResponses(door, principal, input, { ...hold, seconds: holdSecondsOf(input, hold) }),
+        input,
       );
     }
     case "contact_human":
@@ -112,7 +112,7 @@ async function runTool(
   }
 }
 
-/** What is no tool has no result in which a refusal could be told. */
+/** Returns a refusal as a protocol error, for methods other than tool calls: only a tool's result can carry one. */
 export function limitAsError({ call }: Exchange, error: unknown): unknown {
   const refusal = refusalFrom(error);
   if (!refusal) return error;

@@ -4,7 +4,7 @@ import { TOOLS } from "./tools.ts";
 /** The revision in which every request speaks for itself: no opening, no session. */
 export const MODERN = "2026-07-28";
 const LEGACY = ["2025-11-25", "2025-06-18"] as const;
-/** What is meant where nothing is said. */
+/** The revision of a client that names none. */
 export const UNSAID = "2025-06-18";
 /** The revisions served, newest first. */
 export const SUPPORTED: readonly string[] = [MODERN, ...LEGACY];
@@ -13,7 +13,7 @@ export const SUPPORTED: readonly string[] = [MODERN, ...LEGACY];
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 const SERVER_INFO = { name: "parley", version: VERSION };
-/** What every modern result carries. */
+/** The `_meta` of every modern result. */
 export const RESULT_META = { "io.modelcontextprotocol/serverInfo": SERVER_INFO };
 
 const INSTRUCTIONS =

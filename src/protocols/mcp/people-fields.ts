@@ -93,7 +93,7 @@ const common = {
 };
 const MOST_TIMEOUT_S = 604_800;
 
-/** What `contact_human` takes (spec/mcp 4.2). */
+/** The arguments of `contact_human` (spec/mcp 4.2). */
 export const Contact = fields({
   message: textField("message", 1, 40_000),
   subject: optional(lineField("subject", 0, 998)),
@@ -103,7 +103,7 @@ export const Contact = fields({
   ...common,
 });
 
-/** What `request_approval` takes (spec/mcp 4.3). */
+/** The arguments of `request_approval` (spec/mcp 4.3). */
 export const Approval = fields({
   fn: lineField("fn", 1, 256),
   kwargs: objectField("kwargs"),
@@ -113,14 +113,14 @@ export const Approval = fields({
   ...common,
 });
 
-/** What `approve` takes (spec/mcp 4.4). */
+/** The arguments of `approve` (spec/mcp 4.4). */
 export const Permission = fields({
   tool_name: lineField("tool_name", 1, 256),
   input: objectField("input"),
   tool_use_id: optional(lineField("tool_use_id", 1, 255)),
 });
 
-/** What `list_humans` takes (spec/mcp 4.4). */
+/** The arguments of `list_humans` (spec/mcp 4.4). */
 export const People = fields({
   query: optional(textField("query", 0, 200)),
   limit: optional(integerField("limit", 1, 100, { default: 50 })),

@@ -1,8 +1,8 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AddressedAsk, DecidedBy } from "../../requests/model/request.ts";
+import type { Request, DecidedBy } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
-import { spendRequest } from "../../requests/join.ts";
-import { readDetails, type AddressedDetails } from "../../requests/read.ts";
+import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
+import { readDetails, type RequestDetails } from "../../requests/read.ts";
 import { wireTime } from "../http/question.ts";
 import { callIdOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";
@@ -28,39 +28,35 @@ export interface ResultWait {
  * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
  * told, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
-export async function peopleResult(
-  door: DoorContext,
-  ask: AddressedAsk,
-  heard: ResultWait | null,
-): Promise<JsonMembers> {
+export async function peopleResult(door: DoorContext, ask: Request, wait: ResultWait | null): Promise<JsonMembers> {
   const details = await readDetails(door.ctx, ask);
   const isOver = ask.state !== "open";
   const { outcome } = ask;
   const hasWords = ask.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
   const note = hasWords && { note: WORDS_ARE_DATA };
-  const body = { ...requestBody(ask, details), ...(heard && waited(ask, heard)), ...note };
-  if (isOver && !heard?.signal.aborted) await spendRequest(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
+  const body = { ...requestBody(ask, details), ...(wait && waited(ask, wait)), ...note };
+  if (isOver && !wait?.signal.aborted) await releaseDedupeKey(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
   const notes = [
     isOver && ask.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
     hasWords ? WORDS_ARE_DATA : null,
-    isOver ? null : heard ? GO_ON : CHECK_LATER,
+    isOver ? null : wait ? GO_ON : CHECK_LATER,
   ].filter((note) => note !== null);
   return toolResult(JSON.stringify(body), notes.length > 0 ? notes.join(" ") : undefined);
 }
 
-function waited(ask: AddressedAsk, { waitedMs }: ResultWait): object {
+function waited(ask: Request, { waitedMs }: ResultWait): object {
   const settled = ask.state !== "open";
   const next = { tool: WAIT_TOOL, arguments: { question_id: callIdOf(ask) } };
   return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };
 }
 
 /** Returns how a request stands, in the words of the tools' results. */
-export function requestBody(ask: AddressedAsk, details: AddressedDetails): WireToolApproval | WireToolContact {
+export function requestBody(ask: Request, details: RequestDetails): WireToolApproval | WireToolContact {
   return ask.form.kind === "approval" ? approvalBody(ask, details) : contactBody(ask, details);
 }
 
 /** The same of a request for an approval. */
-export function approvalBody(ask: AddressedAsk, details: AddressedDetails): WireToolApproval {
+export function approvalBody(ask: Request, details: RequestDetails): WireToolApproval {
   const { state, outcome } = ask;
   const status = state === "answered" ? (outcome?.approved ? "approved" : "rejected") : pendingOr(state);
   const comment = state === "answered" ? commentOf(ask) : undefined;
@@ -78,7 +74,7 @@ export function approvalBody(ask: AddressedAsk, details: AddressedDetails): Wire
   };
 }
 
-function contactBody(ask: AddressedAsk, details: AddressedDetails): WireToolContact {
+function contactBody(ask: Request, details: RequestDetails): WireToolContact {
   const { state, outcome, form } = ask;
   const isAnswered = state === "answered";
   const value = isAnswered && form.kind === "value" && form.schema ? outcome?.value : undefined;
@@ -95,11 +91,11 @@ function contactBody(ask: AddressedAsk, details: AddressedDetails): WireToolCont
   };
 }
 
-function pendingOr(state: Exclude<AddressedAsk["state"], "answered">): "pending" | "expired" | "cancelled" {
+function pendingOr(state: Exclude<Request["state"], "answered">): "pending" | "expired" | "cancelled" {
   return state === "open" ? "pending" : state;
 }
 
-function times({ state, settledAt, expiresAt }: AddressedAsk): Pick<WireToolContact, "responded_at" | "expires_at"> {
+function times({ state, settledAt, expiresAt }: Request): Pick<WireToolContact, "responded_at" | "expires_at"> {
   const answeredAt = state === "answered" ? settledAt : null;
   return { ...(answeredAt !== null && { responded_at: wireTime(answeredAt) }), expires_at: wireTime(expiresAt) };
 }
@@ -111,7 +107,7 @@ function kindOf({ kind, via }: DecidedBy): NonNullable<WireToolApproval["decided
 }
 
 /** Returns who decided, as agents know people: by number and name, and never by an address. */
-function personOf(by: DecidedBy, { humans }: AddressedDetails): { id?: string; name: string } {
+function personOf(by: DecidedBy, { humans }: RequestDetails): { id?: string; name: string } {
   if (by.kind === "policy") return { name: `policy: ${by.id}` };
   if (by.kind !== "person")
     return { name: by.kind === "address" ? "an addressee who is not enrolled" : agentName(by.id) };
@@ -120,16 +116,16 @@ function personOf(by: DecidedBy, { humans }: AddressedDetails): { id?: string; n
 }
 
 /** Returns how whoever decided is called. */
-export function deciderOf({ outcome }: AddressedAsk, details: AddressedDetails): string {
+export function deciderOf({ outcome }: Request, details: RequestDetails): string {
   return outcome?.by ? personOf(outcome.by, details).name : "nobody";
 }
 
 /** Returns what was said with a decision; a ready-made way to reject speaks for itself. */
-export function commentOf(ask: AddressedAsk): string | undefined {
+export function commentOf(ask: Request): string | undefined {
   return clean(ask.outcome?.comment) ?? (ask.outcome?.approved ? undefined : optionWords(ask));
 }
 
-function optionWords(ask: AddressedAsk): string | undefined {
+function optionWords(ask: Request): string | undefined {
   const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
   return chosen && (chosen.title?.trim() ? chosen.title : chosen.name);
 }

@@ -1,11 +1,6 @@
-import type { AddressedAsk } from "../../requests/model/request.ts";
-import {
-  cancelAddressedWait,
-  keepAddressedWait,
-  readAddressedWaits,
-  type AddressedWaitReading,
-} from "../../requests/waits.ts";
-import { waitForAddressed } from "../../requests/read.ts";
+import type { Request } from "../../requests/model/request.ts";
+import { cancelRequestWait, keepRequestWait, readRequestWaits, type RequestWaitReading } from "../../requests/waits.ts";
+import { waitForRequest } from "../../requests/read.ts";
 import { wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
@@ -16,20 +11,20 @@ import { membersOf, resultObject, type JsonMembers, type TaskCreated } from "./r
 import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
 
 /** Takes a place among the waits of one asker, before anything is asked. @throws {LimitRefusal} */
-export function parkWait({ parked, config }: DoorContext, principal: string): Disposable {
-  return parked.park("mcp waits", principal, config.limits.longPolls);
+export function parkWait({ limiter, config }: DoorContext, principal: string): Disposable {
+  return limiter.enter("mcp waits", principal, config.limits.longPolls);
 }
 
 /** Holds until people have decided, the hold is over, the client has gone, or the server stops. */
 export async function holdForPeople(
   { ctx }: DoorContext,
-  { id }: AddressedAsk,
+  { id }: Request,
   hold: HeldWait,
   holdSeconds: number,
-): Promise<{ ask: AddressedAsk; waitedMs: number }> {
+): Promise<{ ask: Request; waitedMs: number }> {
   const start = ctx.clock.monotonic();
   hold.onCount?.(0, 1);
-  const ask = await waitForAddressed(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
+  const ask = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
   return { ask, waitedMs: ctx.clock.monotonic() - start };
 }
 
@@ -50,13 +45,13 @@ export async function resultOfPeople(
   if (!isTask || end.ask.state !== "open") {
     return peopleResult(door, end.ask, { waitedMs: end.waitedMs, signal: hold.signal });
   }
-  const wait = await keepAddressedWait(door.ctx, ask, ownsAsk);
-  const [kept] = await readAddressedWaits(door.ctx, [wait.id], ask.asker);
+  const wait = await keepRequestWait(door.ctx, ask, ownsAsk);
+  const [kept] = await readRequestWaits(door.ctx, [wait.id], ask.asker);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskHead(door, kept) };
 }
 
-function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: AddressedWaitReading): JsonMembers {
+function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: RequestWaitReading): JsonMembers {
   const waiting = ask.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
   return membersOf({
     taskId: wait.id,
@@ -72,7 +67,7 @@ function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: AddressedWait
 /** Returns a task as `tasks/get` shows it; its result is exactly what the tool would have said. */
 export async function peopleTask(
   door: DoorContext,
-  reading: AddressedWaitReading,
+  reading: RequestWaitReading,
   signal: AbortSignal,
 ): Promise<JsonMembers> {
   const head = taskHead(door, reading);
@@ -81,16 +76,16 @@ export async function peopleTask(
   return `${head},"result":${resultObject(true, await peopleResult(door, reading.ask, { waitedMs, signal }))}`;
 }
 
-/** Returns the caller's own task for people; nothing where there is none. */
+/** Returns the caller's own task for people; undefined where the caller has no such task. */
 export async function findPeopleTask(
   door: DoorContext,
   principal: string,
   taskId: string,
-): Promise<AddressedWaitReading | undefined> {
-  return (await readAddressedWaits(door.ctx, [taskId], principal))[0];
+): Promise<RequestWaitReading | undefined> {
+  return (await readRequestWaits(door.ctx, [taskId], principal))[0];
 }
 
 /** Gives up a task for people. Returns whether there is such a one. */
 export function cancelPeopleTask(door: DoorContext, principal: string, taskId: string): Promise<boolean> {
-  return cancelAddressedWait(door.ctx, taskId, principal);
+  return cancelRequestWait(door.ctx, taskId, principal);
 }

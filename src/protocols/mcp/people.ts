@@ -1,24 +1,18 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import { turnAfter } from "../../lib/turn.ts";
-import type {
-  AddressedAsk,
-  AddressedForm,
-  Audience,
-  ForeignSchema,
-  ResponseOption,
-} from "../../requests/model/request.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request, RequestForm, Audience, ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";
 import { bindCall, type BoundCall } from "../../requests/model/bound-call.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { Refusal } from "../../refusals.ts";
-import { addressAsk } from "../../requests/address-ask.ts";
+import { createRequest } from "../../requests/create-request.ts";
 import { readHumans, searchHumans } from "../../access/enroll-human.ts";
-import { findCalled, listGroups } from "../../access/find-called.ts";
-import { audienceOfCalled } from "../../requests/audience-of-called.ts";
-import { joinRequest } from "../../requests/join.ts";
+import { resolveRecipient, listGroups } from "../../access/resolve-recipient.ts";
+import { audienceOfRecipient } from "../../requests/audience-of-recipient.ts";
+import { claimDedupeKey } from "../../requests/dedupe-key.ts";
 import { readByRef } from "../../requests/read.ts";
 import { requestCall } from "../../requests/request-call.ts";
 import { checkFields } from "../http/check-fields.ts";
@@ -34,13 +28,13 @@ import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
 export interface OpenedRequest {
-  ask: AddressedAsk;
+  ask: Request;
   maxWaitSeconds: number | undefined;
 }
 
 interface Wish {
   /** A call that waits for an approval, or the form of another answer. */
-  asks: { bound: BoundCall; rejectOptions: readonly ResponseOption[] } | Exclude<AddressedForm, { kind: "approval" }>;
+  asks: { bound: BoundCall; rejectOptions: readonly ResponseOption[] } | Exclude<RequestForm, { kind: "approval" }>;
   title: string;
   /** A title that the agent gave, which goes before the first of its words. */
   subject?: string | undefined;
@@ -48,8 +42,8 @@ interface Wish {
   to: string | undefined;
   timeoutSeconds: number;
   /** Everything that was asked, defaults filled in. */
-  meant: object;
-  /** What the asker calls it; without one it is the same while nobody has been told how it ended. */
+  normalized: object;
+  /** The asker's idempotency key. Without it, an equal request is the same one until its result has been delivered. */
   key: string | undefined;
 }
 
@@ -82,7 +76,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     words: message,
     to,
     timeoutSeconds,
-    meant: { ...rest, options, timeout_seconds: timeoutSeconds, ...(schema && { response_schema: schema }) },
+    normalized: { ...rest, options, timeout_seconds: timeoutSeconds, ...(schema && { response_schema: schema }) },
     key: key === undefined ? undefined : `key ${key}`,
   });
   return { ask, maxWaitSeconds };
@@ -98,9 +92,9 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
   const { fn, reason = "", to, reject_options = [] } = rest;
   const { call } = exchange;
   const kwargs = exactArgument(call, "kwargs") as JsonObject;
-  await turnAfter(call.bytes);
+  await yieldAfterLarge(call.bytes);
   const bound = bindCall(fn, kwargs);
-  await turnAfter(call.bytes);
+  await yieldAfterLarge(call.bytes);
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.approval;
   const ask = await store(exchange, {
     asks: { bound, rejectOptions: optionsOf(reject_options) },
@@ -108,7 +102,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
     words: reason,
     to,
     timeoutSeconds,
-    meant: {
+    normalized: {
       ...rest,
       kwargs: new CanonicalJson(bound.canonical),
       reason,
@@ -130,16 +124,16 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
   const { tool_name: fn, tool_use_id: use } = checked(Permission, given);
   const { call } = exchange;
   const input = exactArgument(call, "input") as JsonObject;
-  await turnAfter(call.bytes);
+  await yieldAfterLarge(call.bytes);
   const bound = bindCall(fn, input);
-  await turnAfter(call.bytes);
+  await yieldAfterLarge(call.bytes);
   const ask = await store(exchange, {
     asks: { bound, rejectOptions: [] },
     title: fn,
     words: "",
     to: undefined,
     timeoutSeconds: AN_HOUR_S,
-    meant: { tool_name: fn, input: bound.canonical },
+    normalized: { tool_name: fn, input: bound.canonical },
     key: use === undefined ? undefined : `use ${use} ${bound.digest}`,
   });
   return { ask, maxWaitSeconds: undefined };
@@ -149,16 +143,16 @@ function argumentsOf({ params }: McpRequest): JsonObject {
   return params["arguments"] as JsonObject;
 }
 
-async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
+async function store(exchange: Exchange, input: Wish): Promise<Request> {
   const { call, door, principal: asker } = exchange;
   const { ctx } = door;
-  const { asks, title, words, to, timeoutSeconds } = wish;
+  const { asks, title, words, to, timeoutSeconds } = input;
   const kind = "bound" in asks ? "approval" : asks.kind;
   const audience = to === undefined ? await exchange.usualAudience(kind) : await audienceOfNamed(ctx, to);
-  const sameHash = sha256Digest(canonicalExact({ kind, ...wish.meant }));
-  const key = wish.key ?? `same ${sameHash}`;
-  await turnAfter(call.bytes);
-  const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
+  const sameHash = sha256Digest(canonicalExact({ kind, ...input.normalized }));
+  const key = input.key ?? `same ${sameHash}`;
+  await yieldAfterLarge(call.bytes);
+  const callId = await claimDedupeKey(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
   const client = clientOf(call);
   const remindAfterS = reminderSeconds(timeoutSeconds);
   const asked = {
@@ -173,13 +167,13 @@ async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: {
       ...(client && { client }),
-      ...(wish.key === undefined && { spent_by: key }),
+      ...(input.key === undefined && { spent_by: key }),
     },
   };
   const { ask } =
     "bound" in asks
       ? await requestCall(ctx, door.policy.current().policy, { ...asked, ...asks, editable: false })
-      : await addressAsk(ctx, { ...asked, subject: wish.subject, form: asks, digest: null });
+      : await createRequest(ctx, { ...asked, subject: input.subject, form: asks, digest: null });
   return ask;
 }
 
@@ -189,7 +183,7 @@ export function isCallId(handle: string): boolean {
 }
 
 /** Returns the asker's own request. @throws {Refusal} `ask_not_found` also for somebody else's */
-export async function readRequest(ctx: Context, asker: string, callId: string): Promise<AddressedAsk> {
+export async function readOwnRequest(ctx: Context, asker: string, callId: string): Promise<Request> {
   try {
     if (/^call_\w{1,60}$/.test(callId)) return await readByRef(ctx, asker, toolRefOf(callId));
   } catch (error) {
@@ -199,10 +193,10 @@ export async function readRequest(ctx: Context, asker: string, callId: string): 
 }
 
 async function audienceOfNamed(ctx: Context, to: string): Promise<Audience> {
-  const called = await findCalled(ctx, to);
-  if (called.is === "human" || called.is === "group") return audienceOfCalled(called);
+  const recipient = await resolveRecipient(ctx, to);
+  if (recipient.is === "human" || recipient.is === "group") return audienceOfRecipient(recipient);
   const says =
-    called.is === "several"
+    recipient.is === "several"
       ? "Several humans have this name; give the id from list_humans."
       : "No human or group has this id or name; list_humans shows who can be asked.";
   throw new Refusal("human_unknown", { field: "to" }, says);

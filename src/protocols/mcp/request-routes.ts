@@ -1,11 +1,11 @@
 import type { RouteShorthandOptions } from "fastify";
-import type { AddressedAsk } from "../../requests/model/request.ts";
-import { cancelAddressed } from "../../requests/end.ts";
+import type { Request } from "../../requests/model/request.ts";
+import { cancelRequest } from "../../requests/end.ts";
 import { readDetails } from "../../requests/read.ts";
 import { agentPrincipal } from "../http/principals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { requestBody } from "./people-result.ts";
-import { readRequest } from "./people.ts";
+import { readOwnRequest } from "./people.ts";
 import { chargeRead } from "./responses.ts";
 import { membersOf } from "./rpc.ts";
 import { WireMcpRequest } from "../../wire/mcp.ts";
@@ -39,16 +39,16 @@ export function requestRoutes(app: Door, door: DoorContext): void {
   app.delete<WithId>("/mcp/requests/:id", options("Withdraw what a tool asked of people"), async (request, reply) => {
     const principal = await agentPrincipal(door, request);
     const ask = await own(request, principal);
-    const over = await cancelAddressed(ctx, ask.id, { kind: "agent", id: principal });
+    const over = await cancelRequest(ctx, ask.id, { kind: "agent", id: principal });
     return reply.type(JSON_TYPE).send(await shown(over));
   });
 
-  function own(request: FastifyRequest, principal: string): Promise<AddressedAsk> {
-    return readRequest(ctx, principal, (request.params as WithId["Params"]).id);
+  function own(request: FastifyRequest, principal: string): Promise<Request> {
+    return readOwnRequest(ctx, principal, (request.params as WithId["Params"]).id);
   }
 
-  /** What was asked, in the words of the tools' arguments, and how it stands, in those of their results. */
-  async function shown(ask: AddressedAsk): Promise<string> {
+  /** Returns the request in the names of the tools' arguments, and its state in those of their results. */
+  async function shown(ask: Request): Promise<string> {
     const { form, words } = ask;
     const asked =
       form.kind === "approval"

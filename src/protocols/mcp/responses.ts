@@ -1,4 +1,4 @@
-import { isFinal, readAsk, waitForAsk, type AskReading } from "../../questions/read.ts";
+import { isFinal, readQuestion, waitForQuestion, type QuestionReading } from "../../questions/read.ts";
 import { fields, idField, integerField, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { askIdOf } from "../http/ids.ts";
@@ -32,8 +32,8 @@ export interface HeldWait {
   onCount?: (have: number, wanted: number) => void;
 }
 
-/** What is waited for. */
-export interface WaitWish {
+/** The ask and the number of responses to wait for, and for how long. */
+export interface WaitInput {
   askId: string;
   minResponses: number | undefined;
   maxWaitSeconds: number | undefined;
@@ -41,7 +41,7 @@ export interface WaitWish {
 
 /** Where a wait ended. */
 export interface WaitEnd {
-  reading: AskReading;
+  reading: QuestionReading;
   /** Enough answers are in, or the question has ended. */
   isSettled: boolean;
   waitedMs: number;
@@ -57,12 +57,12 @@ export function readHandle(given: object): string {
 /** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
 export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<JsonMembers> {
   await chargeRead(door, principal);
-  const reading = await readAsk(door.ctx, askIdOf(questionId), principal);
+  const reading = await readQuestion(door.ctx, askIdOf(questionId), principal);
   return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
 }
 
 /** Returns what is waited for. It counts as one read. @throws {Refusal} */
-export async function readWish(door: DoorContext, principal: string, given: object): Promise<WaitWish> {
+export async function readWaitInput(door: DoorContext, principal: string, given: object): Promise<WaitInput> {
   const checked = checkFields(Wait, given);
   if ("error" in checked) throw checked.error;
   await chargeRead(door, principal);
@@ -77,7 +77,7 @@ export async function chargeRead({ ctx, readLimits }: DoorContext, principal: st
 
 /** Returns for how long a call is held (spec/mcp 5). */
 export function holdSecondsOf(
-  { maxWaitSeconds }: Pick<WaitWish, "maxWaitSeconds">,
+  { maxWaitSeconds }: Pick<WaitInput, "maxWaitSeconds">,
   { canStream, hasToken }: HeldWait,
 ): number {
   if (!canStream) return Math.min(maxWaitSeconds ?? SHORTER_HOLD_S, SHORTER_HOLD_S);
@@ -93,16 +93,16 @@ export function holdSecondsOf(
 export async function holdForResponses(
   door: DoorContext,
   principal: string,
-  wish: WaitWish,
+  input: WaitInput,
   hold: Pick<HeldWait, "signal" | "onCount"> & { seconds: number },
 ): Promise<WaitEnd> {
-  const { ctx, config, parked } = door;
-  using _place = parked.park("mcp waits", principal, config.limits.longPolls);
+  const { ctx, config, limiter } = door;
+  using _place = limiter.enter("mcp waits", principal, config.limits.longPolls);
   const start = ctx.clock.monotonic();
-  let reading = await readAsk(ctx, wish.askId, principal);
+  let reading = await readQuestion(ctx, input.askId, principal);
   for (;;) {
     const { ask } = reading;
-    const wanted = wantedOf(reading, wish);
+    const wanted = wantedOf(reading, input);
     const isSettled = isFinal(ask) || ask.n >= wanted;
     const waitedMs = ctx.clock.monotonic() - start;
     const leftMs = hold.seconds * 1000 - waitedMs;
@@ -110,19 +110,19 @@ export async function holdForResponses(
       return { reading, isSettled, waitedMs };
     }
     hold.onCount?.(ask.n, wanted);
-    reading = await waitForAsk(ctx, wish.askId, principal, { waitMs: leftMs, after: ask.n, signal: hold.signal });
+    reading = await waitForQuestion(ctx, input.askId, principal, { waitMs: leftMs, after: ask.n, signal: hold.signal });
   }
 }
 
 /** How many answers are waited for. */
-export function wantedOf({ ask }: AskReading, { minResponses }: Pick<WaitWish, "minResponses">): number {
+export function wantedOf({ ask }: QuestionReading, { minResponses }: Pick<WaitInput, "minResponses">): number {
   return Math.min(minResponses ?? ask.need, ask.need);
 }
 
 /** Returns where a wait ended as the tool's result, with how to go on while there is more to come. */
 export function waitResult(
   { reading, isSettled, waitedMs }: WaitEnd,
-  { minResponses }: Pick<WaitWish, "minResponses">,
+  { minResponses }: Pick<WaitInput, "minResponses">,
 ): JsonMembers {
   const waited = { settled: isSettled, waited_seconds: Math.floor(waitedMs / 1000) };
   if (isSettled) return responsesResult(reading, waited);

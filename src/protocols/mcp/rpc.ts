@@ -36,7 +36,7 @@ export function errorJson({ code, message, data, id }: Pick<RpcError, "code" | "
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
-/** What a result says beside its `resultType` and `_meta`: the text of JSON members, whose order and names are kept. */
+/** The members of a result besides `resultType` and `_meta`, as JSON text; their order and names are kept. */
 export type JsonMembers = string;
 
 /** Returns the members of a plain object. */
@@ -59,14 +59,14 @@ export interface Annotated {
 export type RpcResult = JsonMembers | TaskCreated | Annotated;
 
 /** Returns a result as JSON text, with what every result of its revision carries. */
-export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: RpcResult): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultOfSaid(isModern, said)}}`;
+export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, result: RpcResult): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${toolResultJson(isModern, result)}}`;
 }
 
-function resultOfSaid(isModern: boolean, said: RpcResult): string {
-  if (typeof said === "string") return resultObject(isModern, said);
-  if ("task" in said) return resultObject(isModern, said.task, "task");
-  return resultObject(isModern, said.members, "complete", said.meta);
+function toolResultJson(isModern: boolean, result: RpcResult): string {
+  if (typeof result === "string") return resultObject(isModern, result);
+  if ("task" in result) return resultObject(isModern, result.task, "task");
+  return resultObject(isModern, result.members, "complete", result.meta);
 }
 
 /** Returns the result alone. */

@@ -1,4 +1,4 @@
-import { followAddressedWaits, readAddressedWaits } from "../../requests/waits.ts";
+import { followRequestWaits, readRequestWaits } from "../../requests/waits.ts";
 import { followWaits, readWaits } from "../../questions/read-waits.ts";
 import { isStillGood, whenNoLongerGood } from "../http/held.ts";
 import { isId } from "../http/ids.ts";
@@ -46,7 +46,7 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Whoever's key is revoked is told so, and nothing more (spec/invariants T7). */
+/** Sends an error and ends the stream when the caller's key is revoked; nothing follows (spec/invariants T7). */
 function endsWithKey(exchange: Exchange, stream: EventStream): Disposable {
   return whenNoLongerGood(exchange.door, exchange.request, () => {
     say(stream, errorJson(keyEnded(exchange)));
@@ -91,14 +91,14 @@ export async function listen(exchange: Exchange): Promise<void> {
   const named = Array.isArray(taskIds) ? taskIds.filter((id): id is string => typeof id === "string" && isId(id)) : [];
   let place: Disposable;
   try {
-    place = door.parked.park("streams", principal, door.config.limits.streams);
+    place = door.limiter.enter("streams", principal, door.config.limits.streams);
   } catch (error) {
     throw limitAsError(exchange, error);
   }
   using _place = place;
   const wanted = [...new Set(named)].slice(0, MOST_TASKS);
   const forCrowd = (await readWaits(door.ctx, wanted, principal)).map(({ wait }) => wait.id);
-  const forPeople = (await readAddressedWaits(door.ctx, wanted, principal)).map(({ wait }) => wait.id);
+  const forPeople = (await readRequestWaits(door.ctx, wanted, principal)).map(({ wait }) => wait.id);
   const ids = wanted.filter((id) => forCrowd.includes(id) || forPeople.includes(id));
 
   const stream = openEventStream(reply, ": listening\n\n");
@@ -119,7 +119,7 @@ export async function listen(exchange: Exchange): Promise<void> {
       }
     };
     const followPeople = async () => {
-      for await (const reading of followAddressedWaits(door.ctx, forPeople, principal, stream.gone)) {
+      for await (const reading of followRequestWaits(door.ctx, forPeople, principal, stream.gone)) {
         await tell(await peopleTask(door, reading, stream.gone));
       }
     };

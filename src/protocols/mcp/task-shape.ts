@@ -1,7 +1,7 @@
 import { extensionsOf, type McpRequest } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
 
-/** What is settled within this time needs no task. */
+/** The time within which a request may end without becoming a task. */
 export const TASK_HOLD_SECONDS = 2;
 
 const OFTEN_MS = 5000;

@@ -7,7 +7,7 @@ import { goneSignal, type DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import type { McpRequest } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
-import { chargeRead, holdForResponses, wantedOf, waitResult, type HeldWait, type WaitWish } from "./responses.ts";
+import { chargeRead, holdForResponses, wantedOf, waitResult, type HeldWait, type WaitInput } from "./responses.ts";
 import { cancelPeopleTask, findPeopleTask, peopleTask } from "./people-wait.ts";
 import { membersOf, resultObject, RPC, RpcError, type JsonMembers, type TaskCreated } from "./rpc.ts";
 import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
@@ -31,13 +31,13 @@ export function requireTasks(call: McpRequest): void {
 export async function waitAsTask(
   door: DoorContext,
   principal: string,
-  wish: WaitWish,
+  input: WaitInput,
   { signal }: Pick<HeldWait, "signal">,
 ): Promise<JsonMembers | TaskCreated> {
-  const end = await holdForResponses(door, principal, wish, { signal, seconds: TASK_HOLD_SECONDS });
-  if (end.isSettled) return waitResult(end, wish);
-  const wanted = wantedOf(end.reading, wish);
-  const wait = await keepWait(door.ctx, { askId: wish.askId, asker: principal, wanted });
+  const end = await holdForResponses(door, principal, input, { signal, seconds: TASK_HOLD_SECONDS });
+  if (end.isSettled) return waitResult(end, input);
+  const wanted = wantedOf(end.reading, input);
+  const wait = await keepWait(door.ctx, { askId: input.askId, asker: principal, wanted });
   const [kept] = await readWaits(door.ctx, [wait.id], principal);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskMembers(door, kept, { withResult: false }) };

@@ -1,5 +1,5 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AskReading } from "../../questions/read.ts";
+import type { QuestionReading } from "../../questions/read.ts";
 import { refusalBody } from "../http/errors.ts";
 import { pollBody } from "../http/question.ts";
 import type { Refusal } from "../../refusals.ts";
@@ -23,10 +23,10 @@ export function refusedResult(refusal: Refusal): JsonMembers {
 }
 
 /**
- * Returns the poll body with `more` at its end, and the notes that go with it. What people's words are stands in the
- * body too: some clients show their model the structure alone.
+ * Returns the poll body with `more` at its end, and its notes. The body also has the people's words, because some
+ * clients show their model only the structured content.
  */
-export function responsesResult(reading: AskReading, more: object, next?: string): JsonMembers {
+export function responsesResult(reading: QuestionReading, more: object, next?: string): JsonMembers {
   const { ask, responses } = reading;
   const cleaned = responses.map((response) => {
     const { text } = response.answer;

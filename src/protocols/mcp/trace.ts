@@ -47,7 +47,7 @@ async function told<T>(
   }
 }
 
-/** What is told of is never what somebody wrote. */
+/** The methods that a trace may name. A method's name that a client made up is never recorded. */
 const METHODS: ReadonlySet<string> = new Set([
   "initialize",
   "ping",

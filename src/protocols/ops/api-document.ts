@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { z } from "zod";
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { jsonSchemaOf } from "../../wire/json-schema.ts";
 import type { DocumentJob, PlainRoute } from "./api/document-thread.ts";
 
@@ -34,7 +34,7 @@ async function describe(routes: readonly RouteOptions[], about: About): Promise<
     // The rest of a path has no name of its own, and generated clients need one.
     const url = route.url.replace(/\*$/, ":path");
     plain.push({ methods: [method].flat(), url, schema: plainSchema({ ...schema, ...body }) });
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return inThread({ ...about, routes: plain });
 }

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry
 import { type ActivityReader, followActivity } from "../../questions/observe.ts";
 import type { DoorContext } from "../http/door.ts";
 
-/** What one server counts and times; names, never ids, keys or addresses. */
+/** The counters and timers of one server. Labels are names, never ids, keys or addresses. */
 export interface Metrics {
   registry: Registry;
   /** Each brings figures of the store up to date; they are looked at together, before anything is printed. */
@@ -20,7 +20,7 @@ const PARKED = ["long-polls", "streams", "human streams", "mcp waits"] as const;
 
 let ofProcess: Registry | undefined;
 
-/** What watches the process never stops, and keeps its registry: there is one, whatever servers come and go. */
+/** Returns the registry of the process's own metrics. There is one for all servers, and it is never stopped. */
 function processMetrics(): Registry {
   if (!ofProcess) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
   return ofProcess;
@@ -94,7 +94,7 @@ export function measureWork({ registry, looks }: Metrics, door: DoorContext): vo
     help: "Long-polls and streams that this server holds.",
     labelNames: ["kind"],
     registers: [registry],
-    collect: () => PARKED.forEach((kind) => parked.set({ kind }, door.parked.count(kind))),
+    collect: () => PARKED.forEach((kind) => parked.set({ kind }, door.limiter.count(kind))),
   });
 
   async function look(reader: ActivityReader): Promise<void> {

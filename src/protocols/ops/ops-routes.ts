@@ -12,8 +12,9 @@ import { referencePage } from "./reference-page.ts";
 const PLAIN = "text/plain; charset=utf-8";
 
 /**
- * What whoever runs the server looks at: health, metrics, and what the API is. A policy file that is not in force as it
- * stands, or is another than other servers go by, is told beside the word, and makes no server unready: what was read before still decides.
+ * Mounts the operator's routes: health, metrics and the API document. If the policy file differs from the policy in
+ * force, or from that of other servers, the health reply adds a line about it. The server stays ready: the last valid
+ * policy still decides.
  */
 export function opsRoutes(
   door: DoorContext,
@@ -78,14 +79,14 @@ export function opsRoutes(
   };
 }
 
-/** What is not as it should be with the policy; nothing where all is well. */
+/** Returns the faults of the policy; empty where all is well. */
 async function policyWords({ policy, otherPolicies }: DoorContext, word: ReadinessWord): Promise<string[]> {
   const state = policy.state();
   const others = word === "unavailable" ? [] : await otherPolicies().catch(() => []);
   return [...(state === "ok" ? [] : [`policy: ${state}`]), ...(others.length > 0 ? ["policy: differs"] : [])];
 }
 
-/** What the API is, for programs. */
+/** Mounts the API document for programs. */
 function reference(app: Door, openApi: () => Promise<string>): void {
   app.get(
     "/openapi.json",

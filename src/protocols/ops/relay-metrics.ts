@@ -5,7 +5,7 @@ import { followRelay } from "../../asks/observe.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Of the specification, in milliseconds (spec/relay 18). */
+/** The histogram buckets of the specification, in milliseconds (spec/relay 18). */
 const LATENCY_MS = [
   5, 10, 25, 50, 100, 250, 500, 1000, 2000, 3000, 5000, 8000, 15_000, 30_000, 60_000, 300_000, 3_600_000, 86_400_000,
 ];
@@ -55,10 +55,10 @@ export function openRelayCounters(registry: Registry, known: { tools: readonly s
 }
 
 /** Measures what executors ask. The store is read when somebody looks, and not otherwise. */
-export function measureRelay({ registry, looks }: Metrics, { ctx, parked }: DoorContext): void {
+export function measureRelay({ registry, looks }: Metrics, { ctx, limiter }: DoorContext): void {
   const activity = followRelay(ctx);
   const metrics = relayMetrics(registry);
-  measureStreams(registry, parked);
+  measureStreams(registry, limiter);
 
   async function look(): Promise<void> {
     const now = await activity.next();
@@ -132,20 +132,21 @@ function relayMetrics(registry: Registry) {
 }
 
 /** Measures the event streams that are open, whenever the metrics are read. */
-function measureStreams(registry: Registry, parked: DoorContext["parked"]): void {
+function measureStreams(registry: Registry, limiter: DoorContext["limiter"]): void {
   const streams: Gauge<"stream"> = new Gauge({
     name: "parley_sse_clients",
     help: "Event streams that are open.",
     registers: [registry],
     labelNames: ["stream"],
     collect: () => {
-      for (const stream of ["streams", "human streams", "inbox streams"]) streams.set({ stream }, parked.count(stream));
+      for (const stream of ["streams", "human streams", "inbox streams"])
+        streams.set({ stream }, limiter.count(stream));
     },
   });
   const seedStreams: Gauge = new Gauge({
     name: "sse_clients_gauge",
     help: "Event streams that are open.",
     registers: [registry],
-    collect: () => seedStreams.set(parked.count("streams")),
+    collect: () => seedStreams.set(limiter.count("streams")),
   });
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from "../../lib/json-body.ts";
 import { z } from "zod";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { stringsOf } from "../../lib/strings-of.ts";
-import { turnAfter } from "../../lib/turn.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
 import { Refusal } from "../../refusals.ts";
-import { postAnswer, type AnswerWish } from "../../asks/post-answer.ts";
-import { readRelayAsk } from "../../asks/read.ts";
+import { postAnswer, type AskAnswerInput } from "../../asks/post-answer.ts";
+import { readAsk } from "../../asks/read.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { enter } from "./job-requests.ts";
@@ -49,21 +49,21 @@ export function answerRoutes(app: Door, door: DoorContext): void {
         throw new Refusal("scope_missing", { scope: "answer" });
       }
       const body = bodyOf(request, AnyObject);
-      await turnAfter(request.body as Buffer);
-      const wish = readAnswer(body);
-      await turnAfter(request.body as Buffer);
-      await refuseSecrets(door, wish);
-      const answer = await postAnswer(ctx, { principal, name, person }, wish);
+      await yieldAfterLarge(request.body as Buffer);
+      const input = readAnswer(body);
+      await yieldAfterLarge(request.body as Buffer);
+      await refuseSecrets(door, input);
+      const answer = await postAnswer(ctx, { principal, name, person }, input);
       if (answer) return reply.code(202).send(answerWire(answer));
       // It counts, and others have to agree.
-      const { ask } = await readRelayAsk(ctx, wish.askId, { principal, readsAll: true });
+      const { ask } = await readAsk(ctx, input.askId, { principal, readsAll: true });
       return reply.code(202).send(askWire(ask));
     },
   );
 }
 
 /** @throws {Refusal} `invalid_input`, and `answer_misfit` for what is too long */
-function readAnswer(body: JsonObject): AnswerWish {
+function readAnswer(body: JsonObject): AskAnswerInput {
   const checked = checkFields(AskAnswerBody, body);
   if ("error" in checked) throw checked.error;
   const { ask_id: askId, job_id: jobId, step_id: stepId, status, ...given } = checked.value;
@@ -104,10 +104,10 @@ function readAnswer(body: JsonObject): AnswerWish {
 }
 
 /** Answers of people and services hold no secrets, ever (spec/relay 15). @throws {Refusal} `secret_detected` */
-async function refuseSecrets({ ctx }: DoorContext, wish: AnswerWish): Promise<void> {
-  const { text, json, artifacts, askBack, error } = wish;
-  const said = { answer_text: text, answer_json: json, artifacts, ask_back: askBack, error };
-  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+async function refuseSecrets({ ctx }: DoorContext, input: AskAnswerInput): Promise<void> {
+  const { text, json, artifacts, askBack, error } = input;
+  const answer = { answer_text: text, answer_json: json, artifacts, ask_back: askBack, error };
+  const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
   const { finds } = await ctx.secrets.find([...stringsOf(given, ctx.secrets.isSuspect)]);
   if (finds.length === 0) return;
   throw new Refusal("secret_detected", { finds: finds.map(({ path, rule, from, to }) => ({ path, rule, from, to })) });

@@ -82,7 +82,7 @@ async function* bytesOf(request: FastifyRequest): AsyncGenerator<Uint8Array> {
     if (request.raw.destroyed) throw new Refusal("bad_http");
     throw error;
   } finally {
-    // What is not wanted any more is let go by, or the connection would wait for somebody to read it.
+    // The rest of the body is read and dropped. Otherwise the connection would wait for a reader.
     body.resume();
   }
 }

@@ -3,17 +3,17 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { Find } from "../../lib/secret-scan.ts";
-import { turnAfter } from "../../lib/turn.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
 import { envelopeHash } from "../../asks/model/decision-key.ts";
-import type { AskConstraints, ContextEnvelope, RelayAsk } from "../../asks/model/ask.ts";
+import type { AskConstraints, ContextEnvelope, Ask } from "../../asks/model/ask.ts";
 import type { JsonObject } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../asks/hold-job.ts";
 import { postAsk, type AskInput } from "../../asks/post-ask.ts";
 import { withdrawAsk } from "../../asks/post-answer.ts";
-import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
+import { listAnswerable, listHistory, readAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { checkFields } from "../http/check-fields.ts";
@@ -61,7 +61,7 @@ export function askRoutes(app: Door, door: DoorContext): void {
     routeOptions({ summary: "An ask, and what was done with it", reply: WireAsk }),
     async (request) => {
       const caller = await enter(door, request, READERS);
-      const { ask, warnings } = await readRelayAsk(ctx, askIdOf(request), readerOf(caller));
+      const { ask, warnings } = await readAsk(ctx, askIdOf(request), readerOf(caller));
       return { ...askWire(ask, warnings), stages: [...ask.stages] } satisfies WireAsk;
     },
   );
@@ -83,7 +83,7 @@ export function askRoutes(app: Door, door: DoorContext): void {
       const caller = await enter(door, request, ASKERS);
       const id = askIdOf(request);
       await withdrawAsk(ctx, id, caller.principal);
-      const { ask, warnings } = await readRelayAsk(ctx, id, readerOf(caller));
+      const { ask, warnings } = await readAsk(ctx, id, readerOf(caller));
       return askWire(ask, warnings);
     },
   );
@@ -120,13 +120,13 @@ async function takeAsk(
 ): Promise<FastifyReply> {
   const { principal } = await enter(door, request, ASKERS);
   const body = bodyOf(request, AnyObject);
-  await turnAfter(request.body as Buffer);
+  await yieldAfterLarge(request.body as Buffer);
   const fields = checkedAsk(body, schema);
-  await turnAfter(request.body as Buffer);
-  const wish = await wishOf(door, body, fields);
+  await yieldAfterLarge(request.body as Buffer);
+  const input = await askInputOf(door, body, fields);
   const { "parley-lease": lease, traceparent } = request.headers;
   const { held, replayed } = await postAsk(door.ctx, {
-    ...wish,
+    ...input,
     principal,
     ...(typeof lease === "string" && lease !== "" && { lease }),
     ...(typeof traceparent === "string" && readTraceParent(traceparent) !== null && { traceparent }),
@@ -197,9 +197,9 @@ async function awaitAnswer(door: DoorContext, request: FastifyRequest, reply: Fa
   const id = askIdOf(request);
   const waitMs = queryWaitOf(request, config.waitCapS * 1000);
   const reader = readerOf(caller);
-  using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
-  // Whoever waits for the answer to an ask of a held job is alive.
-  const onTurn = async ({ jobId, epoch, principal }: RelayAsk) => {
+  using _place = waitMs > 0 ? door.limiter.enter("long-polls", caller.principal, config.limits.longPolls) : undefined;
+  // A caller that waits for an ask of its job is alive, so its lease is renewed.
+  const onTurn = async ({ jobId, epoch, principal }: Ask) => {
     const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
     return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
   };
@@ -231,7 +231,7 @@ function badQuery(field: string, constraint: string, allowed: readonly string[])
  *
  * @throws {Refusal} `schema_refused`, `secret_detected`
  */
-async function wishOf(
+async function askInputOf(
   { ctx }: DoorContext,
   body: Readonly<Record<string, unknown>>,
   fields: AskFields,
@@ -281,7 +281,7 @@ async function wishOf(
   };
 }
 
-/** What no answer could be compared with is no schema. @throws {Refusal} `schema_refused` */
+/** Checks that an answer can be validated by the schema. @throws {Refusal} `schema_refused` */
 function checkSchema({ schemas }: Context, meta: AskFields["meta"]): void {
   const { output_schema: schema } = (meta["prompt_overrides"] ?? {}) as { output_schema?: unknown };
   const problem = schema === undefined || schema === null ? null : schemas.examine(schema);

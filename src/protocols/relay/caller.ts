@@ -5,14 +5,14 @@ import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
 
-/** Who speaks to the relay (spec/relay 1). */
+/** The caller of the relay (spec/relay 1). */
 export interface RelayCaller {
   scope: Scope;
-  /** Whose the jobs and asks are. */
+  /** The owner of the jobs and asks. */
   principal: string;
   /** The name of its key, as people know it. */
   name: string;
-  /** Whom the key stands for; null for a service's. */
+  /** The person of the key; null for a service's key. */
   person: string | null;
   /** Without a key, while open mode is on. */
   isOpen: boolean;

@@ -24,7 +24,7 @@ export function jobEvents(app: Door, door: DoorContext): void {
       if (request.method === "HEAD") {
         return reply.header("x-accel-buffering", "no").type("text/event-stream; charset=utf-8").send();
       }
-      using _place = door.parked.park("streams", caller.principal, door.config.limits.streams);
+      using _place = door.limiter.enter("streams", caller.principal, door.config.limits.streams);
       const delivers = caller.scope === "executor" || caller.scope === "agent";
       await stream(door, request, reply, { id: job.id, ...since, delivers });
       return reply;

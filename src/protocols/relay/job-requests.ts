@@ -6,7 +6,7 @@ import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "../../wire/relay-fields.ts";
 
-/** Whose keys show jobs: everybody's but those who only answer. */
+/** The scopes of keys that may read jobs: all but those that only answer. */
 export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const satisfies readonly Scope[];
 
 /**

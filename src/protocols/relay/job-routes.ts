@@ -95,7 +95,7 @@ function lineRoutes(app: Door, door: DoorContext): void {
   });
 }
 
-/** What is done with a job by whoever holds it, and its end by whoever may see it. */
+/** Mounts the routes for a job's holder, and the cancellation, which is open to everybody who may see the job. */
 function holderRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -188,9 +188,9 @@ async function claimNext(door: DoorContext, request: FastifyRequest, reply: Fast
   refuseKeyAsName(worker);
   const waitMs = waitOf(wait, config.waitCapS * 1000);
   const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
-  using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
-  const wish = { kinds, holder: principal, worker, leaseS: leaseS ?? LEASE_S.usual };
-  const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, wish, { waitMs, signal }));
+  using _place = waitMs > 0 ? door.limiter.enter("long-polls", principal, config.limits.longPolls) : undefined;
+  const input = { kinds, holder: principal, worker, leaseS: leaseS ?? LEASE_S.usual };
+  const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, input, { waitMs, signal }));
   if (!claimed) return reply.code(204).send();
   const { token, epoch, ttlS, expiresAt } = claimed.lease;
   const taken: WireClaimedJob = {

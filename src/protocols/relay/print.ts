@@ -1,10 +1,10 @@
-import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
+import type { Job, RelayAnswer, Ask } from "../../asks/model/ask.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import type { WireAnswer, WireAsk } from "../../wire/ask.ts";
 import type { WireJob } from "../../wire/job.ts";
 
 /** Returns an ask as the wire has it. */
-export function askWire(ask: RelayAsk, warnings: readonly WireAsk["warnings"][number][] = []): WireAsk {
+export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number][] = []): WireAsk {
   const { timeoutS, maxTokens, allowedTools } = ask.constraints;
   return withAliases<WireAsk>({
     type: "Ask",

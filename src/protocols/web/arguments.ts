@@ -1,12 +1,12 @@
 import { printableLinesExactly } from "../../lib/printable.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import { membersOf, riskiestFirst } from "../../requests/model/argument-order.ts";
 import { typedArgument } from "../../requests/model/typed-argument.ts";
 import { holdsSecret, indented, maskedArgument } from "../../requests/model/view.ts";
 import type { WireArgumentRow } from "../../wire/inbox.ts";
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
-export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): WireArgumentRow[] {
+export function argumentRows(ask: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
   const members = membersOf(ordered);
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
@@ -16,7 +16,7 @@ export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): W
   });
 }
 
-function maskedText(ask: Pick<AddressedAsk, "wire">, name: string): string | null {
+function maskedText(ask: Pick<Request, "wire">, name: string): string | null {
   const masked = maskedArgument(ask, name);
   return masked === null ? null : withLineBreaks(printableLinesExactly(indented(masked)).join("\n"));
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { agentName } from "../../requests/model/view.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import type { EntryPoint } from "../../conversations/model/entry-point.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { titleOf } from "../../core/model/title.ts";
@@ -14,7 +14,7 @@ import {
   inboxEntries,
   listOwnConversations,
   readOwnConversation,
-  type SaidPlace,
+  type MessagePosition,
 } from "../../conversations/speak-in-inbox.ts";
 import { parseBody } from "../http/body.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
@@ -137,13 +137,13 @@ async function wholeConversation(
   ctx: Context,
   person: string,
   number: number,
-  before?: SaidPlace,
+  before?: MessagePosition,
 ): Promise<WireOwnConversation> {
   const page = { ...(before && { before }), limit: PAGE };
   const { point, agent, saidAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
-  const wordsOf = ({ words }: AddressedAsk) => ({ words: printableLines(words).join("\n") });
+  const wordsOf = ({ words }: Request) => ({ words: printableLines(words).join("\n") });
   return {
     id: number,
     agent: printable(agentName(agent)),
@@ -199,7 +199,7 @@ function entryOf({ name, agent, about }: EntryPoint): WireEntryPoint {
   return { name, agent: printable(agent), about: about === null ? null : printable(about) };
 }
 
-/** What cannot be a number is nobody's conversation. */
+/** Returns the conversation's number. @throws {Refusal} `request_not_found` for an id that cannot be a number */
 function numberOf(request: FastifyRequest<OneConversation>): number {
   const number = idNumber(request.params.id);
   if (number === null) throw new Refusal("request_not_found");

@@ -7,7 +7,7 @@ class Markup {
 }
 export type { Markup };
 
-/** What may stand between pieces of markup; null and false leave nothing. */
+/** The content that may stand between pieces of markup; null and false leave nothing. */
 export type Content = string | number | Markup | null | false | readonly Content[];
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -3,20 +3,20 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, parseExactJson, withEveryDigit } from "../../lib/exact-json.ts";
 import { parseJsonBody } from "../../lib/json-body.ts";
-import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk, Decision } from "../../requests/model/request.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request, Decision } from "../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../requests/model/view.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { INBOX_DUE } from "../../requests/model/inbox.ts";
-import { heardDecision } from "../../requests/model/heard-decision.ts";
+import { decisionOfReply } from "../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../asks/people.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf } from "../../requests/decide.ts";
 import { followInbox } from "../../requests/follow-inbox.ts";
 import { namePeople } from "../../access/name-people.ts";
 import { readDetails, readInInbox } from "../../requests/read.ts";
-import { readClock } from "../../core/read-clock.ts";
-import { readInbox, type InboxPlace } from "../../requests/read-inbox.ts";
+import { storeNow } from "../../core/store-now.ts";
+import { readInbox, type InboxPosition } from "../../requests/read-inbox.ts";
 import { searchInbox } from "../../requests/search-inbox.ts";
 import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
@@ -49,7 +49,7 @@ const List = fields({
 
 const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
 
-/** What is addressed to a signed-in person: the list, each ask in full, deciding, and hints of what changes. */
+/** Mounts the signed-in person's inbox: the list, each ask in full, decisions, and hints of changes. */
 export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (request) => parseDecision(request));
@@ -104,7 +104,7 @@ function askRoutes(app: Door, door: DoorContext): void {
     { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
     async (request, reply) => {
       const { person } = await signedInPerson(door, request);
-      using _place = door.parked.park("inbox streams", person, door.config.limits.humanStreams);
+      using _place = door.limiter.enter("inbox streams", person, door.config.limits.humanStreams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const changed of followInbox(ctx, person, signal)) {
           for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
@@ -116,11 +116,11 @@ function askRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns an ask as a person sees it in full, with what they may do about it. */
-async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promise<WireInboxAsk> {
+async function wholeFor(ctx: Context, person: string, ask: Request): Promise<WireInboxAsk> {
   const who = await responderOf(ctx.db, person, "web");
   const mayStand = await mayAllowForGood(ctx, ask, person);
   const task = await readTaskOfAsk(ctx, ask);
-  const now = await readClock(ctx);
+  const now = await storeNow(ctx.db);
   const standingUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
   const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
   const keptS = keptForS(ask);
@@ -141,12 +141,12 @@ async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<Wi
   if (state === "open" && q !== undefined) {
     throw refuseFields([{ message: "q is of what is over", field: "q", constraint: "excluded" }]);
   }
-  const wish = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const input = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, ...(after && { after }) };
   const { asks, next, counts } =
     q === undefined
-      ? await readInbox(ctx, person, wish, page)
+      ? await readInbox(ctx, person, input, page)
       : await searchInbox(ctx, person, { query: q, ...(kind && { kind }) }, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
@@ -175,7 +175,7 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
   const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
-  await turnAfter(decided.ask.outcome?.kwargs ?? decided.ask.outcome?.value ?? "");
+  await yieldAfterLarge(decided.ask.outcome?.kwargs ?? decided.ask.outcome?.value ?? "");
   return wholeFor(ctx, person, decided.ask);
 }
 
@@ -183,7 +183,7 @@ interface OneAsk {
   Params: { id: string };
 }
 
-function readCursor(before: string): InboxPlace {
+function readCursor(before: string): InboxPosition {
   const last = placeOf(before, "_");
   const made = last && placeOf(last.id, "_");
   if (made && isId(made.id)) return { at: last.at, createdAt: made.at, id: made.id };
@@ -206,9 +206,9 @@ async function parseDecision(request: FastifyRequest): Promise<void> {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new Refusal("body_not_object", { constraint: "type" });
   }
-  await turnAfter(bytes);
+  await yieldAfterLarge(bytes);
   const exact = withEveryDigit(bytes, given) as { value?: unknown };
-  await turnAfter(bytes);
+  await yieldAfterLarge(bytes);
   const { value } = given as { value?: unknown };
   if (exact !== given && canonicalExact(value) !== canonicalExact(exact.value)) {
     const message = "value holds an integer that is too large";
@@ -224,15 +224,15 @@ async function parseDecision(request: FastifyRequest): Promise<void> {
  *
  * @throws {Refusal} `invalid_input`
  */
-async function decisionOf(ask: AddressedAsk, given: InboxDecisionBody): Promise<Decision> {
+async function decisionOf(ask: Request, given: InboxDecisionBody): Promise<Decision> {
   const { option, digest } = given;
   const fill = optionsOf(ask).find(({ name }) => name === option)?.promptFill;
   const comment = given.comment?.trim() ? given.comment : fill;
-  const said = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
+  const decision = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
   const { form } = ask;
   if (form.kind === "approval") {
     if (given.approved === undefined) throw missing("approved");
-    if (!given.approved) return { kind: "reject", ...said, ...(option !== undefined && { option }) };
+    if (!given.approved) return { kind: "reject", ...decision, ...(option !== undefined && { option }) };
     // Nobody approves what was not shown to them.
     if (digest === undefined) throw missing("digest");
     if (option !== undefined) {
@@ -240,7 +240,7 @@ async function decisionOf(ask: AddressedAsk, given: InboxDecisionBody): Promise<
     }
     const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
     const standing = given.standing ? { standing: true } : {};
-    return { kind: "approve", ...said, ...(kwargs !== undefined && { kwargs }), ...standing };
+    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...standing };
   }
   if (form.kind === "reply") {
     const text = given.text?.trim() ? given.text : fill;
@@ -248,7 +248,11 @@ async function decisionOf(ask: AddressedAsk, given: InboxDecisionBody): Promise<
     return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
   }
   if (given.value === undefined && option !== undefined) {
-    const pressed = heardDecision(ask, { said: { choice: { is: "option named", name: option, ...said } } }, "");
+    const pressed = decisionOfReply(
+      ask,
+      { content: { choice: { is: "option named", name: option, ...decision } } },
+      "",
+    );
     if (!pressed) throw new Refusal("unknown_option", { options: offeredBy(ask).map(({ name }) => name) });
     return pressed;
   }
@@ -261,9 +265,9 @@ async function decisionOf(ask: AddressedAsk, given: InboxDecisionBody): Promise<
 
 async function canonicalArguments(kwargs: unknown): Promise<string> {
   const value = argumentsOf(kwargs);
-  if (typeof kwargs === "string") await turnAfter(kwargs);
+  if (typeof kwargs === "string") await yieldAfterLarge(kwargs);
   const text = canonicalExact(value);
-  await turnAfter(text);
+  await yieldAfterLarge(text);
   return text;
 }
 

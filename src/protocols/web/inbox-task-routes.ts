@@ -3,7 +3,7 @@ import { Refusal } from "../../refusals.ts";
 import { responderOf } from "../../requests/decide.ts";
 import { namePeople } from "../../access/name-people.ts";
 import { readInInbox } from "../../requests/read.ts";
-import { readClock } from "../../core/read-clock.ts";
+import { storeNow } from "../../core/store-now.ts";
 import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import { reviewTask } from "../../tasks/review.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
@@ -11,7 +11,7 @@ import { parseBody } from "../http/body.ts";
 import { fields, optional, textField, wordField } from "../../wire/fields.ts";
 import { jsonReply } from "../http/json-reply.ts";
 import { signedInPerson } from "../http/principals.ts";
-import { reviewWishOf } from "../http/task-wish.ts";
+import { reviewInputOf } from "../http/task-input.ts";
 import { PersonReviewBody } from "../../wire/task-bodies.ts";
 import { WireInboxReviewResult, WireInboxTask, WireInboxTaskAsks, type WireWholeTask } from "../../wire/task.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
@@ -108,11 +108,11 @@ async function review(door: DoorContext, request: FastifyRequest): Promise<WireW
   const { ctx } = door;
   const { person, ask, task } = await reviewed(door, request);
   const responder = await responderOf(ctx.db, person, "web");
-  if (!isAsked(ask.audience, responder, ask.form.kind, (await readClock(ctx)) - ask.createdAt)) {
+  if (!isAsked(ask.audience, responder, ask.form.kind, (await storeNow(ctx.db)) - ask.createdAt)) {
     throw new Refusal("not_asked");
   }
   const name = (await namePeople(ctx, [person])).get(person) ?? person;
   const of = { repo: task.repo, id: task.id, person, name };
-  await reviewTask(ctx, reviewWishOf(request.body as Record<string, unknown>, of));
+  await reviewTask(ctx, reviewInputOf(request.body as Record<string, unknown>, of));
   return wholeTaskOf(door, task.repo, task.id);
 }

@@ -1,9 +1,9 @@
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { printable, printableExactly, printableJson, printableLines } from "../../lib/printable.ts";
 import {
   NO_DEADLINE,
-  type AddressedAsk as Ask,
-  type AddressedForm,
+  type Request as Ask,
+  type RequestForm,
   type Audience,
   type DecidedBy,
   type Decider,
@@ -14,7 +14,7 @@ import { sentenceOf } from "../../requests/model/sentence.ts";
 import { riskOf } from "../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf } from "../../requests/model/audience.ts";
 import type { InboxCounts } from "../../requests/model/inbox.ts";
-import type { AddressedDetails } from "../../requests/read.ts";
+import type { RequestDetails } from "../../requests/read.ts";
 import { wireTime } from "../http/question.ts";
 import type {
   WireAskToPeople,
@@ -42,7 +42,7 @@ export async function listedAsks<T extends object = object>(
   const rows: (WireInboxAskLine & T)[] = [];
   for (const ask of asks) {
     rows.push({ ...listedAsk(ask, names), ...more(ask) });
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return rows;
 }
@@ -79,7 +79,7 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export function wholeAsk(ask: Ask, details: AddressedDetails, who: Decider, now: number): WireAskToPeople {
+export function wholeAsk(ask: Ask, details: RequestDetails, who: Decider, now: number): WireAskToPeople {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewOf(ask);
   const { form } = ask;
@@ -184,10 +184,10 @@ function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience
 }
 
 /**
- * The arguments as JSON to begin with: to change what runs, or to say in a reason what should have been asked for. What
- * cannot be seen is an escape, so that nobody edits around it.
+ * Returns the arguments as JSON for the editor: to change the call, or to state in a reason what to ask for instead.
+ * Invisible characters are escaped, so that an editor sees them.
  */
-function writableArguments({ kwargs, editable: isEditable }: AddressedForm & { kind: "approval" }): string | null {
+function writableArguments({ kwargs, editable: isEditable }: RequestForm & { kind: "approval" }): string | null {
   const json = printableJson(indented(kwargs));
   return isEditable || json.length <= MOST_IN_REASON ? json : null;
 }

@@ -2,7 +2,7 @@ import type { TypedArgument } from "../../requests/model/typed-argument.ts";
 import type { WireArgumentRow } from "../../wire/inbox.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
-/** What the page of a one-time link adds to its style for arguments. */
+/** The style sheet that arguments add to the page of a one-time link. */
 export const ARGUMENTS_STYLE = `
 .lines { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 18rem; overflow: auto; }
 .lines span { display: block; min-height: 1lh; }

@@ -1,8 +1,8 @@
 import { closingSentence } from "../../requests/closing-sentence.ts";
 import type { Context } from "../../context.ts";
-import type { AddressedAsk, Decision } from "../../requests/model/request.ts";
+import type { Request, Decision } from "../../requests/model/request.ts";
 import { optionsOf } from "../../requests/model/view.ts";
-import { heardDecision } from "../../requests/model/heard-decision.ts";
+import { decisionOfReply } from "../../requests/model/decision-of-reply.ts";
 import { shapeOf } from "../../requests/model/schema-shape.ts";
 import { Refusal } from "../../refusals.ts";
 import { findSignedIn } from "../../access/find-signed-in.ts";
@@ -103,7 +103,7 @@ async function decide(
 }
 
 /** Nobody approves a part of a call that they have not looked at. */
-function hasSeenSecrets({ wire, form }: AddressedAsk, given: URLSearchParams): boolean {
+function hasSeenSecrets({ wire, form }: Request, given: URLSearchParams): boolean {
   if (form.kind !== "approval") return true;
   return argumentRows({ wire }, form.kwargs).every(({ secret }, at) => !secret || given.has(seenBox(at)));
 }
@@ -131,7 +131,7 @@ async function shown(
   return { title: view.titleOf(ask), body: html`${body}${end}` };
 }
 
-/** Returns the page on which the ask is decided. Whoever the message was for and is signed in needs no code. */
+/** Returns the page on which the ask is decided. A signed-in recipient of the message needs no code. */
 async function decidable(
   door: DoorContext,
   request: FastifyRequest,
@@ -187,7 +187,7 @@ function formOf({ headers, body }: FastifyRequest): URLSearchParams {
 }
 
 /** Returns what was chosen and written, or null where nothing was. */
-function decisionOf(ask: AddressedAsk, given: URLSearchParams): Decision | null {
+function decisionOf(ask: Request, given: URLSearchParams): Decision | null {
   const { form } = ask;
   const choice = given.get("choice") ?? "";
   const option = optionsOf(ask)[optionAt(choice) ?? -1];
@@ -197,10 +197,10 @@ function decisionOf(ask: AddressedAsk, given: URLSearchParams): Decision | null 
   };
   if (form.kind === "approval") {
     const comment = written("comment", 5000) ?? option?.promptFill;
-    const said = { ...(comment !== undefined && { comment }), digest: given.get("digest") ?? "" };
-    if (choice === "approve") return { kind: "approve", ...said };
-    if (choice === "reject") return { kind: "reject", ...said };
-    return option ? { kind: "reject", ...said, option: option.name } : null;
+    const decision = { ...(comment !== undefined && { comment }), digest: given.get("digest") ?? "" };
+    if (choice === "approve") return { kind: "approve", ...decision };
+    if (choice === "reject") return { kind: "reject", ...decision };
+    return option ? { kind: "reject", ...decision, option: option.name } : null;
   }
   if (form.kind === "value") return valueDecision(ask, given, written);
   const text = written("text", 40_000) ?? option?.promptFill;
@@ -212,9 +212,9 @@ function optionAt(choice: string): number | null {
   return choice.startsWith("option:") ? wholeNumber(choice.slice("option:".length), { min: 0, max: 99 }) : null;
 }
 
-/** What was pressed, filled in or written is heard here as on every channel. */
+/** Returns the decision of a form for a value. Buttons, fields and text are read as on every channel. */
 function valueDecision(
-  ask: AddressedAsk,
+  ask: Request,
   given: URLSearchParams,
   written: (name: string, most: number) => string | undefined,
 ): Decision | null {
@@ -222,11 +222,11 @@ function valueDecision(
   const shape = ask.form.kind === "value" && ask.form.schema ? shapeOf(ask.form.schema) : null;
   if (shape?.is === "object" && text === undefined) {
     const fields = shape.fields.map((_, i) => written(`field:${i}`, 40_000) ?? null);
-    return heardDecision(ask, { said: { fields } }, "");
+    return decisionOfReply(ask, { content: { fields } }, "");
   }
   const index = optionAt(given.get("choice") ?? "");
   if (index === null) return text === undefined ? null : { kind: "value", text };
   const comment = written("comment", 5000);
   const choice = { is: "option", index, ...(comment !== undefined && { text: comment }) } as const;
-  return heardDecision(ask, { said: { choice } }, "");
+  return decisionOfReply(ask, { content: { choice } }, "");
 }

@@ -1,12 +1,12 @@
 import { askerName, viewOf } from "../../requests/model/view.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import type { Field, Shape } from "../../requests/model/schema-shape.ts";
 import { printableLines } from "../../lib/printable.ts";
 import { argumentRows } from "./arguments.ts";
 import { ARGUMENTS_STYLE, argumentsMarkup, DECISION_FORM } from "./link-arguments.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
-/** What the page of a one-time link is made from. */
+/** The parts of the page of a one-time link. */
 export interface LinkPage {
   /** Allows the page's one style sheet. */
   styleNonce: string;
@@ -14,7 +14,7 @@ export interface LinkPage {
   body: Markup;
 }
 
-/** What has been put into the form so far, and what is wrong with it. */
+/** The present input of the form, and its error. */
 export interface LinkForm {
   action: string;
   nonce: string;
@@ -80,7 +80,7 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
  * Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long.
  * With what is ticked in the form so far, secrets have boxes to be ticked.
  */
-export function askMarkup(ask: AddressedAsk, ticked?: LinkForm["said"]): Markup {
+export function askMarkup(ask: Request, ticked?: LinkForm["said"]): Markup {
   const view = viewOf(ask);
   const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
@@ -103,7 +103,7 @@ export function askMarkup(ask: AddressedAsk, ticked?: LinkForm["said"]): Markup 
         ${words} ${factsMarkup(ask)}`;
 }
 
-function factsMarkup(ask: AddressedAsk): Markup {
+function factsMarkup(ask: Request): Markup {
   const view = viewOf(ask);
   const facts: [string, string][] = [
     ["Asked by", view.agent],
@@ -140,7 +140,7 @@ export function outcomeMarkup(sentence: string): Markup {
 }
 
 /** The form that decides: nothing in it is chosen beforehand. */
-export function decisionMarkup(ask: AddressedAsk, form: LinkForm): Markup {
+export function decisionMarkup(ask: Request, form: LinkForm): Markup {
   const view = viewOf(ask);
   const { said } = form;
   const radio = (value: string, label: Content, describes?: string) =>
@@ -180,12 +180,12 @@ function radioMarkup(
   >`;
 }
 
-function takesComment(kind: AddressedAsk["form"]["kind"], shape: Shape | null): boolean {
+function takesComment(kind: Request["form"]["kind"], shape: Shape | null): boolean {
   return kind === "approval" || (shape?.is === "decision" && shape.comment !== "none");
 }
 
 /** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
-function writtenMarkup(ask: AddressedAsk, said: LinkForm["said"]): Markup | false {
+function writtenMarkup(ask: Request, said: LinkForm["said"]): Markup | false {
   const { shape } = viewOf(ask);
   if (shape?.is === "choice" || shape?.is === "decision") return false;
   if (shape?.is !== "object") return textMarkup(ask, shape, said["text"]);
@@ -221,7 +221,7 @@ function commentMarkup(comment = ""): Markup {
   </label>`;
 }
 
-function textMarkup(ask: AddressedAsk, shape: Shape | null, text = ""): Markup {
+function textMarkup(ask: Request, shape: Shape | null, text = ""): Markup {
   const { form } = ask;
   const schema = form.kind === "value" && shape?.is === "json" ? form.schema : null;
   const hint = shape?.is === "number" || shape?.is === "text" ? `: ${shape.says}` : "";
@@ -238,13 +238,13 @@ ${text}</textarea>
     </label>`;
 }
 
-/** Whoever holds a link that leads nowhere, or did something else than the pages offer. */
+/** Returns a notice, for a link that leads nowhere or a request that the pages do not offer. */
 export function noticeMarkup(title: string, says: string): Markup {
   return html`<h1>${title}</h1>
     <p>${says}</p>`;
 }
 
 /** The title of the page, in a browser's list of windows: never more than who asks. */
-export function titleOf(ask: AddressedAsk): string {
+export function titleOf(ask: Request): string {
   return `A request by ${askerName(ask)}`;
 }

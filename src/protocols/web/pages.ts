@@ -114,8 +114,8 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
 }
 
 /**
- * Returns what shows a browser that there is nothing at an address: the app, whose own screen says so and leads on, with
- * status 404. Whoever does not ask for a page, such as a client of an API, gets the refusal as it is.
+ * Returns a handler for a missing page. A browser gets the app with status 404; the app shows a screen for it.
+ * Any other client, such as one of an API, gets the refusal as it is.
  */
 export function missingPage(options: PagesOptions): (request: FastifyRequest, reply: FastifyReply) => boolean {
   const page = join(options.distDir, "index.html");

@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { closingSentence } from "../../requests/closing-sentence.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import { type NamedDecision, readDecided } from "../../requests/read-decided.ts";
 import { printableLines } from "../../lib/printable.ts";
 import { argumentRows } from "./arguments.ts";
@@ -16,11 +16,7 @@ interface SignedReceipt {
 }
 
 /** Returns the page of a receipt: who decided what, when, over what exactly, and how to verify it. */
-export async function receiptPage(
-  ctx: Pick<Context, "db">,
-  ask: AddressedAsk,
-  signed: SignedReceipt,
-): Promise<StillPage> {
+export async function receiptPage(ctx: Pick<Context, "db">, ask: Request, signed: SignedReceipt): Promise<StillPage> {
   const sentence = await closingSentence(ctx.db, ask);
   const decisions = (await readDecided(ctx, ask)).map(decisionMarkup);
   const body = html`${outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1))} ${askMarkup(ask)}
@@ -45,13 +41,13 @@ function decisionMarkup({ name, by, at, approved, comment, digest }: NamedDecisi
   return html`${factsMarkup(facts)}${comment !== undefined && wordsMarkup(comment)}`;
 }
 
-/** What somebody has written, as they wrote it. */
+/** Returns a person's text as a quotation, unchanged except that invisible characters show. */
 function wordsMarkup(words: string): Markup | false {
   return words.trim() !== "" && html`<blockquote dir="auto">${printableLines(words).join("\n")}</blockquote>`;
 }
 
-/** What was answered, where it is more than yes or no. */
-function answerMarkup({ form, outcome }: AddressedAsk): Markup | false {
+/** Returns the answer, where it is more than yes or no. */
+function answerMarkup({ form, outcome }: Request): Markup | false {
   const answer = outcome?.value ?? outcome?.text ?? outcome?.option;
   if (form.kind === "approval" || answer === undefined) return false;
   return html`<section>
@@ -60,8 +56,8 @@ function answerMarkup({ form, outcome }: AddressedAsk): Markup | false {
   </section>`;
 }
 
-/** What a person made of the arguments is what was approved. */
-function editedMarkup(ask: AddressedAsk): Markup | false {
+/** Returns the arguments that a person edited; the approval is for these. */
+function editedMarkup(ask: Request): Markup | false {
   const { edited, kwargs } = ask.outcome ?? {};
   if (edited !== true || kwargs === undefined) return false;
   return html`<section>
@@ -70,12 +66,12 @@ function editedMarkup(ask: AddressedAsk): Markup | false {
   </section>`;
 }
 
-function timesMarkup({ createdAt, settledAt }: AddressedAsk): Markup {
+function timesMarkup({ createdAt, settledAt }: Request): Markup {
   const over: [string, Content][] = settledAt === null ? [] : [["Over", timeMarkup(settledAt)]];
   return factsMarkup([["Asked", timeMarkup(createdAt)], ...over]);
 }
 
-function verifyMarkup(ask: AddressedAsk, { jws, publicUrl }: SignedReceipt): Markup {
+function verifyMarkup(ask: Request, { jws, publicUrl }: SignedReceipt): Markup {
   const address = `${publicUrl}/receipts/${ask.id}`;
   const digest = ask.outcome?.digest ?? ask.digest;
   const { form } = ask;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { readAddressed } from "../../requests/read.ts";
+import { readRequest } from "../../requests/read.ts";
 import { readReceipt, readReceiptKeys } from "../../requests/read-receipt.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../http/errors.ts";
@@ -54,7 +54,7 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
 }
 
 async function sendReceipt(door: DoorContext, request: OneReceipt, reply: FastifyReply): Promise<FastifyReply> {
-  // Whoever fetches the receipt by a program must not get a browser's page from a cache.
+  // A program that fetches the receipt must not get a browser's page from a cache.
   reply.header("vary", "Accept");
   if (!wantsPage(request)) return reply.type("application/jose").send((await signedFor(door, request)).jws);
   try {
@@ -69,18 +69,18 @@ async function sendReceipt(door: DoorContext, request: OneReceipt, reply: Fastif
 }
 
 /** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
-async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ ask: AddressedAsk; jws: string }> {
+async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ ask: Request; jws: string }> {
   const { ctx, config } = door;
   const { id } = request.params;
   if (!isId(id)) throw new Refusal("request_not_found");
   const mayRead = await readerOf(door, request);
-  const ask = await readAddressed(ctx, id);
+  const ask = await readRequest(ctx, id);
   if (!mayRead(ask)) throw new Refusal("request_not_found");
   return { ask, jws: await readReceipt(ctx, ask, config.publicUrl) };
 }
 
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
-async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(ask: AddressedAsk) => boolean> {
+async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(ask: Request) => boolean> {
   const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
   if (bySession) {
     const { person } = await signedInPerson(door, request);

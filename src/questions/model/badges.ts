@@ -1,6 +1,6 @@
 import type { Tag } from "./question.ts";
 
-/** What a person's ledger adds up to; every badge is a threshold on one of these. */
+/** The totals of a person's ledger; every badge is a threshold on one of these. */
 export interface LedgerFacts {
   answers: number;
   points: number;
@@ -24,7 +24,7 @@ const answers = (facts: LedgerFacts) => facts.answers;
 const streak = (facts: LedgerFacts) => facts.longestStreak;
 const category = (tag: Tag) => (facts: LedgerFacts) => facts.byCategory[tag] ?? 0;
 
-/** All badges, in the order in which new ones are told (spec/ask-a-human 5.2). */
+/** All badges, in the order in which new ones are shown (spec/ask-a-human 5.2). */
 export const BADGES: readonly Badge[] = [
   { id: "first_answer", name: "First Steps", need: 1, have: answers },
   { id: "answers_10", name: "Getting Started", need: 10, have: answers },

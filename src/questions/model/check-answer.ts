@@ -3,7 +3,7 @@ import { integerProblem, refuseFields, textProblem, type FieldProblem } from "..
 
 const ANSWER_MAX = 5000;
 
-/** What somebody sent as an answer, before it is known to fit anything. */
+/** An answer as somebody sent it, before it is checked. */
 export interface UncheckedAnswer {
   answer?: unknown;
   selectedOption?: unknown;

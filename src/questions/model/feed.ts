@@ -1,6 +1,6 @@
 import type { Tag } from "./question.ts";
 
-/** What the feed needs to know of an open question. */
+/** The facts about an open question that the feed needs. */
 export interface FeedEntry {
   id: string;
   need: number;

@@ -1,4 +1,6 @@
-/** What a request shows of who answers; nothing of it is kept in the clear. */
+/**
+ * The facts that a request shows about the person who answers. Fingerprint and network are kept only as keyed hashes.
+ */
 export interface Caller {
   /** The signed-in person, or the person a key of scope `answer` is bound to. */
   person?: string;

@@ -1,8 +1,8 @@
-import type { Answer, Ask } from "./question.ts";
+import type { Answer, Question } from "./question.ts";
 import type { CrowdRules } from "./rules.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 
-/** What an answer earned, entry by entry; the entries sum to the points. */
+/** The points that an answer earned, entry by entry; the entries sum to the points. */
 export interface PointEntries {
   base: number;
   confidence?: number;
@@ -25,7 +25,7 @@ const QUICK_MS = 5 * 60_000;
 const THOUGHTFUL_OVER = 100;
 
 /** The points a question of this form earns before any bonus. */
-export function basePoints(ask: Pick<Ask, "form">, rules: CrowdRules["points"]): number {
+export function basePoints(ask: Pick<Question, "form">, rules: CrowdRules["points"]): number {
   return ask.form.kind === "text" ? rules.text : rules.multipleChoice;
 }
 
@@ -34,12 +34,12 @@ export function basePoints(ask: Pick<Ask, "form">, rules: CrowdRules["points"]):
  * (spec/ask-a-human 5.1).
  */
 export function pointsFor(input: {
-  ask: Pick<Ask, "form" | "need">;
+  ask: Pick<Question, "form" | "need">;
   /** How many answers the question had before this one. */
   answersBefore: number;
   answer: Answer;
   at: number;
-  /** When this person was told of this question, if ever. */
+  /** The time when this person was notified of this question, if ever. */
   notifiedAt: number | null;
   streakDays: number;
   /** Streak lengths whose bonus this person has had. */

@@ -1,4 +1,4 @@
-/** The five audiences a question may be meant for; they order and notify, and bar nobody. */
+/** The five audiences that a question may address; they order and notify, and bar nobody. */
 export const TAGS = ["technical", "product", "ethics", "creative", "general"] as const;
 export type Tag = (typeof TAGS)[number];
 
@@ -6,14 +6,14 @@ export type Tag = (typeof TAGS)[number];
 export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];
 
-/** What a valid answer looks like. */
+/** The form of a valid answer. */
 export type QuestionForm = { kind: "text" } | { kind: "choice"; options: readonly string[] };
 
 /** Terminal is every state except `open`. */
-export type AskState = "open" | "answered" | "expired" | "cancelled";
+export type QuestionState = "open" | "answered" | "expired" | "cancelled";
 
 /** The one noun: who asks, what, what a valid answer looks like, who may answer, how many are needed, until when. */
-export interface Ask {
+export interface Question {
   id: string;
   /** The door it came through; only that door reads `wire`. */
   door: string;
@@ -26,7 +26,7 @@ export interface Ask {
   need: number;
   /** Responses stored. */
   n: number;
-  state: AskState;
+  state: QuestionState;
   /** 1 at creation, one more with every change. */
   version: number;
   /** Kept out of the feed after reports, until an operator decides. */
@@ -36,7 +36,7 @@ export interface Ask {
   expiresAt: number;
   lastAnswerAt: number | null;
   settledAt: number | null;
-  /** What only its door understands. */
+  /** Data that only the door understands. */
   wire: Readonly<Record<string, unknown>>;
 }
 
@@ -63,7 +63,7 @@ export interface Response {
  * Returns the ask as it is at `now`: past its deadline an open ask is expired, whether or not anything has written
  * that down yet (spec/invariants T2).
  */
-export function asOf(ask: Ask, now: number): Ask {
+export function asOf(ask: Question, now: number): Question {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   return { ...ask, state: "expired", settledAt: ask.expiresAt, version: ask.version + 1 };
 }
@@ -72,12 +72,12 @@ export function asOf(ask: Ask, now: number): Ask {
  * Returns the ask as it was at one of its versions. A crowd ask changes by one response at a time and at most once by
  * expiry or cancelling, so every earlier state follows from the present one.
  */
-export function atVersion(ask: Ask, version: number): Ask {
+export function atVersion(ask: Question, version: number): Question {
   if (version >= ask.version) return ask;
   return { ...ask, n: version - 1, state: "open", settledAt: null, version };
 }
 
 /** The category under which an answer is counted: the first audience tag. */
-export function categoryOf(ask: Pick<Ask, "audience">): Tag {
+export function categoryOf(ask: Pick<Question, "audience">): Tag {
   return ask.audience[0] ?? "general";
 }

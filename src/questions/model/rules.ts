@@ -1,4 +1,4 @@
-/** What an operator may set about questions to the crowd (spec/ask-a-human 5.1, 7, 8, 12). */
+/** An operator's settings for questions to the crowd (spec/ask-a-human 5.1, 7, 8, 12). */
 export interface CrowdRules {
   points: { text: number; multipleChoice: number; bonuses: boolean; dailyCap: number };
   retention: { closedDays: number; expiredDays: number };

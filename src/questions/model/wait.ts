@@ -1,4 +1,4 @@
-import { atVersion, type Ask, type Response } from "./question.ts";
+import { atVersion, type Question, type Response } from "./question.ts";
 
 /** A wait for answers that stands in the store, so that it outlives the request that began it. */
 export interface Wait {
@@ -20,17 +20,17 @@ export type WaitStatus = "working" | "completed" | "cancelled";
 /** Where a wait stands, with the ask as the wait saw it last. */
 export interface WaitState {
   status: WaitStatus;
-  ask: Ask;
+  ask: Question;
   responses: readonly Response[];
   /** When it last changed. */
   at: number;
 }
 
 /**
- * Returns where a wait stands. Once it is over nothing changes it any more: answers beyond those it wanted are none of
- * its own, so it shows the ask as it was when the last of these came.
+ * Returns the state of a wait. Once it is over nothing changes it any more: answers beyond those it wanted do not
+ * belong to it, so it shows the ask as it was when the last of its answers came.
  */
-export function stateOfWait(wait: Wait, ask: Ask, responses: readonly Response[]): WaitState {
+export function stateOfWait(wait: Wait, ask: Question, responses: readonly Response[]): WaitState {
   if (wait.cancelledAt !== null) return { status: "cancelled", ask, responses, at: wait.cancelledAt };
   const last = responses[wait.wanted - 1];
   if (last && ask.n >= wait.wanted) {

@@ -1,7 +1,7 @@
 import { one, type Queryable } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** What happened in a span of time, on every server of the store. */
+/** The counts of events in a span of time, on every server of the store. */
 export interface Activity {
   created: number;
   responses: number;
@@ -27,11 +27,6 @@ export async function countActivity(on: Queryable, fromMs: number, toMs: number)
 export async function countOpen(on: Queryable): Promise<number> {
   const { open } = await one<{ open: number }>(on, sql`SELECT count(*) AS open FROM questions WHERE state = 'open'`);
   return open;
-}
-
-/** Returns the store's clock, which also shows that it can be reached. */
-export async function readStoreClock(on: Queryable): Promise<number> {
-  return (await one<{ now: number }>(on, sql`SELECT parley_now() AS now`)).now;
 }
 
 /** Returns how long the oldest open question has been waiting, in ms; 0 where none is open. */

@@ -1,7 +1,7 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
 import { examineLedger } from "./ledger-checks.ts";
-import { ledgersWithoutStanding, standingsThatDiffer } from "./standing-checks.ts";
+import { ledgersWithoutScore, scoresThatDiffer } from "./score-checks.ts";
 
 const QUICK_ROWS = 10_000;
 /** Events and keys are kept for 24 hours; what is younger than this by far must be there. */
@@ -63,7 +63,7 @@ const ASKS_WITHOUT_EVENTS = asksWithoutEvents(sql`events`, CHANGED_LATELY);
 const STANDINGS_OF_NEWEST = 200;
 const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${STANDINGS_OF_NEWEST})`;
 
-/** What must be true of the rows of questions, of their events, and of what people earned by them. */
+/** The invariants of questions, of their events, and of the points and badges that people earned by them. */
 export const QUESTION_CHECKS: readonly Check[] = [
   onAsks(
     "A1, A2",
@@ -147,10 +147,10 @@ export const QUESTION_CHECKS: readonly Check[] = [
       WHERE NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = l.ask_id AND r.person = l.person)`,
   ),
   checkRows("A13", "every standing is what the ledger adds up to in its period", (quick) =>
-    standingsThatDiffer(quick ? sql`SELECT person FROM ${NEWEST_ENTRIES} AS newest` : null),
+    scoresThatDiffer(quick ? sql`SELECT person FROM ${NEWEST_ENTRIES} AS newest` : null),
   ),
   checkRows("A13", "whoever has a ledger has a standing", (quick) =>
-    ledgersWithoutStanding(quick ? NEWEST_ENTRIES : sql`ledger`),
+    ledgersWithoutScore(quick ? NEWEST_ENTRIES : sql`ledger`),
   ),
   {
     check: "A13",

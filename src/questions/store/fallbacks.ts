@@ -5,7 +5,7 @@ import { join, sql } from "../../core/store/sql.ts";
 export interface Fallback {
   askId: string;
   person: string;
-  /** What the person was asked, once that was done. */
+  /** The request to the person, once it was made. */
   addressedId: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Tag } from "../model/question.ts";
 import { BADGES, type LedgerFacts } from "../model/badges.ts";
 import type { PointEntries } from "../model/points.ts";
@@ -34,7 +34,7 @@ const PEOPLE_AT_ONCE = 10;
 /** Longer ledgers are left to the examination that is not quick. */
 const QUICK_ENTRIES = 2000;
 
-/** Returns whoever has points, a streak or a badge that their ledger does not add up to. */
+/** Returns the people with points, a streak or a badge that their ledger does not add up to. */
 export async function examineLedger(on: Queryable, quick: boolean): Promise<string[]> {
   const offenders: string[] = [];
   for (let after = ""; ;) {
@@ -42,7 +42,7 @@ export async function examineLedger(on: Queryable, quick: boolean): Promise<stri
     const last = people.at(-1);
     if (last === undefined) return offenders;
     for (let i = 0; i < people.length; i += PEOPLE_AT_ONCE) {
-      await nextTurn();
+      await yieldToEventLoop();
       offenders.push(...(await examinePeople(on, people.slice(i, i + PEOPLE_AT_ONCE))));
     }
     if (quick || offenders.length > PEOPLE_PER_PAGE) return offenders;

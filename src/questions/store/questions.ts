@@ -1,4 +1,4 @@
-import type { Ask, AskState, QuestionForm, Tag } from "../model/question.ts";
+import type { Question, QuestionState, QuestionForm, Tag } from "../model/question.ts";
 import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
@@ -16,7 +16,7 @@ interface AskRow {
   audience: string;
   need: number;
   n: number;
-  state: AskState;
+  state: QuestionState;
   version: number;
   held: number;
   /** The second of its creation, and in its thousandths the place among what its asker asked in that second. */
@@ -28,8 +28,8 @@ interface AskRow {
 }
 
 /** An ask and the store's clock, read by one statement. */
-export interface AskAt {
-  ask: Ask;
+export interface QuestionAt {
+  ask: Question;
   now: number;
 }
 
@@ -39,7 +39,7 @@ export interface QuestionPosition {
   id: string;
 }
 
-function toAsk(row: AskRow): Ask {
+function toAsk(row: AskRow): Question {
   return {
     id: row.ask_id,
     door: row.door,
@@ -71,7 +71,7 @@ function toForm(row: Pick<AskRow, "kind" | "options">): QuestionForm {
 }
 
 /** A new ask; `state`, counts and times follow from its insertion. */
-export interface NewAsk {
+export interface NewQuestion {
   id: string;
   door: string;
   asker: string;
@@ -84,14 +84,14 @@ export interface NewAsk {
 }
 
 /** A new ask that ends when something else does. */
-export type NewAskUntil = Omit<NewAsk, "timeoutSeconds"> & { expiresAt: number };
+export type NewQuestionUntil = Omit<NewQuestion, "timeoutSeconds"> & { expiresAt: number };
 
 /**
- * Inserts an open ask, created in the second of the store's clock that holds `now`, and returns it. It comes after what
- * its asker asked before in that second, as whoever holds the asker's limit can tell: up to a thousand in one second,
- * and from there on in no particular order.
+ * Inserts an open ask, created in the second of the store's clock that holds `now`, and returns it. It comes after the
+ * asks that its asker made before in that second, as the holder of the asker's limit can tell: up to a thousand in one
+ * second, and from there on in no particular order.
  */
-export async function insertAsk(tx: Tx, ask: NewAsk | NewAskUntil, now: number): Promise<Ask> {
+export async function insertQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil, now: number): Promise<Question> {
   const options = ask.form.kind === "choice" ? JSON.stringify(ask.form.options) : null;
   const createdAt = secondOf(now);
   const expiresAt = "expiresAt" in ask ? ask.expiresAt : createdAt + ask.timeoutSeconds * SECOND_MS;
@@ -123,7 +123,7 @@ export async function insertAsk(tx: Tx, ask: NewAsk | NewAskUntil, now: number):
 }
 
 /** Returns the ask with the store's clock, or nothing. */
-export async function findAsk(on: Queryable, askId: string): Promise<AskAt | undefined> {
+export async function findQuestion(on: Queryable, askId: string): Promise<QuestionAt | undefined> {
   const row = await first<AskRow & { now: number }>(
     on,
     sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,
@@ -132,7 +132,7 @@ export async function findAsk(on: Queryable, askId: string): Promise<AskAt | und
 }
 
 /** Holds the ask to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
-export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined> {
+export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | undefined> {
   const row = await first<AskRow & { now: number }>(
     tx,
     sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
@@ -147,7 +147,10 @@ export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined>
  * holder who then undid its change is not judged again by its `WHERE` (spec/invariants Q1). Nothing returned, or
  * `inTime` false: the caller undoes the transaction.
  */
-export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: Ask; inTime: boolean } | undefined> {
+export async function countAnswerIfOpen(
+  tx: Tx,
+  askId: string,
+): Promise<{ ask: Question; inTime: boolean } | undefined> {
   const row = await first<AskRow & { in_time: number | boolean }>(
     tx,
     sql`UPDATE questions
@@ -166,12 +169,12 @@ export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: A
 }
 
 /** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
-export async function endAskIfOpen(
+export async function endQuestionIfOpen(
   tx: Tx,
   askId: string,
   end: "expired" | "cancelled",
   at: number,
-): Promise<Ask | undefined> {
+): Promise<Question | undefined> {
   const row = await first<AskRow>(
     tx,
     sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
@@ -183,7 +186,7 @@ export async function endAskIfOpen(
 /** Writes down what ended an ask. @throws {Error} when an outcome stands already: our bug */
 export async function insertOutcome(
   tx: Tx,
-  outcome: { askId: string; status: AskState; principal: string; source: string },
+  outcome: { askId: string; status: QuestionState; principal: string; source: string },
 ): Promise<void> {
   await one(
     tx,
@@ -194,7 +197,7 @@ export async function insertOutcome(
 }
 
 /** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
-export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
+export async function findDueQuestions(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
   );
@@ -202,7 +205,7 @@ export async function findDueAsks(on: Queryable, limit: number): Promise<string[
 }
 
 /** Counts the asks of `asker` that still take answers, and says when the next of them ends, with the store's clock. */
-export async function countOpenAsks(
+export async function countOpenQuestions(
   on: Queryable,
   asker: string,
 ): Promise<{ open: number; nextEndsAt: number | null; now: number }> {
@@ -215,7 +218,7 @@ export async function countOpenAsks(
 }
 
 /** Returns one page of an asker's own asks with their places, newest first, that follow `before`. */
-export async function listAsksOf(
+export async function listQuestionsOf(
   on: Queryable,
   asker: string,
   options: {
@@ -223,7 +226,7 @@ export async function listAsksOf(
     before?: QuestionPosition;
     limit: number;
   },
-): Promise<(AskAt & { place: QuestionPosition })[]> {
+): Promise<(QuestionAt & { place: QuestionPosition })[]> {
   const due = sql`expires_at <= (SELECT parley_now())`;
   const conditions = {
     open: sql`(state = 'open' AND n = 0 AND NOT ${due})`,
@@ -252,9 +255,9 @@ export async function listAsksOf(
 }
 
 /**
- * Returns what the feed's order needs of every open question that may still be shown to `people` (all names of one
- * person): not answered, not skipped, not reported by them, not held. The cost grows with the open questions and with
- * what these people did in two days, not with those stored.
+ * Returns the facts about every open question that the feed's order needs, if the question may still be shown to
+ * `people` (all names of one person): not answered, not skipped, not reported by them, not held. The cost grows with
+ * the open questions and with the actions of these people in two days, not with those stored.
  */
 export async function listFeedEntries(on: Queryable, people: readonly string[]): Promise<FeedEntry[]> {
   const done = await listDone(on, people);
@@ -295,7 +298,7 @@ async function listDone(on: Queryable, people: readonly string[]): Promise<Set<s
 }
 
 /** Returns those of the asks that exist, in no particular order. */
-export async function findAsks(on: Queryable, askIds: readonly string[]): Promise<AskAt[]> {
+export async function findQuestions(on: Queryable, askIds: readonly string[]): Promise<QuestionAt[]> {
   if (askIds.length === 0) return [];
   const rows = await on.all<AskRow & { now: number }>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...askIds])})`,
@@ -304,7 +307,7 @@ export async function findAsks(on: Queryable, askIds: readonly string[]): Promis
 }
 
 /** When the newest question was asked, or null when none ever was. */
-export async function newestAskAt(on: Queryable): Promise<number | null> {
+export async function newestQuestionAt(on: Queryable): Promise<number | null> {
   const row = await first<{ created_at: number }>(
     on,
     sql`SELECT created_at FROM questions ORDER BY created_at DESC LIMIT 1`,
@@ -313,7 +316,7 @@ export async function newestAskAt(on: Queryable): Promise<number | null> {
 }
 
 /** Keeps a question out of the feed from now on. */
-export async function holdAsk(tx: Tx, askId: string): Promise<void> {
+export async function holdQuestion(tx: Tx, askId: string): Promise<void> {
   await tx.all(sql`UPDATE questions SET held = 1 WHERE ask_id = ${askId}`);
 }
 

@@ -6,7 +6,7 @@ import { join, sql } from "../../core/store/sql.ts";
  * Returns up to `limit` settled asks whose time in the store is over: `closedMs` after the last answer, `expiredMs`
  * after expiry or cancelling, and no wait on them is kept any longer.
  */
-export async function findOutlivedAsks(
+export async function findOutlivedQuestions(
   on: Queryable,
   kept: { closedMs: number; expiredMs: number },
   limit: number,
@@ -23,8 +23,8 @@ export async function findOutlivedAsks(
   return rows.map((row) => row.ask_id);
 }
 
-/** Deletes settled asks with everything that was said to them; an open one among them is left whole. */
-export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Promise<void> {
+/** Deletes settled asks with everything that belongs to them; an open one among them is left whole. */
+export async function deleteSettledQuestions(tx: Tx, askIds: readonly string[]): Promise<void> {
   const settled = await tx.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM questions WHERE ask_id IN (${join([...askIds])}) AND state <> 'open'`,
   );

@@ -4,11 +4,11 @@ import { DeliveryError, type Channel, type Notice } from "../../channels/channel
 import type { Context } from "../../context.ts";
 import { openDeadline } from "../../lib/deadline.ts";
 import { sha256Hex } from "../../lib/keyring.ts";
-import type { AddressedAsk, Target } from "../model/request.ts";
+import type { Request, Target } from "../model/request.ts";
 import { asksBy, leavesOf } from "../model/audience.ts";
 import { withoutForgery } from "../model/agent-words.ts";
 import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/view.ts";
-import { findAddressed, lockAddressed } from "../store/requests.ts";
+import { findRequest, lockRequest } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "../store/deliveries.ts";
 import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
-import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
+import { aboutAsk, leafOf, placeOf, planNextChannel } from "../create-request.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
 import { digestWords, heldBack } from "../hold-back.ts";
 import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../delivery-tokens.ts";
@@ -50,7 +50,7 @@ export interface Deliverer {
   publicUrl(): string;
 }
 
-/** What sends messages. */
+/** Sends messages. */
 export interface Deliver {
   /** Sends what is due and closes what is over; returns whether there was anything. */
   step(signal: AbortSignal): Promise<boolean>;
@@ -59,8 +59,8 @@ export interface Deliver {
 }
 
 /**
- * Opens what sends messages: each is claimed from rivals first. A crash between a provider's acceptance and our commit
- * sends twice; both say the same (spec/channels 1).
+ * Opens the sender of messages. It claims each message first, so that no other server sends it. A crash between a
+ * provider's acceptance and our commit sends a message twice, with the same content (spec/channels 1).
  */
 export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   const post: Post = { ctx, ...deliverer };
@@ -82,7 +82,7 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     async bounced(of, code) {
       await transact(ctx, async (tx) => {
         const delivery = await failedOne(tx, of);
-        const found = delivery && (await findAddressed(tx, delivery.askId));
+        const found = delivery && (await findRequest(tx, delivery.askId));
         if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
         await failIn(ctx, tx, { delivery, ask: found.ask }, code);
       });
@@ -96,7 +96,7 @@ function failedOne(on: Queryable, of: Parameters<Deliver["bounced"]>[0]): Promis
   return findDeliveriesByThread(on, of.thread).then(([first]) => first);
 }
 
-/** What messages are sent by. */
+/** The context and the channels by which messages are sent. */
 interface Post extends Deliverer {
   ctx: Context;
 }
@@ -104,14 +104,14 @@ interface Post extends Deliverer {
 /** A message that this server has claimed, and the ask it is about. */
 interface Letter {
   delivery: Delivery;
-  ask: AddressedAsk;
+  ask: Request;
 }
 
 /** Claims a message that is due, and does with it what its ask and its person want by now. */
 async function takeUp(post: Post, due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
   const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
-  const ask = delivery && (await findAddressed(ctx.db, delivery.askId))?.ask;
+  const ask = delivery && (await findRequest(ctx.db, delivery.askId))?.ask;
   if (!delivery || !ask) return;
   const letter = { delivery, ask };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
@@ -148,7 +148,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
       return;
     }
     const notice = noticeOf(post, letter, channel);
-    // Whoever is quick answers before the sending is noted.
+    // Stored first, because a quick person answers before the sending is noted.
     const shownDigest = notice.whole && !notice.informsOnly ? ask.digest : null;
     await transact(ctx, async (tx) => {
       const person = await ownerOf(tx, delivery);
@@ -214,12 +214,12 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
 /** Returns the notice for somebody who is informed only: it holds no means to decide. */
 function informing(notice: Notice, inbox: string): Notice {
   const target = notice.target as Target;
-  const told: Target = target.via === "email" ? { ...target, informed: true } : target;
-  return { ...notice, target: told, link: inbox, code: "", replyToken: "", informsOnly: true, whole: false };
+  const recipient: Target = target.via === "email" ? { ...target, informed: true } : target;
+  return { ...notice, target: recipient, link: inbox, code: "", replyToken: "", informsOnly: true, whole: false };
 }
 
-/** Programs are told what was asked, to the letter; people read it in a message beside our own words. */
-function viewFor({ publicUrl }: Post, channel: Channel | undefined, ask: AddressedAsk): AskView {
+/** Returns the view for a channel: exact for programs, and without look-alikes of our own words for people. */
+function viewFor({ publicUrl }: Post, channel: Channel | undefined, ask: Request): AskView {
   return channel?.name === "webhook" ? viewOutside(ask) : viewInMessage(ask, publicUrl());
 }
 
@@ -230,8 +230,8 @@ async function noteSent(
   externalIds: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { delivery, ask } = letter;
-  // Whoever decides meanwhile cannot close what is not known to be sent, so the ask is held first.
-  const now = await lockAddressed(tx, ask.id);
+  // The request is locked first: a decision made meanwhile cannot close a message that is not yet stored as sent.
+  const now = await lockRequest(tx, ask.id);
   const state = now?.ask.state === "open" ? "sent" : "closing";
   const { thread } = externalIds;
   const noted = await updateDelivery(tx, delivery, {
@@ -247,8 +247,8 @@ async function noteSent(
 }
 
 /**
- * Plans the next channel of a person who was asked as such, `skip` places further, or hastens it where it is planned.
- * Whoever was asked at one address is asked there alone. Returns whether there is one.
+ * Plans the next channel of a person, `skip` places further, or hastens it if it is planned already. Returns whether a
+ * channel was planned. A request to a single address has no further channel.
  */
 async function planFallback(
   ctx: Context,
@@ -328,7 +328,7 @@ async function close(
   }
 }
 
-/** Tells everybody once more on the newest channel that carried the ask. */
+/** Sends a reminder on the newest channel that carried the request. */
 async function remind(ctx: Context, { delivery, ask }: Letter): Promise<void> {
   await transact(ctx, async (tx) => {
     const sent = (await listDeliveries(tx, ask.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
@@ -368,7 +368,7 @@ async function note(tx: Tx, { delivery, ask }: Letter, action: string): Promise<
   });
 }
 
-/** What is no error of a channel's own may pass. */
+/** Returns the error of a channel as it is; every other error becomes one after which sending is tried again. */
 function failureOf(error: unknown): DeliveryError {
   return error instanceof DeliveryError ? error : new DeliveryError("failed", { retry: true, cause: error });
 }

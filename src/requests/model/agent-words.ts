@@ -1,6 +1,6 @@
 /**
- * What an agent says stands in messages beside what this server says: the code, the page's address, how to answer. None
- * of its words may pass for one of these.
+ * In messages, an agent's words stand beside this server's own: the code, the page's address, how to answer. An agent's
+ * words must never look like one of these.
  */
 
 import { plainView } from "../../lib/decoded-views.ts";

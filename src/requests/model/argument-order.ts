@@ -6,9 +6,9 @@ export interface ArgumentMember {
   value: string;
 }
 
-/** What runs. */
+/** Names of arguments that are run. */
 export const RUNS = wordsIn("command cmd code script sql query statement expression eval exec shell program");
-/** Whom or what it touches, and what it takes away, opens or gives out. */
+/** Names of people and things that a call affects, and of what it deletes, opens or gives out. */
 const REACHES = wordsIn(
   "to cc bcc from recipient destination dest target source url uri link host hostname domain ip port endpoint webhook",
   "path file filename folder dir directory bucket database table repo repository branch ref environment env region",
@@ -17,21 +17,21 @@ const REACHES = wordsIn(
   "password passphrase secret token credential key",
   "resource force delete remove destroy drop overwrite replace recursive purge truncate wipe reset disable revoke bypass skip all",
 );
-/** How much of it. */
+/** Names of amounts. */
 const AMOUNTS = wordsIn(
   "amount sum total price cost fee value quantity qty count limit max maximum budget balance rate percent percentage",
   "discount currency duration days hours minutes seconds ttl timeout size replicas",
 );
-/** What an agent says about it in its own words. */
+/** Names of arguments in which an agent describes the call in its own words. */
 const SAYS = wordsIn(
   "description reason comment note message explanation summary title label subject why context prompt",
 );
 const ADDRESS = /^"(?:[a-z][a-z0-9+.-]*:\/\/|\/|~\/|\.\.?\/|[A-Z]:\\\\)/i;
 
 /**
- * Returns the canonical text of a call's arguments with the same members, those that matter most to whoever approves
- * first: what runs; whom or what it touches; how much; the rest; and last what the agent says about it. Members of one
- * kind keep their order, and nothing but the order changes.
+ * Returns the canonical text of a call's arguments with the same members in another order: those that matter most to
+ * the approver come first. The order is: code that runs; people and things affected; amounts; the rest; the agent's own
+ * words about the call. Members of one kind keep their order.
  *
  * It goes by names in English and by what looks like an address, so it helps the eye and decides nothing: all arguments
  * are shown all the same.
@@ -49,7 +49,7 @@ export function namesIn(canonical: string): string[] {
   return membersOf(canonical).map(({ name }) => name);
 }
 
-/** Returns how much an argument matters to whoever approves: 4 what runs, 3 whom it touches, 2 how much, -1 what is said. */
+/** Returns how much an argument matters to an approver: 4 code, 3 people and things, 2 amounts, 0 others, -1 words. */
 export function weightOf({ name, value }: Pick<ArgumentMember, "name" | "value">): number {
   const words = wordsOfName(name);
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
@@ -60,8 +60,8 @@ export function weightOf({ name, value }: Pick<ArgumentMember, "name" | "value">
   return has(SAYS) ? -1 : 0;
 }
 
-/** Returns whether an argument is what the agent says about the call, and changes nothing of what it does. */
-export function isSaidOnly(member: Pick<ArgumentMember, "name" | "value">): boolean {
+/** Returns whether an argument only describes the call in the agent's words, and does not change its effect. */
+export function isDescriptionOnly(member: Pick<ArgumentMember, "name" | "value">): boolean {
   return weightOf(member) < 0;
 }
 

@@ -1,5 +1,5 @@
 import { isSlackUser, type Identity } from "../../access/model/identity.ts";
-import type { Audience, AddressedForm, Decider, Target } from "./request.ts";
+import type { Audience, RequestForm, Decider, Target } from "./request.ts";
 
 /** One place in an audience that one person can fill, and from when on. */
 export interface Leaf {
@@ -100,7 +100,7 @@ export function readerOf({ kind, value }: Identity): string {
  * True when somebody is among those a target names (spec/a2h 9). Approving asks for more than replying:
  * in a Slack channel without a list, only enrolled full members decide a call.
  */
-export function isNamed(target: Target, who: Decider, decides: AddressedForm["kind"]): boolean {
+export function isNamed(target: Target, who: Decider, decides: RequestForm["kind"]): boolean {
   const isKnownAs = (kind: Identity["kind"], value: string) =>
     who.identities.some((identity) => identity.kind === kind && identity.value === value);
   switch (target.via) {
@@ -111,7 +111,7 @@ export function isNamed(target: Target, who: Decider, decides: AddressedForm["ki
     case "slack":
       if (target.allowed) return target.allowed.some((id) => isKnownAs("slack", id));
       if (isSlackUser(target.to)) return isKnownAs("slack", target.to);
-      // Whoever is enrolled with a Slack user may decide elsewhere too, such as what is too long for a message.
+      // A person enrolled with a Slack user may decide elsewhere too, such as a request too long for a message.
       if (who.person !== null && who.slackMember === undefined)
         return who.identities.some(({ kind }) => kind === "slack");
       if (who.slackMember?.channel !== target.to) return false;
@@ -127,7 +127,7 @@ export function isNamed(target: Target, who: Decider, decides: AddressedForm["ki
 }
 
 /** True when somebody is asked, `sinceMs` after the ask was made. */
-export function isAsked(audience: Audience, who: Decider, decides: AddressedForm["kind"], sinceMs: number): boolean {
+export function isAsked(audience: Audience, who: Decider, decides: RequestForm["kind"], sinceMs: number): boolean {
   return leavesOf(audience).some(({ target, afterMs }) => afterMs <= sinceMs && isNamed(target, who, decides));
 }
 
@@ -149,7 +149,7 @@ const MOST_STEPS = 50_000;
 /**
  * True when the approvers, each filling at most one leaf, satisfy the tree (spec/a2h 12).
  *
- * Looks for an assignment by trying: the trees have at most 25 leaves, and whoever gives up after many steps says no.
+ * Looks for an assignment by trying: the trees have at most 25 leaves. After too many steps the result is false.
  */
 export function isSatisfied(audience: Audience, approvers: readonly Decider[], sinceMs: number): boolean {
   let steps = 0;

@@ -11,7 +11,7 @@ export interface ChannelField {
   required: boolean;
 }
 
-/** What is wrong with a way to reach somebody. */
+/** A problem of a channel by which somebody is reached. */
 export interface ChannelProblem {
   /** JSON pointer into the channel, such as `/slack/channel_or_user_id`. */
   path: string;

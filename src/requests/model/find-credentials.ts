@@ -1,13 +1,13 @@
 import { decodedViews, type DecodedView } from "../../lib/decoded-views.ts";
 
 /** A place in a text as it was written. */
-export interface Place {
+export interface TextRange {
   from: number;
   to: number;
 }
 
 /** A run of characters that could be a credential of one of our messages. The store knows whether it is. */
-export interface Candidate extends Place {
+export interface Candidate extends TextRange {
   is: "link" | "reply" | "delivery";
   text: string;
 }
@@ -107,8 +107,8 @@ function* deliveriesIn(view: DecodedView): Generator<Candidate> {
  * Returns where a text holds the beginning of a token, of whatever length: a text that was cut within a token leaves so
  * much of it that the rest can be tried.
  */
-export function beginningsIn({ views }: ReadText, token: string): Place[] {
-  const places: Place[] = [];
+export function beginningsIn({ views }: ReadText, token: string): TextRange[] {
+  const places: TextRange[] = [];
   for (const view of views) {
     const beginning = token.slice(0, LEAST_OF_TOKEN);
     for (let at = view.text.indexOf(beginning); at >= 0; at = view.text.indexOf(beginning, at + 1)) {
@@ -121,7 +121,7 @@ export function beginningsIn({ views }: ReadText, token: string): Place[] {
 }
 
 /** Returns where codes stand in a text, also spelled out; words and numbers of which they are a part stay. */
-export function codesIn({ views }: ReadText, codes: readonly string[]): Place[] {
+export function codesIn({ views }: ReadText, codes: readonly string[]): TextRange[] {
   if (codes.length === 0) return [];
   const each = codes.map((code) => [...code].join(/\D/.test(code) ? SPELLED : SPELLED_NUMBER)).join("|");
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${each})(?![\p{L}\p{N}])`, "giu");
@@ -130,12 +130,12 @@ export function codesIn({ views }: ReadText, codes: readonly string[]): Place[] 
     .flatMap((view) => [...view.text.matchAll(pattern)].map(({ 0: code, index }) => placeOf(view, index, code.length)));
 }
 
-function placeOf({ starts, ends }: DecodedView, at: number, length: number): Place {
+function placeOf({ starts, ends }: DecodedView, at: number, length: number): TextRange {
   return { from: starts[at] ?? 0, to: ends[at + length - 1] ?? 0 };
 }
 
 /** Returns a text with words in place of what stands at some places of it; where two overlap, the first says what. */
-export function withPlaces(written: string, places: readonly (Place & { by: string })[]): string {
+export function withPlaces(written: string, places: readonly (TextRange & { by: string })[]): string {
   const sorted = places.toSorted((a, b) => a.from - b.from || b.to - a.to);
   let out = "";
   let at = 0;

@@ -1,10 +1,10 @@
-import type { AddressedForm } from "./request.ts";
+import type { RequestForm } from "./request.ts";
 
 /** When something in an inbox is due: within an hour, within a day, after that, or never. */
 export const INBOX_DUE = ["soon", "today", "later", "none"] as const;
 export type InboxDue = (typeof INBOX_DUE)[number];
 
-export type InboxKind = AddressedForm["kind"];
+export type InboxKind = RequestForm["kind"];
 
 /** Which asks of an inbox: those that wait or those that are over, and of them what is wanted. */
 export interface InboxFilter {
@@ -12,7 +12,7 @@ export interface InboxFilter {
   kind?: InboxKind;
   /** Only of an inbox that waits. */
   due?: InboxDue;
-  /** Only of an inbox that waits: what of whoever asked people are told. */
+  /** Only for waiting requests: the requester's name as people see it. */
   agent?: string;
 }
 
@@ -20,7 +20,7 @@ export interface InboxFilter {
 export interface InboxGroup {
   kind: InboxKind;
   asker: string;
-  /** What people are told of the asker. */
+  /** The requester's name as people see it. */
   agent: string;
   due: InboxDue;
   count: number;
@@ -28,7 +28,7 @@ export interface InboxGroup {
   newestAt: number;
 }
 
-/** What waits in an inbox, as the store counts it; `at` is when, by the store's clock. */
+/** The counts of waiting requests in an inbox; `at` is when they were counted, by the store's clock. */
 export interface InboxCounts {
   at: number;
   all: number;

@@ -1,5 +1,5 @@
 import { agentName, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
-import type { AddressedAsk, AddressedForm } from "./request.ts";
+import type { Request, RequestForm } from "./request.ts";
 
 /** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
 export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
@@ -7,4 +7,4 @@ export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyIn
 }
 
 /** A function call as far as policy looks at it. */
-export type PolicyCall = Pick<AddressedAsk, "asker" | "digest"> & { form: AddressedForm & { kind: "approval" } };
+export type PolicyCall = Pick<Request, "asker" | "digest"> & { form: RequestForm & { kind: "approval" } };

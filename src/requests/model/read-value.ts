@@ -5,19 +5,19 @@ import { shapeOf, type OfferedValue, type Shape } from "./schema-shape.ts";
 
 const MAX_DEPTH = 32;
 
-/** What words may mean as a value. */
+/** The values that words may mean. */
 export interface Readings {
   /** The likeliest first: the first that fits the schema is the answer. */
   values: readonly unknown[];
-  /** What somebody is told where none of them fits, beyond what the schema says of the first. */
+  /** The error if none of them fits, where it is clearer than the schema's error about the first. */
   wanted: string | null;
 }
 
 /**
  * Returns what words may mean where a value is asked for (spec/a2h 14): JSON; else one of the values that
  * are offered, by its label, in any case, or by `#` and its place; else the words as they stand, as a string; else yes or
- * no, and a number; else, where `approved` is asked for, yes or no with a comment after a comma. Whoever speaks on
- * whatever channel is read by this one table; nothing else is guessed.
+ * no, and a number; else, where `approved` is asked for, yes or no with a comment after a comma. The same rules hold
+ * for every person and every channel; nothing else is guessed.
  */
 export function readingsOf(schema: ForeignSchema, text: string): Readings {
   const words = text.trim();
@@ -41,7 +41,7 @@ function jsonIn(words: string): unknown[] {
   }
 }
 
-/** What two offers are called alike means neither, unless it is written exactly as one of them. */
+/** Returns the offer that the words name. Words that fit two offers equally well name neither. */
 function offerCalled(words: string, offers: readonly OfferedValue[]): unknown[] {
   const ways: ((offer: OfferedValue) => boolean)[] = [
     ({ label }) => label === words,
@@ -82,12 +82,12 @@ function numberIn(words: string): unknown[] {
 
 function decisionIn(words: string, comment: "none" | "optional" | "required"): object[] {
   const read = readYesOrNo(words);
-  // What has no room for a reason would lose it.
+  // A schema without a comment would lose the reason.
   if (!read || (comment === "none" && read.comment !== undefined)) return [];
   return [read];
 }
 
-/** Of JSON that is of the right kind, the schema itself says best what is wrong. */
+/** Returns the error for words that fit nothing; null where the schema's own error is the clearest. */
 function wantedOf(shape: Shape, json: unknown): string | null {
   switch (shape.is) {
     case "choice":
@@ -104,8 +104,8 @@ function wantedOf(shape: Shape, json: unknown): string | null {
 }
 
 /**
- * Returns the value that was filled into the fields of a flat object, in their order: of a choice the place of the one
- * that was taken. What was left empty is left out, or null where the schema wants that.
+ * Returns the value that was filled into the fields of a flat object, in their order. A choice is given as the place of
+ * the chosen offer. Empty fields are left out, or null where the schema requires it.
  */
 export function filledValue(schema: ForeignSchema, given: readonly (string | null)[]): object | null {
   const shape = shapeOf(schema);

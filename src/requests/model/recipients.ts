@@ -1,7 +1,7 @@
 /** The addresses that agents may ask. */
 export interface RecipientRules {
   /**
-   * `any`: anybody; `enrolled`: people who are enrolled, and whoever a pattern names; `listed`: whoever a pattern names.
+   * `any`: anybody; `enrolled`: enrolled people, and those whom a pattern names; `listed`: those whom a pattern names.
    * Null: `enrolled` once somebody beside the operator is enrolled, and `any` until then.
    */
   whom: "any" | "enrolled" | "listed" | null;

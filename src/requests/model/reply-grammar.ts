@@ -1,13 +1,13 @@
 import type { ResponseOption } from "./request.ts";
 
-/** What is waited for, as far as words can mean it. */
+/** The request that a reply answers, as far as its words depend on it. */
 export interface Pending {
   kind: "approval" | "reply" | "value";
-  /** Of an approval: ways to reject; of a reply: ready-made answers. */
+  /** For an approval, the ways to reject; for a reply, the ready-made answers. */
   options: readonly ResponseOption[];
 }
 
-/** What somebody meant by words. */
+/** The meaning of a person's words. */
 export type ReadReply =
   | { is: "approve" }
   | { is: "reject"; comment?: string; option?: string }
@@ -56,7 +56,7 @@ export function soundsApproving(words: string): boolean {
 }
 
 /**
- * Returns what a person meant by words: the one grammar of mail, phones and threads (spec/channels 3.2).
+ * Returns the meaning of a person's words, by the one grammar of mail, phones and threads (spec/channels 3.2).
  *
  * Takes the visible text, quotes, signature and code removed. On an approval nothing is guessed: only a whole text that
  * is one of four words approves, and a way to reject that is called like one of them makes that word mean nothing. The
@@ -149,9 +149,9 @@ export function takeCode(text: string): { code?: string; rest: string } {
  * in `OptOutType`, else what its only word says. Twilio's opt-in words hold YES, so its START leaves room for an answer.
  */
 export function phoneCommand(text: string, optOutType?: string): PhoneCommand | null {
-  const said = optOutType?.trim().toLowerCase();
-  if (said === "stop" || said === "help") return { is: said, certain: true };
-  if (said === "start") return { is: said, certain: false };
+  const words = optOutType?.trim().toLowerCase();
+  if (words === "stop" || words === "help") return { is: words, certain: true };
+  if (words === "start") return { is: words, certain: false };
   const word = text
     .normalize("NFKD")
     .replace(/[\p{M}\s"'“”„«»-]/gu, "")

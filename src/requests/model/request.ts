@@ -1,6 +1,6 @@
 import type { Identity } from "../../access/model/identity.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
-import type { Pressed } from "../../core/model/pressed.ts";
+import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 
 /** One ready-made answer, or one ready-made way to reject (spec/a2h 5.2). */
 export interface ResponseOption {
@@ -15,8 +15,8 @@ export interface ResponseOption {
 /** A JSON Schema sent by an agent: data, never code. */
 export type ForeignSchema = Readonly<Record<string, unknown>>;
 
-/** What people are asked to decide: whether a call runs, what to reply, or a value that fits a schema. */
-export type AddressedForm =
+/** The form of a request: whether a call runs, a reply, or a value that fits a schema. */
+export type RequestForm =
   | {
       kind: "approval";
       fn: string;
@@ -37,17 +37,17 @@ export type AddressedForm =
   | {
       kind: "value";
       schema: ForeignSchema | null;
-      /** Whoever is asked may decline, with a comment. */
+      /** The person may decline, with a comment. */
       declinable?: boolean;
     };
 
-/** How words or a press reached us. */
+/** The channel by which a decision came in. */
 export const VIAS = ["web", "slack", "email", "sms", "whatsapp", "webhook", "api", "policy"] as const;
 export type Via = (typeof VIAS)[number];
 
 /** Somebody to ask, on one channel; what `to` holds beyond this is for its channel alone. */
 export type Target =
-  /** With a group, whoever is asked as one of its people. */
+  /** With `group`, the person is asked as a member of that group. */
   | { via: "person"; person: string; group?: string }
   /** Everybody whose inbox shows all there is. */
   | { via: "inbox" }
@@ -82,7 +82,7 @@ export interface Decider {
   called?: string;
 }
 
-/** What somebody decided. `digest` is of what this person was shown. An approval beside an option contradicts itself. */
+/** A decision. `digest` is of the call that this person saw. An approval with an option contradicts itself. */
 export type Decision =
   | ({
       kind: "approve";
@@ -97,15 +97,15 @@ export type Decision =
   | ({ kind: "reply"; text?: string; option?: string } & Said)
   | ({ kind: "value"; text: string } & Said);
 
-/** What may be said with any decision: a value, and what stands beside it. */
+/** The fields that any decision may have: a value, and those of `Besides`. */
 interface Said extends Besides {
-  /** Of a value that is asked for, the answer; of anything else, JSON that a program gave with it. */
+  /** The answer, if a value is requested; else JSON that a program sent with the decision. */
   value?: unknown;
 }
 
-/** What a program that answers for a person may say beside the answer (spec/relay 4). */
+/** The fields that a program may send beside its answer for a person (spec/relay 4). */
 interface Besides {
-  /** A question to whoever asked. */
+  /** A question to the requester. */
   askBack?: string;
   /** Paths of files of the job. */
   artifacts?: readonly string[];
@@ -121,16 +121,16 @@ export interface Outcome extends Besides {
   comment?: string;
   option?: string;
   text?: string;
-  /** JSON of the value that was given; it fits the schema, where there is one. */
+  /** JSON of the given value; it fits the schema, if the request has one. */
   value?: string;
   /** Canonical JSON of the arguments to run. */
   kwargs?: string;
   edited?: boolean;
   digest?: string;
   by?: DecidedBy;
-  /** Whoever approved wants the same to be allowed for good. */
+  /** The approver asked for a permanent grant of the same call. */
   standing?: boolean;
-  /** What policy said, where it decided instead of people. */
+  /** The trace of policy, if it decided instead of people. */
   trace?: PolicyTrace;
 }
 
@@ -148,7 +148,7 @@ export interface DecidedBy {
 /** One counted approval, rejection or reply. */
 export interface CountedDecision {
   by: DecidedBy;
-  pressed?: Pressed;
+  pressed?: DecisionOrigin;
   approved: boolean | null;
   comment?: string;
   digest?: string;
@@ -177,7 +177,7 @@ export interface RefusedAnswer {
 export const NO_DEADLINE = 253_402_300_799_000;
 
 /** An ask addressed to people: the same noun as a crowd question, with a decision instead of a count. */
-export interface AddressedAsk {
+export interface Request {
   id: string;
   door: string;
   /** The principal who asked. */
@@ -187,19 +187,19 @@ export interface AddressedAsk {
   title: string;
   /** The agent's own words; shown below a line that says whose they are. */
   words: string;
-  form: AddressedForm;
+  form: RequestForm;
   audience: Audience;
-  /** Of an approval: what is approved, `sha256:…`. */
+  /** Set for an approval: the digest of the call to approve, `sha256:…`. */
   digest: string | null;
   state: "open" | "answered" | "expired" | "cancelled";
   version: number;
   createdAt: number;
-  /** `NO_DEADLINE` where there is none. */
+  /** `NO_DEADLINE` without a deadline. */
   expiresAt: number;
   settledAt: number | null;
   outcome: Outcome | null;
   refused: RefusedAnswer | null;
-  /** What only its door understands. */
+  /** Fields that only its door reads. */
   wire: Readonly<Record<string, unknown>>;
   /** The number of the conversation it is part of. */
   conversation?: number;

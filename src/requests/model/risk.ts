@@ -1,7 +1,7 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { RUNS, wordsIn, wordsOfName } from "./argument-order.ts";
 import { isJoint } from "./audience.ts";
-import type { AddressedAsk } from "./request.ts";
+import type { Request } from "./request.ts";
 import { isGuarded } from "./view.ts";
 
 /**
@@ -36,15 +36,15 @@ export const MOST_LOOKED_AT = 1000;
 
 /**
  * Returns how risky an ask looks. It goes by plain rules on English names, as the order of the arguments does
- * (`argument-order.ts`), so it warns and sets how much care a press takes, and decides nothing. What is not a call is
- * `normal`: nobody can tell what follows from an answer.
+ * (`argument-order.ts`), so it warns and sets how much care a decision by button takes, and decides nothing. A request
+ * other than a call is `normal`: nobody can know what follows from an answer.
  */
-export function riskOf(ask: Pick<AddressedAsk, "form" | "audience" | "wire">): Risk {
+export function riskOf(ask: Pick<Request, "form" | "audience" | "wire">): Risk {
   const { form } = ask;
   if (form.kind !== "approval") return "normal";
   // A rule or an agent that wants several to agree says that it is grave; a name with something unseen in it wants to mislead.
   if (isJoint(ask.audience) || printableExactly(form.fn) !== form.fn) return "high";
-  // Part of what runs is masked at first, and whoever writes the arguments chooses what looks like a secret.
+  // Part of the call is masked at first, and the author of the arguments chooses which part looks like a secret.
   if (form.kwargs.length > LONGEST_READ || isGuarded(ask)) return "high";
   const named = wordsOfName(form.fn);
   const values = argumentsIn(JSON.parse(form.kwargs));

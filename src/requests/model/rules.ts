@@ -1,7 +1,7 @@
 import type { RecipientRules } from "./recipients.ts";
 
 /** How asks to named people are limited, how long they are kept, and how people are reminded. */
-export interface AddressedRules {
+export interface RequestRules {
   createsPerMinute: number;
   pendingPerAgent: number;
   /** The deadline of an approval whose asker names none. */
@@ -29,7 +29,7 @@ export const GROUP_NAME = /^(?!(?:team|public)$)[a-z][a-z0-9_-]{0,63}$/;
 /** As many as may be addressed at once (spec/a2h 12). */
 export const MOST_MEMBERS = 25;
 
-export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
+export const DEFAULT_ADDRESSED_RULES: RequestRules = {
   createsPerMinute: 600,
   pendingPerAgent: 5000,
   approvalTimeoutSeconds: 259_200,
@@ -46,7 +46,7 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
 /** Requests with at least so much time remind once, at four fifths of it. */
 const REMINDED_FROM_S = 600;
 
-/** Returns after how many seconds whoever was asked is reminded, or null where nobody is (spec/a2h 11). */
+/** Returns after how many seconds people are reminded, or null for no reminder (spec/a2h 11). */
 export function reminderSeconds(timeoutSeconds: number | null): number | null {
   return timeoutSeconds !== null && timeoutSeconds >= REMINDED_FROM_S ? timeoutSeconds * 0.8 : null;
 }

@@ -6,7 +6,7 @@ export interface OfferedValue {
   value: unknown;
 }
 
-/** What people are asked to give for one value. */
+/** The field in which people give one value. */
 export type FieldShape =
   /** One of these; a boolean is yes or no. */
   { is: "choice"; offers: readonly OfferedValue[] } | { is: "text"; says: string } | { is: "number"; says: string };
@@ -22,7 +22,7 @@ export interface Field {
   of: FieldShape;
 }
 
-/** What a schema asks people for, as far as buttons and forms can show it (spec/a2h 14). */
+/** A schema as buttons or a form for people, as far as these can show it (spec/a2h 14). */
 export type Shape =
   | FieldShape
   /** `{approved, comment}`: approve or reject, and why, where the schema has room for that. */
@@ -108,7 +108,7 @@ function objectShapeOf(schema: Members, root: Members): Shape {
   });
   const whole = fields.filter((field) => field !== null);
   const isWhole = whole.length === fields.length && fields.length > 0 && fields.length <= MOST_FIELDS;
-  // What must be there and has no field could never be filled in.
+  // A required member without a field could never be filled in.
   if (!isWhole || ![...required].every((name) => whole.some((field) => field.name === name))) return { is: "json" };
   return decisionShapeOf(whole) ?? { is: "object", fields: whole };
 }

@@ -1,7 +1,7 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { cutTo } from "../../core/model/title.ts";
-import { isSaidOnly, membersOf, weightOf, type ArgumentMember } from "./argument-order.ts";
-import type { AddressedAsk } from "./request.ts";
+import { isDescriptionOnly, membersOf, weightOf, type ArgumentMember } from "./argument-order.ts";
+import type { Request } from "./request.ts";
 import { argumentsIn, lastPart, LONGEST_READ, looksGrave, MOST_LOOKED_AT } from "./risk.ts";
 import { holdsSecret, maskedArgument, shownTitle } from "./view.ts";
 
@@ -15,14 +15,15 @@ const IS_SPEAKABLE = /^[A-Za-z][A-Za-z0-9]*(?:(?:_{1,2}|[-.:/])[A-Za-z0-9]+)*$/;
 const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)$|^[[{"]/i;
 
 /**
- * Returns what an ask is about, in one line that tells it from its neighbours in a list. Of a call that is what runs, in
- * words, and its two most telling arguments, never what the agent says about it; of anything else it is the title.
+ * Returns one line about a request that distinguishes it from its neighbours in a list. For a call, the line is the
+ * function in words and its two most important arguments, never the agent's own words. For any other request it is the
+ * title.
  *
- * The most telling are those that look grave by themselves (`risk.ts`), then the first in the order in which people are
- * shown them all (`argument-order.ts`). Left out are those that are empty or switched off, and
- * what the agent says, unless it is all there is. Secrets are masked. What is long is cut, and whatever cannot be seen is escaped.
+ * The most important arguments are those that look grave by themselves (`risk.ts`), then the first in the order in
+ * which people see them all (`argument-order.ts`). Empty and switched-off arguments are left out. So are the agent's
+ * own words, unless there is nothing else. Secrets are masked, long text is cut, and invisible characters are escaped.
  */
-export function sentenceOf(ask: Pick<AddressedAsk, "form" | "title" | "wire">): string {
+export function sentenceOf(ask: Pick<Request, "form" | "title" | "wire">): string {
   const { form } = ask;
   if (form.kind !== "approval") return shownTitle(ask);
   const does = cutTo(LONGEST_FUNCTION, inWords(form.fn));
@@ -45,7 +46,7 @@ function mostTelling(members: readonly ArgumentMember[]): ArgumentMember[] {
     .filter(({ member, weight }) => weight === Infinity || !isNothing(member.value))
     .sort((one, other) => other.weight - one.weight)
     .map(({ member }) => member);
-  const done = weighed.filter((member) => !isSaidOnly(member));
+  const done = weighed.filter((member) => !isDescriptionOnly(member));
   return (done.length > 0 ? done : weighed).slice(0, MOST_ARGUMENTS);
 }
 

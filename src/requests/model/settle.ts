@@ -1,6 +1,6 @@
 import { Refusal } from "../../refusals.ts";
-import type { AddressedAsk, CountedDecision, Decision, Outcome, Decider } from "./request.ts";
-import type { Pressed } from "../../core/model/pressed.ts";
+import type { Request, CountedDecision, Decision, Outcome, Decider } from "./request.ts";
+import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { isAsked, isCounted, isSatisfied } from "./audience.ts";
 
 /** A decision that was counted, with who it was by: what is needed to count the next one. */
@@ -9,18 +9,18 @@ export interface Counted {
   decision: CountedDecision;
 }
 
-/** What one more decision does to an ask. */
+/** The effect of one more decision on a request. */
 export interface Settled {
   counted: CountedDecision;
-  /** Nothing while more people have to agree. */
+  /** Null while more people have to agree. */
   outcome: Outcome | null;
 }
 
-/** What is known of a decision by the time it is counted. */
+/** The facts about a decision when it is counted. */
 export interface Judged {
   responder: Decider;
   by: CountedDecision["by"];
-  pressed?: Pressed;
+  pressed?: DecisionOrigin;
   decision: Decision;
   at: number;
   /** How people are called in a joint comment. */
@@ -35,8 +35,8 @@ export interface Judged {
  *
  * @throws {Refusal} `not_asked`, `not_counted`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
  */
-export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judged): Settled {
-  const { responder, decision, at, by, pressed } = next;
+export function settle(ask: Request, before: readonly Counted[], next: Judged): Settled {
+  const { responder, decision, at, by, pressed: origin } = next;
   const sinceMs = at - ask.createdAt;
   if (!responder.self && !isAsked(ask.audience, responder, ask.form.kind, sinceMs)) throw new Refusal("not_asked");
   if (decision.kind === "approve" && !responder.self && !isCounted(ask.audience, responder, sinceMs))
@@ -45,7 +45,7 @@ export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judg
 
   const counted: CountedDecision = {
     by,
-    ...(pressed && { pressed }),
+    ...(origin && { pressed: origin }),
     approved: decision.kind === "approve" ? true : decision.kind === "reject" ? false : null,
     ...("comment" in decision && decision.comment !== undefined && { comment: decision.comment }),
     ...(ask.digest !== null && { digest: ask.digest }),
@@ -108,7 +108,7 @@ function besides({
   };
 }
 
-function checkShape(ask: AddressedAsk, decision: Decision): void {
+function checkShape(ask: Request, decision: Decision): void {
   const { form } = ask;
   if (form.kind === "approval") {
     if (decision.kind !== "approve" && decision.kind !== "reject") throw new Refusal("wrong_decision");
@@ -143,7 +143,9 @@ function notOffered(offered: readonly { name: string }[]): Refusal {
 
 /** One person's comment stands alone; those of several are each named (spec/a2h 12). */
 function jointComment(decisions: readonly CountedDecision[], nameOf: Judged["nameOf"]): string | undefined {
-  const said = decisions.filter(({ comment }) => comment !== undefined && comment !== "");
-  if (decisions.length === 1) return said[0]?.comment;
-  return said.length === 0 ? undefined : said.map(({ by, comment }) => `${nameOf(by)}: ${comment}`).join("; ");
+  const countedDecisions = decisions.filter(({ comment }) => comment !== undefined && comment !== "");
+  if (decisions.length === 1) return countedDecisions[0]?.comment;
+  return countedDecisions.length === 0
+    ? undefined
+    : countedDecisions.map(({ by, comment }) => `${nameOf(by)}: ${comment}`).join("; ");
 }

@@ -1,8 +1,8 @@
 import { sentenceOf } from "./sentence.ts";
 import { agentName, askerName, isGuarded, optionsOf } from "./view.ts";
-import type { AddressedAsk, DecidedBy } from "./request.ts";
+import type { Request, DecidedBy } from "./request.ts";
 
-/** Of a text, so much is looked through; few write more, and a page of the inbox is looked through at once. */
+/** The most characters of a text that are searched. Few texts are longer, and a whole page of the inbox is searched. */
 const LONGEST_LOOKED_AT = 20_000;
 const MOST_WORDS = 8;
 
@@ -21,12 +21,12 @@ export function soughtWords(query: string): string[] {
  *
  * @param called how people are called, by id
  */
-export function isSought(ask: AddressedAsk, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
+export function isSought(ask: Request, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
   const shown = folded(textsOf(ask, called).join("\n"));
   return words.every((word) => shown.includes(word));
 }
 
-function textsOf(ask: AddressedAsk, called: ReadonlyMap<string, string>): string[] {
+function textsOf(ask: Request, called: ReadonlyMap<string, string>): string[] {
   const { form, outcome } = ask;
   const chosen = optionsOf(ask).find(({ name }) => name === outcome?.option);
   const isOpenly = form.kind === "approval" && !isGuarded(ask);
@@ -47,7 +47,7 @@ function textsOf(ask: AddressedAsk, called: ReadonlyMap<string, string>): string
   return texts.map((text) => text.slice(0, LONGEST_LOOKED_AT));
 }
 
-/** Whoever is known by an address only has no name here. */
+/** Returns the name of a decider; empty for one who is known only by an address. */
 function nameOf({ kind, id }: DecidedBy, called: ReadonlyMap<string, string>): string {
   if (kind === "person") return called.get(id) ?? "";
   return kind === "agent" ? agentName(id) : kind === "policy" ? id : "";

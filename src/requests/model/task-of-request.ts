@@ -1,7 +1,7 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
-import type { AddressedAsk } from "./request.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
+import type { Request } from "./request.ts";
 
-/** What an ask about a task keeps of it. */
+/** The task that a request is about, as the request stores it. */
 export interface TaskAskWire {
   repo: string;
   id: string;
@@ -10,32 +10,32 @@ export interface TaskAskWire {
   about: "review" | "conflict";
 }
 
-/** The task that people are asked about, and what of it; `wish` is what an agent at work on it wants to do or know. */
+/** The task that people are asked about; `wish` is a request of the agent at work on it. */
 export interface TaskOfAsk {
   repo: string;
   id: string;
   attempt: number;
   about: TaskAskWire["about"] | "wish";
-  /** Whose wish it is, and how they are kept apart from the machine; null where no agent wishes anything. */
+  /** The agent whose request it is, with its sandbox; null for a request that no agent made. */
   agent: string | null;
-  sandbox: Sandbox | null;
+  sandbox: SandboxKind | null;
 }
 
 /** Returns which task an ask is about, and what of it; null for any other ask. No other door keeps `about`. */
-export function taskAskOf({ wire }: Pick<AddressedAsk, "wire">): TaskAskWire | null {
+export function taskAskOf({ wire }: Pick<Request, "wire">): TaskAskWire | null {
   const { repo, id, attempt, about } = wire as Partial<TaskAskWire>;
   if (repo === undefined || id === undefined || attempt === undefined || about === undefined) return null;
   return { repo, id, attempt, about };
 }
 
-/** Of which task an ask to people is, where a coding agent asked them by the key of its attempt. */
+/** The task of a coding agent that made a request to people with the key of its attempt. */
 export interface OwnTask {
   repo: string;
   id: string;
   attempt: number;
   agent: string;
-  sandbox: Sandbox | null;
-  /** What its log and its asks show, where the ask itself holds a secret. */
+  sandbox: SandboxKind | null;
+  /** The texts that the log and the list of requests show if the request itself holds a secret. */
   safe?: { title: string; words: string };
 }
 
@@ -43,6 +43,6 @@ export interface OwnTask {
 export const OWN_TASK = "own_task";
 
 /** Returns the task whose agent asks; null for any other ask. */
-export function ownTaskOf({ wire }: Pick<AddressedAsk, "wire">): OwnTask | null {
+export function ownTaskOf({ wire }: Pick<Request, "wire">): OwnTask | null {
   return (wire[OWN_TASK] as OwnTask | undefined) ?? null;
 }

@@ -4,8 +4,8 @@ import { moneyOf, type Money } from "./argument-money.ts";
 import { readUnifiedDiff, type DiffLine } from "./unified-diff.ts";
 
 /**
- * An argument as what it is, in place of its JSON, for whoever reads it. Every text in it can be told from every other:
- * what cannot be seen is an escape, and a string that could be taken for something else stands in its quotes.
+ * An argument in a readable form, in place of its JSON. Two different texts never look the same: invisible characters
+ * are escapes, and a string that could be taken for something else stands in quotes.
  */
 export type TypedArgument =
   | { is: "text"; lines: string[] }
@@ -70,7 +70,7 @@ function typedFields(value: unknown): TypedArgument | null {
   return { is: "fields", rows: Object.entries(membersOf(value)).map(([name, of]) => [inline(name), inline(of)]) };
 }
 
-/** What is not there is an empty cell; an empty string stands in its quotes. */
+/** Returns the text of a cell: empty for a missing member, quotes for an empty string. */
 const cellOf = (row: Readonly<Record<string, unknown>>, column: string): string =>
   Object.hasOwn(row, column) ? inline(row[column]) : "";
 
@@ -93,10 +93,10 @@ function inline(value: unknown): string {
   return printableExactly(isBare ? value : JSON.stringify(value));
 }
 
-/** What drawing adds to a text: an escape begins with `\u`, a tab is an arrow, and another ends each line. */
+/** The marks that drawing adds to a text: `\u` begins an escape, one arrow is a tab, and another ends each line. */
 const LOOKS_DRAWN = /\\u(\{|[0-9a-f]{4})|[⇥↵]/i;
 
-/** Returns whether the escapes in a drawn text can be told from the text's own characters. */
+/** Returns whether the escapes in a drawn text can be distinguished from the text's own characters. */
 function isPlain(text: string): boolean {
   return text.isWellFormed() && !LOOKS_DRAWN.test(text) && !/\\\\u/.test(printableExactly(text));
 }

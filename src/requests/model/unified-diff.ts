@@ -5,13 +5,14 @@ export interface DiffLine {
 }
 
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** What may stand outside of hunks, as git and diff print it. */
+/** The lines that git and diff print outside of hunks. */
 const HEADER =
   /^(diff |index |--- |\+\+\+ |new file mode |deleted file mode |old mode |new mode |(dis)?similarity index |(rename|copy) (from|to) )/;
 
 /**
- * Returns the lines of a unified diff, or null where they are none: each hunk must hold as many lines as it says, and
- * nothing else may stand around hunks but headers, so that a deleted line is told from a header by its place.
+ * Returns the lines of a unified diff, or null if the text is no unified diff. Each hunk must hold as many lines as its
+ * header states. Only headers may stand around hunks, so that the place of a line shows whether it is deleted or a
+ * header.
  */
 export function readUnifiedDiff(lines: readonly string[]): DiffLine[] | null {
   const read: DiffLine[] = [];

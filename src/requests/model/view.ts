@@ -4,11 +4,11 @@ import { printable, printableExactly, printableLines, printableLinesExactly } fr
 import { withoutForgery } from "./agent-words.ts";
 import { namesIn, riskiestFirst } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
-import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./request.ts";
+import { NO_DEADLINE, type Request, type ForeignSchema, type ResponseOption } from "./request.ts";
 
 /**
- * What people are shown of an ask: rendered once by the core, so that every channel shows the same bytes. Whatever cannot
- * be seen is escaped, in what is approved to the code point; none of it is markup.
+ * A request as people see it, rendered once by the core, so that every channel shows the same bytes. Invisible
+ * characters are escaped; in the arguments of an approval, exactly by code point. It holds no markup.
  */
 export interface AskView {
   askId: string;
@@ -31,13 +31,13 @@ export interface AskView {
   words: string;
   /** Of an approval: ways to reject; of a reply: ready-made answers; of a value: those that a press gives. */
   options: readonly ResponseOption[];
-  /** Of a value: the JSON Schema, or null for any text. */
+  /** The JSON Schema of a requested value, or null for any text. */
   schema: ForeignSchema | null;
-  /** Of a value with a schema: what buttons or a form ask for. */
+  /** The buttons or the form for a value with a schema. */
   shape: Shape | null;
   /** Epoch ms, or null where there is no deadline. */
   expiresAt: number | null;
-  /** What happens if nobody answers, in one sentence. */
+  /** The consequence if nobody answers, in one sentence. */
   onSilence: string;
 }
 
@@ -48,7 +48,7 @@ const ON_SILENCE = {
 } as const;
 
 /** Renders an ask for people (spec/a2h 10; spec/security 4). */
-export function viewOf(ask: AddressedAsk): AskView {
+export function viewOf(ask: Request): AskView {
   const { form } = ask;
   const own = ownTaskOf(ask);
   const run = own ? `${own.repo} / ${own.id}` : ask.wire["run_id"];
@@ -74,19 +74,19 @@ export function viewOf(ask: AddressedAsk): AskView {
   };
 }
 
-function silenceOf(ask: AddressedAsk): string {
+function silenceOf(ask: Request): string {
   const about = taskAskOf(ask)?.about;
   if (ask.expiresAt >= NO_DEADLINE) return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
   return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[ask.form.kind];
 }
 
 /** Returns whether the arguments hold a secret: they are never altered, and shown on our own pages alone. */
-export function isGuarded({ wire }: Pick<AddressedAsk, "wire">): boolean {
+export function isGuarded({ wire }: Pick<Request, "wire">): boolean {
   return wire["guarded"] !== undefined;
 }
 
 /** Returns whether the argument of this name holds a secret: people see it whole once they press for it. */
-export function holdsSecret({ wire }: Pick<AddressedAsk, "wire">, name: string): boolean {
+export function holdsSecret({ wire }: Pick<Request, "wire">, name: string): boolean {
   const { guarded } = wire;
   return guarded === true || (Array.isArray(guarded) && guarded.includes(name));
 }
@@ -95,23 +95,23 @@ export function holdsSecret({ wire }: Pick<AddressedAsk, "wire">, name: string):
  * Returns the canonical JSON of an argument with its secrets masked; null where the argument holds none, or where it is
  * not known which of its characters do.
  */
-export function maskedArgument({ wire }: Pick<AddressedAsk, "wire">, name: string): string | null {
+export function maskedArgument({ wire }: Pick<Request, "wire">, name: string): string | null {
   const masked = wire["masked"] as Readonly<Record<string, string>> | undefined;
   return masked && Object.hasOwn(masked, name) ? (masked[name] ?? null) : null;
 }
 
 /** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
-export function viewOutside(ask: AddressedAsk): AskView {
+export function viewOutside(ask: Request): AskView {
   const { exact, ...view } = viewOf(ask);
   if (!isGuarded(ask)) return { ...view, ...(exact && { exact }) };
   return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
 }
 
 /**
- * Renders an ask for a message that people read: none of the agent's words in it can pass for a code or an address of
- * this server. What is approved stays as it is.
+ * Renders a request for a message that people read: no words of the agent in it can pass for a code or an address of
+ * this server. The call to approve stays as it is.
  */
-export function viewInMessage(ask: AddressedAsk, publicUrl: string): AskView {
+export function viewInMessage(ask: Request, publicUrl: string): AskView {
   const view = viewOutside(ask);
   const own = (text: string) => withoutForgery(text, publicUrl);
   return {
@@ -129,18 +129,18 @@ export function viewInMessage(ask: AddressedAsk, publicUrl: string): AskView {
 }
 
 /** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */
-export function shownTitle({ form, title }: Pick<AddressedAsk, "form" | "title">): string {
+export function shownTitle({ form, title }: Pick<Request, "form" | "title">): string {
   return form.kind === "approval" ? printableExactly(title) : printable(title);
 }
 
 /** Returns the ready-made answers, or ways to reject. */
-export function optionsOf({ form }: Pick<AddressedAsk, "form">): readonly ResponseOption[] {
+export function optionsOf({ form }: Pick<Request, "form">): readonly ResponseOption[] {
   if (form.kind === "approval") return form.rejectOptions;
   return form.kind === "reply" ? form.options : [];
 }
 
 /** Returns what one press answers with: the options, or where a value is asked for, what its schema offers. */
-export function offeredBy(ask: Pick<AddressedAsk, "form">): readonly ResponseOption[] {
+export function offeredBy(ask: Pick<Request, "form">): readonly ResponseOption[] {
   const { form } = ask;
   if (form.kind !== "value" || form.schema === null) return optionsOf(ask);
   const shape = shapeOf(form.schema);
@@ -168,14 +168,14 @@ function shownShape(shape: Shape): Shape {
   return { is: "object", fields };
 }
 
-/** Returns what people are told of who asks: the coding agent itself, and not the attempt by whose key it asks. */
-export function askerName(ask: Pick<AddressedAsk, "asker" | "wire">): string {
+/** Returns the requester's name for people: the coding agent itself, and not the attempt whose key it uses. */
+export function askerName(ask: Pick<Request, "asker" | "wire">): string {
   return printable(ownTaskOf(ask)?.agent ?? agentName(ask.asker));
 }
 
 /**
- * Returns what people are told of a program that asks: the name its key was made for, or the name that one without a key
- * gives itself, marked as such.
+ * Returns the name of a requesting program for people: the name its key was made for, or the name that a program
+ * without a key gives itself, marked as such.
  */
 export function agentName(principal: string): string {
   const name = principal.slice(principal.indexOf(":") + 1);

@@ -1,14 +1,14 @@
 import { first, type Queryable } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** What became of the messages of one channel. */
+/** Figures about the messages of one channel. */
 export interface ChannelFigures {
   channel: string;
   /** When its provider last took a message. */
   sentAt: number | null;
   /** When a message was last given up. */
   failedAt: number | null;
-  /** What was wrong with that one, in a word. */
+  /** The error of that message, in a word. */
   error: string | null;
   /** Messages that failed and will be tried again. */
   retrying: number;
@@ -42,7 +42,7 @@ export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[
   }));
 }
 
-/** Returns how far the notifications about an ask are: the one that got farthest, or nothing where there is none. */
+/** Returns the state of the notification about a request that got farthest; undefined without a notification. */
 export async function findPushState(
   on: Queryable,
   askId: string,

@@ -1,9 +1,9 @@
-import { nextTurn } from "../../lib/turn.ts";
-import type { AddressedAsk, Audience } from "../model/request.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import type { Request, Audience } from "../model/request.ts";
 import { isJoint, isSatisfied } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
 import { findExposedApprovals } from "./exposed-approvals.ts";
-import { findAddressed, listDecisions } from "./requests.ts";
+import { findRequest, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
@@ -13,7 +13,7 @@ import { empty, sql } from "../../core/store/sql.ts";
 const PAGE = 200;
 const QUICK_ASKS = 500;
 
-/** What must be so of asks to people, beside what the tables themselves refuse. */
+/** Invariants of requests to people that the tables themselves do not enforce. */
 export const ADDRESSED_CHECKS: readonly Check[] = [
   {
     check: "T1",
@@ -108,8 +108,8 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
         : sql`SELECT ask_id FROM addressed_asks WHERE state = 'answered' AND ask_id > ${after} ORDER BY ask_id LIMIT ${PAGE}`,
     );
     for (const { ask_id } of rows) {
-      await nextTurn();
-      const ask = (await findAddressed(on, ask_id))?.ask;
+      await yieldToEventLoop();
+      const ask = (await findRequest(on, ask_id))?.ask;
       if (ask && !(await isRightlyEnded(on, ask))) found.push(ask_id);
       after = ask_id;
     }
@@ -117,14 +117,14 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
   }
 }
 
-async function isRightlyEnded(on: Queryable, ask: AddressedAsk): Promise<boolean> {
+async function isRightlyEnded(on: Queryable, ask: Request): Promise<boolean> {
   const { by } = ask.outcome ?? {};
   if (by?.kind === "policy" || by?.via === "policy") return isRuled(on, ask);
   return isDecidedByPeople(ask, await listDecisions(on, ask.id));
 }
 
 /** By a rule that is named, or by what somebody had allowed for this agent and exactly this, and it is on record. */
-async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }: AddressedAsk): Promise<boolean> {
+async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }: Request): Promise<boolean> {
   const { trace, by } = outcome ?? {};
   if (!trace || !by || digest === null || outcome?.digest !== digest || trace.defaulted) return false;
   if (trace.decision !== (outcome.approved ? "ALLOW" : "DENY")) return false;
@@ -143,7 +143,7 @@ async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }:
   return grant !== undefined;
 }
 
-function isDecidedByPeople(ask: AddressedAsk, counted: readonly Counted[]): boolean {
+function isDecidedByPeople(ask: Request, counted: readonly Counted[]): boolean {
   const { outcome, digest, createdAt, settledAt } = ask;
   if (outcome?.by === undefined) return false;
   const last = counted.find(({ decision }) => decision.by.id === outcome.by?.id);
@@ -158,7 +158,7 @@ function isDecidedByPeople(ask: AddressedAsk, counted: readonly Counted[]): bool
  * Returns whom a request asked before anybody was added, where several had to agree; else whom it asks. Former versions
  * stored the steps of `spec.escalation` as further branches, each of which sufficed.
  */
-function firstAsked({ audience, wire }: AddressedAsk): Audience {
+function firstAsked({ audience, wire }: Request): Audience {
   const [first, ...more] = audience.is === "any" ? audience.of : [];
   if (!first || !isJoint(first.node) || typeof wire["spec"] !== "string") return audience;
   const { escalation } = JSON.parse(wire["spec"]) as { escalation?: readonly { after_seconds?: number }[] };

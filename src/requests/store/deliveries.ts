@@ -13,7 +13,7 @@ export interface Delivery {
   kind: "ask" | "remind" | "tell";
   channel: string;
   target: Target;
-  /** Whom it reaches, when that is an enrolled person: known from the start, or from when it is first sent. */
+  /** The enrolled person whom it reaches, known from the start or from when it is first sent. */
   person: string | null;
   /** Its place in the plan; a step goes out once. */
   step: number;
@@ -195,7 +195,7 @@ export async function updateDelivery(
   return rows.length > 0;
 }
 
-/** What was sent about a settled ask is to be closed, and what was not sent yet never goes out. */
+/** Marks the sent messages about a settled request to be closed, and skips those not sent yet. */
 export async function closeDeliveries(tx: Tx, askId: string): Promise<void> {
   await tx.all(
     sql`UPDATE deliveries SET state = CASE WHEN state = 'sent' THEN 'closing' ELSE 'skipped' END, attempt = 0,
@@ -286,8 +286,8 @@ export async function giveBackTry(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE deliveries SET tries = tries - 1 WHERE delivery_id = ${id}`);
 }
 
-/** Notes something heard from a provider; returns false when it was heard before. */
-export async function insertHeardIfNew(tx: Tx, provider: string, id: string): Promise<boolean> {
+/** Stores the id of a message received from a provider; returns false if it was received before. */
+export async function insertInboundIfNew(tx: Tx, provider: string, id: string): Promise<boolean> {
   const rows = await tx.all(
     sql`INSERT INTO heard (provider, id, at) VALUES (${provider}, ${id}, parley_now())
       ON CONFLICT (provider, id) DO NOTHING RETURNING id`,
@@ -296,10 +296,10 @@ export async function insertHeardIfNew(tx: Tx, provider: string, id: string): Pr
 }
 
 /**
- * Forgets up to `limit` things heard longer ago than this; true when there may be more. What Twilio signs has no time in
- * it, so that it would count again for ever: that is remembered for ever (spec/channels 1.4).
+ * Deletes up to `limit` ids of messages received longer ago than this; true when there may be more. A signature of
+ * Twilio holds no time, so that a message could be replayed for ever: its ids are kept for ever (spec/channels 1.4).
  */
-export async function deleteOldHeard(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+export async function deleteOldInbound(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM heard WHERE (provider, id) IN
       (SELECT provider, id FROM heard

@@ -3,10 +3,10 @@ import { isLiveCredential } from "../../access/store/credentials.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 /**
- * Plans to tell every active device of these people of what is addressed to them, each device once, as long as the
- * session or key is live under which they subscribed.
+ * Plans a notification for every active device of these people, each device once, as long as the session or key is live
+ * under which they subscribed.
  */
-export async function insertAddressedNotices(
+export async function insertRequestNotices(
   tx: Tx,
   askId: string,
   people: readonly string[],

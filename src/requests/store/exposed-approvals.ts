@@ -2,7 +2,7 @@ import { MOST_OFFENDERS } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { join, sql, type Sql } from "../../core/store/sql.ts";
 import { sha256Hex } from "../../lib/keyring.ts";
-import { nextTurn } from "../../lib/turn.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { candidatesIn, readParts } from "../model/find-credentials.ts";
 import { findNamedDeliveries } from "./exposed.ts";
 
@@ -27,7 +27,7 @@ export async function findExposedApprovals(on: Queryable): Promise<string[]> {
           WHERE ${key} > ${after} AND ${mayName(words)} ORDER BY ${key} LIMIT ${PAGE}`,
       );
       for (const row of rows) {
-        await nextTurn();
+        await yieldToEventLoop();
         for (const id of await approvedThrough(on, row.words)) found.add(id);
         after = row.id;
       }

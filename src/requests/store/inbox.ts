@@ -1,19 +1,19 @@
-import { NO_DEADLINE, type AddressedAsk } from "../model/request.ts";
+import { NO_DEADLINE, type Request } from "../model/request.ts";
 import { askerName } from "../model/view.ts";
 import { ALL_READERS } from "../model/audience.ts";
 import type { InboxDue, InboxFilter, InboxGroup } from "../model/inbox.ts";
-import { toAllAddressedAt, type AddressedAt, type AddressedRow } from "./requests.ts";
+import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
-/** What is wanted of an inbox; of these askers alone, where they are named. */
-type InboxWish = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
+/** The filter of an inbox; with `askers`, only their requests. */
+type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
 
 /** Where a page of an inbox ended: the deadline and the time of asking of what waits, or when what is over ended. */
-export interface InboxPlace {
+export interface InboxPosition {
   at: number;
   createdAt: number;
   id: string;
@@ -27,30 +27,30 @@ export interface InboxPlace {
 export async function listInbox(
   on: Queryable,
   readers: readonly string[],
-  filter: InboxWish,
-  page: { after?: InboxPlace; limit: number },
-): Promise<AddressedAt[]> {
+  filter: InboxQuery,
+  page: { after?: InboxPosition; limit: number },
+): Promise<RequestAt[]> {
   const { after, limit } = page;
   const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}`;
   const rows =
     filter.state === "open"
-      ? await on.all<AddressedRow>(
+      ? await on.all<RequestRow>(
           sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
               ${after ? sql`AND (a.expires_at, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
             ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
         )
-      : await on.all<AddressedRow>(
+      : await on.all<RequestRow>(
           sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
               ${after ? sql`AND (a.settled_at, a.ask_id) < (${after.at}, ${after.id})` : empty}
             ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${limit}`,
         );
-  return toAllAddressedAt(rows);
+  return toRequestsAt(rows);
 }
 
 /**
- * Returns how many open asks of each sort somebody reads as one of `readers`, and when that was, by the store's clock. What
- * is over is not counted: there is no limit to it, and counting fifty thousand would hold up everybody for a tenth of a
- * second.
+ * Returns how many open requests of each sort somebody reads as one of `readers`, and when that was, by the store's
+ * clock. Requests that are over are not counted: their number has no limit, and counting fifty thousand would delay
+ * everybody by a tenth of a second.
  */
 export async function countInbox(
   on: Queryable,
@@ -59,12 +59,12 @@ export async function countInbox(
   const at = await storeNow(on);
   const due = sql`CASE WHEN a.expires_at >= ${NO_DEADLINE} THEN 'none' WHEN a.expires_at <= ${at + SOON_MS} THEN 'soon'
     WHEN a.expires_at <= ${at + TODAY_MS} THEN 'today' ELSE 'later' END`;
-  // All that one attempt of a coding agent asks tells of the same agent.
+  // All requests of one attempt name the same agent.
   const rows = await on.all<Omit<InboxGroup, "agent"> & { wire: string }>(
     sql`SELECT a.kind, a.asker, ${due} AS due, count(*) AS count, max(a.created_at) AS "newestAt", max(a.wire) AS wire
       FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3`,
   );
-  const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as AddressedAsk["wire"] });
+  const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as Request["wire"] });
   return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
 }
 
@@ -104,7 +104,7 @@ function mayRead(readers: readonly string[]): Sql {
   return sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...readers])}))`;
 }
 
-function isWanted({ kind, due, askers }: InboxWish): Sql {
+function isWanted({ kind, due, askers }: InboxQuery): Sql {
   const ofKind = kind === undefined ? empty : sql`AND a.kind = ${kind}`;
   return sql`${ofKind} ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
 }

@@ -12,7 +12,7 @@ export async function setOptedOut(tx: Tx, kind: PhoneKind, number: string, opted
 }
 
 /** Keeps that the person at a number has written now. */
-export async function noteHeardFrom(tx: Tx, kind: PhoneKind, number: string): Promise<void> {
+export async function notePhoneContact(tx: Tx, kind: PhoneKind, number: string): Promise<void> {
   await tx.all(
     sql`INSERT INTO phones (kind, number, opted_out, heard_at) VALUES (${kind}, ${number}, 0, parley_now())
       ON CONFLICT (kind, number) DO UPDATE SET heard_at = excluded.heard_at`,

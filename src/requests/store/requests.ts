@@ -1,13 +1,13 @@
-import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk, Audience, AddressedForm, Outcome, RefusedAnswer } from "../model/request.ts";
+import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
 import { ALL_READERS } from "../model/audience.ts";
-import type { ListPlace } from "../../core/model/list-page.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** A row as it is stored, with the store's clock. */
-export interface AddressedRow {
+export interface RequestRow {
   ask_id: string;
   door: string;
   asker: string;
@@ -17,7 +17,7 @@ export interface AddressedRow {
   form: string;
   audience: string;
   digest: string | null;
-  state: AddressedAsk["state"];
+  state: Request["state"];
   version: number;
   created_at: number;
   expires_at: number;
@@ -30,12 +30,12 @@ export interface AddressedRow {
 }
 
 /** An addressed ask and the store's clock, read by one statement. */
-export interface AddressedAt {
-  ask: AddressedAsk;
+export interface RequestAt {
+  ask: Request;
   now: number;
 }
 
-function toAsk(row: AddressedRow): AddressedAsk {
+function toRequest(row: RequestRow): Request {
   return {
     id: row.ask_id,
     door: row.door,
@@ -43,7 +43,7 @@ function toAsk(row: AddressedRow): AddressedAsk {
     ref: row.ref,
     title: row.title,
     words: row.words,
-    form: JSON.parse(row.form) as AddressedForm,
+    form: JSON.parse(row.form) as RequestForm,
     audience: JSON.parse(row.audience) as Audience,
     digest: row.digest,
     state: row.state,
@@ -58,21 +58,21 @@ function toAsk(row: AddressedRow): AddressedAsk {
   };
 }
 
-const toAddressedAt = (row: AddressedRow): AddressedAt => ({ ask: toAsk(row), now: row.now });
+const toRequestAt = (row: RequestRow): RequestAt => ({ ask: toRequest(row), now: row.now });
 
 /** Reads rows as requests; others are served after each that is large, because a page of them may hold 50 MB. */
-export async function toAllAddressedAt(rows: readonly AddressedRow[]): Promise<AddressedAt[]> {
-  const all: AddressedAt[] = [];
+export async function toRequestsAt(rows: readonly RequestRow[]): Promise<RequestAt[]> {
+  const all: RequestAt[] = [];
   for (const row of rows) {
-    all.push(toAddressedAt(row));
-    await turnAfter(row.form);
+    all.push(toRequestAt(row));
+    await yieldAfterLarge(row.form);
   }
   return all;
 }
 
 /** A new addressed ask; its state and times follow from its insertion. */
-export type NewAddressedAsk = Pick<
-  AddressedAsk,
+export type NewRequest = Pick<
+  Request,
   "id" | "door" | "asker" | "ref" | "title" | "words" | "form" | "audience" | "digest" | "wire" | "conversation"
 > & {
   /** Hash of what makes a second request with the same `ref` the same request. */
@@ -81,18 +81,18 @@ export type NewAddressedAsk = Pick<
   timeoutSeconds: number | null;
 };
 
-/** Stores an ask unless the asker has used its `ref`; returns nothing then. Whoever comes with the same `ref` waits. */
-export async function insertAddressedIfNew(
+/** Stores a request; returns nothing if the requester has used its `ref`. A second call with the same `ref` waits. */
+export async function insertRequestIfNew(
   tx: Tx,
-  ask: NewAddressedAsk,
+  ask: NewRequest,
   readers: readonly string[],
   noDeadline: number,
-): Promise<AddressedAt | undefined> {
+): Promise<RequestAt | undefined> {
   const expiresAt =
     ask.timeoutSeconds === null
       ? sql`${noDeadline}`
       : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
-  const row = await first<Pick<AddressedRow, "created_at" | "expires_at">>(
+  const row = await first<Pick<RequestRow, "created_at" | "expires_at">>(
     tx,
     sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
         state, version, created_at, expires_at, wire, conversation)
@@ -109,7 +109,7 @@ export async function insertAddressedIfNew(
 }
 
 /** Returns a new ask as it is stored, without reading its arguments back. */
-function newlyStored(ask: NewAddressedAsk, row: Pick<AddressedRow, "created_at" | "expires_at">): AddressedAsk {
+function newlyStored(ask: NewRequest, row: Pick<RequestRow, "created_at" | "expires_at">): Request {
   const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation } = ask;
   return {
     id,
@@ -140,60 +140,57 @@ export async function insertReaders(tx: Tx, askId: string, readers: readonly str
   }
 }
 
-export async function findAddressed(on: Queryable, askId: string): Promise<AddressedAt | undefined> {
-  const row = await first<AddressedRow>(
+export async function findRequest(on: Queryable, askId: string): Promise<RequestAt | undefined> {
+  const row = await first<RequestRow>(
     on,
     sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ask_id = ${askId}`,
   );
-  return row && toAddressedAt(row);
+  return row && toRequestAt(row);
 }
 
-/** Returns what an asker calls `ref`, with the hash that tells whether a second request is the same. */
+/** Returns a requester's request by its `ref`, with the hash that shows whether a second request is the same. */
 export async function findByRef(
   on: Queryable,
   asker: string,
   ref: string,
-): Promise<(AddressedAt & { sameHash: string }) | undefined> {
-  const row = await first<AddressedRow & { same_hash: string }>(
+): Promise<(RequestAt & { sameHash: string }) | undefined> {
+  const row = await first<RequestRow & { same_hash: string }>(
     on,
     sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE asker = ${asker} AND ref = ${ref}`,
   );
-  return row && { ...toAddressedAt(row), sameHash: row.same_hash };
+  return row && { ...toRequestAt(row), sameHash: row.same_hash };
 }
 
 /** Returns what any asker calls `ref`. */
-export async function findAllByRef(on: Queryable, ref: string): Promise<AddressedAt[]> {
-  const rows = await on.all<AddressedRow>(
+export async function findAllByRef(on: Queryable, ref: string): Promise<RequestAt[]> {
+  const rows = await on.all<RequestRow>(
     sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
   );
-  return toAllAddressedAt(rows);
+  return toRequestsAt(rows);
 }
 
 /** Holds the ask to the end of the transaction, and returns it with the clock read after any wait. */
-export async function lockAddressed(tx: Tx, askId: string): Promise<AddressedAt | undefined> {
-  const row = await first<AddressedRow>(
+export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | undefined> {
+  const row = await first<RequestRow>(
     tx,
     sql`UPDATE addressed_asks SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
-  return row && toAddressedAt(row);
+  return row && toRequestAt(row);
 }
 
 /** Ends a held, open ask. */
-export async function endAddressed(tx: Tx, askId: string, outcome: Outcome, at: number): Promise<AddressedAsk> {
-  const row = await one<AddressedRow>(
+export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: number): Promise<Request> {
+  const row = await one<RequestRow>(
     tx,
     sql`UPDATE addressed_asks SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, version = version + 1
       WHERE ask_id = ${askId} AND state = 'open' RETURNING *, parley_now() AS now`,
   );
-  return toAsk(row);
+  return toRequest(row);
 }
 
 /** Changes a held, open ask: whom it asks, and the newest answer that was not accepted. */
-export async function updateAddressed(
-  tx: Tx,
-  ask: Pick<AddressedAsk, "id" | "audience" | "refused" | "wire">,
-): Promise<void> {
+export async function updateRequest(tx: Tx, ask: Pick<Request, "id" | "audience" | "refused" | "wire">): Promise<void> {
   await tx.all(
     sql`UPDATE addressed_asks SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
         refused = ${ask.refused && JSON.stringify(ask.refused)}, version = version + 1
@@ -202,8 +199,8 @@ export async function updateAddressed(
 }
 
 /**
- * Keeps the newest answer to a held, open ask that was not accepted. It is a new version of the ask, unless whoever gave
- * it was not asked: that changes nothing but this note.
+ * Stores the newest refused answer to a locked, open request. This raises the version of the request, unless the
+ * answer came from somebody who was not asked.
  */
 export async function updateRefused(tx: Tx, askId: string, refused: RefusedAnswer): Promise<void> {
   const raise = refused.reason === "responder_not_allowed" ? empty : sql`, version = version + 1`;
@@ -236,18 +233,18 @@ export async function listDecisions(on: Queryable, askId: string): Promise<Count
 export async function listAskedBy(
   on: Queryable,
   asker: string,
-  { after, limit }: { after?: ListPlace; limit: number },
-): Promise<AddressedAsk[]> {
-  const rows = await on.all<AddressedRow>(
+  { after, limit }: { after?: ListPosition; limit: number },
+): Promise<Request[]> {
+  const rows = await on.all<RequestRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE asker = ${asker}
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
-  return rows.map(toAsk);
+  return rows.map(toRequest);
 }
 
 /** Counts what an asker has open, and what it made within `withinMs`. */
-export async function countAddressed(
+export async function countRequests(
   on: Queryable,
   asker: string,
   withinMs: number,
@@ -262,7 +259,7 @@ export async function countAddressed(
 }
 
 /** Asks whose ref begins so; with `form`, only those of that form. */
-export type Kinds = readonly { refStart: string; form?: AddressedForm["kind"] }[];
+export type Kinds = readonly { refStart: string; form?: RequestForm["kind"] }[];
 
 function isOneOf(kinds: Kinds) {
   const each = kinds.map(({ refStart, form }) => {
@@ -272,12 +269,12 @@ function isOneOf(kinds: Kinds) {
   return each.reduce((all, one) => sql`${all} OR ${one}`);
 }
 
-/** Returns one page of open asks, oldest first, of one asker, or of whoever may read as one of `readers`. */
+/** Returns one page of open requests, oldest first, of one requester, or readable by one of `readers`. */
 export async function listPending(
   on: Queryable,
   of: { asker?: string; readers?: readonly string[]; kinds?: Kinds; conversation?: number },
   page: { limit: number; offset: number },
-): Promise<{ items: AddressedAt[]; total: number }> {
+): Promise<{ items: RequestAt[]; total: number }> {
   const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
   const readers =
     of.readers === undefined
@@ -286,7 +283,7 @@ export async function listPending(
   const start = of.kinds === undefined ? empty : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
   const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
-  const rows = await on.all<AddressedRow>(
+  const rows = await on.all<RequestRow>(
     sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
       ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
@@ -294,16 +291,16 @@ export async function listPending(
     on,
     sql`SELECT count(*) AS total FROM addressed_asks a WHERE ${where}`,
   );
-  return { items: await toAllAddressedAt(rows), total };
+  return { items: await toRequestsAt(rows), total };
 }
 
 /** Returns the asks of these ids, oldest first. */
-export async function findAddressedAsks(on: Queryable, ids: readonly string[]): Promise<AddressedAsk[]> {
-  const rows = await on.all<AddressedRow>(
+export async function findRequests(on: Queryable, ids: readonly string[]): Promise<Request[]> {
+  const rows = await on.all<RequestRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE ask_id IN (${join(["", ...ids])})
       ORDER BY created_at, ask_id`,
   );
-  return rows.map(toAsk);
+  return rows.map(toRequest);
 }
 
 /** True when one of `readers` finds the ask in the inbox. */
@@ -317,7 +314,7 @@ export async function isReader(on: Queryable, askId: string, readers: readonly s
 }
 
 /** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
-export async function findDueAddressed(on: Queryable, limit: number): Promise<string[]> {
+export async function findDueRequests(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM addressed_asks WHERE state = 'open' AND expires_at <= (SELECT parley_now())
       ORDER BY expires_at LIMIT ${limit}`,
@@ -326,7 +323,7 @@ export async function findDueAddressed(on: Queryable, limit: number): Promise<st
 }
 
 /** Returns up to `limit` asks that have been over for `keptMs`. */
-export async function findOutlivedAddressed(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
+export async function findOutlivedRequests(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM addressed_asks WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
       ORDER BY settled_at LIMIT ${limit}`,
@@ -335,7 +332,7 @@ export async function findOutlivedAddressed(on: Queryable, keptMs: number, limit
 }
 
 /** Deletes settled asks with everything that was said and sent about them. */
-export async function deleteAddressed(tx: Tx, askIds: readonly string[]): Promise<void> {
+export async function deleteRequest(tx: Tx, askIds: readonly string[]): Promise<void> {
   const ids = join([...askIds]);
   for (const table of ["decisions", "deliveries", "addressees"] as const) {
     await tx.all(deleteOf(table, ids));

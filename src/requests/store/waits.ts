@@ -2,7 +2,7 @@ import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 /** A wait for named people that stands in the store, so that it outlives the request that began it. */
-export interface AddressedWait {
+export interface RequestWait {
   id: string;
   /** Whose it is: the principal who asked. */
   asker: string;
@@ -25,7 +25,7 @@ interface Row {
   cancelled_at: number | null;
 }
 
-function toWait(row: Row): AddressedWait {
+function toWait(row: Row): RequestWait {
   return {
     id: row.wait_id,
     asker: row.asker,
@@ -38,10 +38,10 @@ function toWait(row: Row): AddressedWait {
 }
 
 /** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
-export async function insertAddressedWait(
+export async function insertRequestWait(
   tx: Tx,
-  wait: Pick<AddressedWait, "id" | "asker" | "askId" | "ownsAsk"> & { keptMs: number },
-): Promise<AddressedWait> {
+  wait: Pick<RequestWait, "id" | "asker" | "askId" | "ownsAsk"> & { keptMs: number },
+): Promise<RequestWait> {
   const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
   const row = await one<Row>(
@@ -55,11 +55,11 @@ export async function insertAddressedWait(
 }
 
 /** Returns those of the waits that exist and are the asker's own. */
-export async function findAddressedWaits(
+export async function findRequestWaits(
   on: Queryable,
   waitIds: readonly string[],
   asker: string,
-): Promise<AddressedWait[]> {
+): Promise<RequestWait[]> {
   if (waitIds.length === 0) return [];
   const rows = await on.all<Row>(
     sql`SELECT * FROM addressed_waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
@@ -68,7 +68,7 @@ export async function findAddressedWaits(
 }
 
 /** Ends a wait that nobody ended before; the caller holds its ask. */
-export async function cancelAddressedWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
+export async function cancelRequestWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
   const row = await first(
     tx,
     sql`UPDATE addressed_waits SET cancelled_at = parley_now() WHERE wait_id = ${waitId} AND cancelled_at IS NULL

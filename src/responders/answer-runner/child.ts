@@ -6,7 +6,7 @@ import { type FromChild, lineOf, type ToChild } from "./wire.ts";
 
 /**
  * The process that speaks with the model, and with nobody else: it reads no file but the program's, writes none, and
- * holds no tool. What it wants done it asks of its parent, one line of JSON at a time.
+ * holds no tool. It requests everything else of its parent, one line of JSON at a time.
  */
 const lines = linesOf(process.stdin);
 
@@ -30,8 +30,8 @@ async function main(): Promise<void> {
   for (;;) {
     const { turn } = await hear("turn");
     const over = new AbortController();
-    const heard = new AbortController();
-    void systemClock.sleep(turn.limitMs, heard.signal).then(() => over.abort());
+    const received = new AbortController();
+    void systemClock.sleep(turn.limitMs, received.signal).then(() => over.abort());
     try {
       const text = await takeTurn(
         turn,
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
       else if (error instanceof FailedCall) say({ type: "failed", why: error.why, says: error.message });
       else throw error;
     }
-    heard.abort();
+    received.abort();
   }
 }
 

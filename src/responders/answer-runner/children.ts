@@ -8,11 +8,11 @@ import { type FailedTurn, type FromChild, lineOf, type ModelAddress, type ToChil
 /** How a turn ended. `gone`: the child died, or was killed because it did not end by itself. */
 export type TurnEnd = { text: string } | { why: FailedTurn | "gone"; says: string };
 
-/** What is done for a child while it takes its turn. */
+/** Serves the requests of a child while it takes its turn. */
 export interface TurnHelp {
   maySpend(most: Tokens): Promise<boolean>;
   spent(tokens: Tokens | null): void;
-  /** Null ends the turn: what the model wanted cannot be had. */
+  /** Returns the result for the model. Null ends the turn, because the tool failed. */
   call(name: string, args: unknown): Promise<string | null>;
 }
 
@@ -36,17 +36,17 @@ export interface Children {
 
 export interface ChildrenSettings {
   address: ModelAddress;
-  /** What the child is given of the environment: PATH, LANG and the one key. */
+  /** The environment of the child: PATH, LANG and the one key. */
   env: Readonly<Record<string, string>>;
   clock: Clock;
-  /** What a child that failed wrote about it. */
+  /** Called with the text that a failed child wrote to its standard error. */
   told(text: string): void;
 }
 
 const KEPT_READY = 2;
 const GRACE_MS = 1000;
 const MOST_HEAP_MB = 256;
-/** What a model may say at once, with room to spare; a longer line is no line of ours. */
+/** The longest message of a child, in characters, with room to spare for a model's reply. */
 const MOST_LINE_CHARS = 4_194_304;
 const KEPT_STDERR_CHARS = 2000;
 
@@ -127,21 +127,21 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
   });
   const life = { hasBegun: false, wasEnded: false };
   const stderr = lastWordsOf(process_);
-  // A pipe breaks when its process dies, and that is heard of below.
+  // A pipe breaks when its process dies, which is handled below.
   process_.stdin.on("error", () => undefined);
 
-  const heard = hearing(process_);
+  const incoming = hearing(process_);
   const exited = new Promise<void>((resolve) => process_.once("exit", () => resolve()));
   const say = (message: ToChild): void => void process_.stdin.write(lineOf(message));
   const gone = goneOf(process_, (error) => {
-    heard.end();
+    incoming.end();
     if (life.wasEnded) return;
     const text = stderr() || error?.message || "it ended without a word";
     told(text);
     if (!life.hasBegun) fails(text.split("\n").at(0) ?? text);
   });
   say({ type: "begin", address });
-  const ready = heard.next().then((message) => {
+  const ready = incoming.next().then((message) => {
     life.hasBegun = message?.type === "ready";
     return life.hasBegun;
   });
@@ -166,9 +166,9 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
       const taken = ready.then((isReady): Promise<TurnEnd | null> | TurnEnd => {
         if (!isReady) return { why: "gone", says: "the process of the model could not begin" };
         say({ type: "turn", turn });
-        return followTurn(heard, say, help);
+        return followTurn(incoming, say, help);
       });
-      // What comes after the limit has nobody who waits for it.
+      // Nobody waits for a result after the limit.
       taken.catch(() => undefined);
       try {
         return await Promise.race([taken, late]);
@@ -203,9 +203,9 @@ function goneOf(child: ChildProcessWithoutNullStreams, onOver: (error: Error | u
 }
 
 /** Does what a child asks for until its turn is over; null where `help.call` ended it. */
-async function followTurn(heard: Hearing, say: (message: ToChild) => void, help: TurnHelp): Promise<TurnEnd | null> {
+async function followTurn(incoming: Hearing, say: (message: ToChild) => void, help: TurnHelp): Promise<TurnEnd | null> {
   for (;;) {
-    const message = await heard.next();
+    const message = await incoming.next();
     switch (message?.type) {
       case "spend":
         say({ type: "spend", may: await help.maySpend(message.most) });
@@ -232,7 +232,7 @@ async function followTurn(heard: Hearing, say: (message: ToChild) => void, help:
 
 type Hearing = ReturnType<typeof hearing>;
 
-/** Reads what a child says, one message at a time; undefined once there is no more. */
+/** Reads the messages of a child, one at a time; undefined after the last. */
 function hearing(child: ChildProcessWithoutNullStreams) {
   const waiting: FromChild[] = [];
   let rest = "";

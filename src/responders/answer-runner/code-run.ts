@@ -6,9 +6,9 @@ const MOST_MS = 2000;
 const MOST_START_MS = 10_000;
 
 /**
- * Runs a program of the model's in QuickJS, which knows no file, network, clock or chance, in a thread that is killed
- * after two seconds. Resolves with its last value as JSON, or with why there is none: a program that fails is a mistake
- * its author may mend, and never a failure of the tool.
+ * Runs a program of the model's in QuickJS, without access to files, network, clock or random numbers, in a thread that
+ * is killed after two seconds. Resolves with its last value as JSON, or with the error of the program: the model may
+ * correct its program, so such an error is never a failure of the tool.
  */
 export async function runCode(job: CodeJob, clock: Clock, signal: AbortSignal): Promise<string> {
   const worker = new Worker(new URL("./code-worker.ts", import.meta.url), {

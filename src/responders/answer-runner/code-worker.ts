@@ -7,7 +7,7 @@ export interface CodeJob {
   code: string;
   /** `meta.input` of the ask, else the facts of its envelope. */
   input: unknown;
-  /** What tools gave before, in the same run. */
+  /** Earlier results of tools in the same run. */
   results: readonly { tool: string; result: string }[];
 }
 
@@ -16,7 +16,7 @@ export type CodeResult = { json: string } | { error: string };
 const MOST_MEMORY_BYTES = 67_108_864;
 const MOST_STACK_BYTES = 524_288;
 const MOST_OUT_BYTES = 65_536;
-/** What would tell the time or toss a coin. */
+/** Removes random numbers. The clock is left out of the intrinsics below. */
 const WITHOUT = "delete Math.random;";
 
 const job = workerData as CodeJob;

@@ -1,7 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
-import type { Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { Job, Ask } from "../../asks/model/ask.ts";
 import type { ModelBudget, Tokens } from "../../asks/model/model-budget.ts";
 import type { ResponderAnswer, ResponderPass } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
@@ -34,20 +34,20 @@ export interface ToolSettings {
   caps_args: Readonly<Record<string, string>>;
 }
 
-/** What a server of tools says one of them is. */
+/** The definition of a tool, as its server gives it. */
 export interface ToolDefinition {
   name: string;
   description: string;
   inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What became of a run that identical asks share. */
+/** The outcome of a run that identical asks share. */
 export type RunOutcome = ResponderAnswer | ResponderPass;
 
-/** What happened in a run, for whoever counts. */
+/** An event of a run, for metrics. */
 export type RunnerEvent =
   | { is: "tokens"; tokens: Tokens; role: string | null; model: string; job: Job }
-  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; ask: RelayAsk; job: Job }
+  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; ask: Ask; job: Job }
   | { is: "misfit"; role: string | null; attempt: 1 | 2 }
   | { is: "run"; outcome: "answered" | "passed" | "failed"; ms: number };
 
@@ -71,7 +71,7 @@ export interface RunnerDeps {
   /** Runs `run` for the first of identical asks; the others get what it gave. */
   share(key: string, askId: string, signal: AbortSignal, run: () => Promise<RunOutcome>): Promise<RunOutcome | null>;
   /** Asks the policy whether a tool that may change something may be called, and resolves once its trace is committed. */
-  allowWrite(call: WriteCall): Promise<WriteVerdict>;
+  allowWrite(call: WriteCall): Promise<WriteResult>;
   artifacts: {
     /** @throws {Refusal} where the path or the size is not allowed, or the job has gone on without the ask */
     write(job: { jobId: string; epoch: number }, path: string, bytes: Uint8Array): Promise<void>;
@@ -87,15 +87,15 @@ export interface RunnerDeps {
 
 /** A call of a tool that may change something. */
 export interface WriteCall {
-  ask: RelayAsk;
+  ask: Ask;
   job: Job;
-  /** `role.x@v1`; null where there is none. */
+  /** `role.x@v1`; null without a role. */
   role: string | null;
   tool: string;
 }
 
-export interface WriteVerdict {
+export interface WriteResult {
   isAllowed: boolean;
-  /** What the model is told where it is not. */
+  /** The reason for the model if the call is not allowed. */
   reason: string;
 }

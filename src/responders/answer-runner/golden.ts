@@ -24,7 +24,7 @@ export interface Tried {
 
 const record = z.record(z.string(), z.unknown());
 
-/** What a role was asked, the prompt that this made, and what replies came to. */
+/** Test cases of a role: an ask, the prompt made from it, and the expected readings of replies. */
 const Golden = z.strictObject({
   cases: z.array(
     z.strictObject({

@@ -18,19 +18,19 @@ export class ToolError extends Error {}
 const MOST_MESSAGE_BYTES = 10_485_760;
 /** Each wait is ended by its signal; the client's own timers, which know no clock but the machine's, end none before. */
 const NEVER_MS = 2_147_483_647;
-/** A probe of what an address speaks alone hears no signal. */
+/** The limit of the probe for the protocol of an address, which alone takes no signal. */
 const PROBE_WITHIN_MS = 15_000;
 const MINT_WITHIN_MS = 10_000;
 const MOST_MINTED_BYTES = 65_536;
 const run = promisify(execFile);
 
-/** What a result promises of its form is its server's own matter: it is handed on as text. */
+/** Accepts every result: the output schema of a tool is not checked, because the result is passed on as text. */
 const TAKES_ANY = {
   getValidator: () => (input: unknown) => ({ valid: true as const, data: input as never, errorMessage: undefined }),
 };
 
 /**
- * Opens a connection to a server of tools. What `mint` prints, a JSON object of names to texts, is added to the
+ * Opens a connection to a server of tools. The output of `mint`, a JSON object of names to texts, is added to the
  * environment of a command, or to the headers of an address.
  */
 export async function openToolServer(
@@ -136,7 +136,7 @@ async function mint(command: readonly string[], signal: AbortSignal): Promise<Re
   try {
     printed = JSON.parse((await run(program, args, options)).stdout);
   } catch {
-    // Neither its output nor its command line is told to anybody: both may hold what they make.
+    // The error shows neither its output nor its command line: both may hold the credentials.
     throw new ToolError("the command that makes its credentials failed");
   }
   const isTexts = typeof printed === "object" && printed !== null && !Array.isArray(printed);

@@ -1,5 +1,5 @@
 /** How many may work at a time, and how many may wait for it. */
-export interface Places {
+export interface ConcurrencySlots {
   /** Resolves with true once there is a place, with false when the signal is aborted first; null: too many wait. */
   enter(signal: AbortSignal): Promise<boolean | null>;
   leave(): void;
@@ -8,7 +8,7 @@ export interface Places {
 }
 
 /** Returns `most` places, with at most `mostQueued` waiting for one, who are let in by turns. */
-export function openPlaces(most: number, mostQueued: number): Places {
+export function openPlaces(most: number, mostQueued: number): ConcurrencySlots {
   const queue = new Set<() => void>();
   let busy = 0;
 

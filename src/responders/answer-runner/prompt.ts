@@ -6,7 +6,7 @@ import type { AskOffer } from "../responder.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { BASE_PROMPT } from "../roles/shipped-prompts.ts";
 
-/** What a prompt is made of. */
+/** The parts of a prompt. */
 export interface PromptParts {
   /** Nothing but what its decision key covers: `decisiveAsk`. */
   ask: DecisiveAsk;
@@ -17,9 +17,9 @@ export interface PromptParts {
   rounds: AskOffer["rounds"];
   /** The effective one: `effectiveSchema`. */
   schema: JsonSchema | null;
-  /** What did not fit in the reply before this one. */
+  /** The schema problems of the reply before this one. */
   errorsToMend?: readonly SchemaProblem[];
-  /** What the role is given, where it is not the ask's own `meta.input`. */
+  /** The input of the role, if it differs from the ask's own `meta.input`. */
   input?: unknown;
 }
 
@@ -34,7 +34,7 @@ export interface Prompt {
 
 /** A token is taken for 4 characters: near enough for English and JSON, and known before any model is. */
 const CHARS_PER_TOKEN = 4;
-/** What a model is given at most, tool results included: 32,000 tokens (spec/relay 12). */
+/** The most characters that a model receives, tool results included: 32,000 tokens (spec/relay 12). */
 export const MOST_INPUT_CHARS = 32_000 * CHARS_PER_TOKEN;
 
 const BETWEEN_LAYERS = "\n---\n";
@@ -44,10 +44,10 @@ const CUT_MARK = " [cut]";
 const LEAST_PIECE_CHARS = 200;
 /** Wishes longer than this are data, and are not read to the end. */
 const MOST_WISHES_CHARS = 16_000;
-/** What the note of what was cut takes. */
+/** The room for the note that lists the parts cut. */
 const CUT_NOTE_CHARS = 100;
 
-/** Read by the server, and no part of what the model is told about the job (spec/relay 3). */
+/** Members that the server reads, and that the prompt does not repeat (spec/relay 3). */
 const RESERVED_META: ReadonlySet<string> = new Set([
   "action",
   "resource",
@@ -64,12 +64,12 @@ const RESERVED_META: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns what a model is told: Base and Role as system text, Context and Task as one message of the user's
+ * Returns the prompt for a model: Base and Role as system text, Context and Task as one message of the user's
  * (spec/relay 11).
  *
- * Nothing that an executor, a tool or a person wrote is in the system text. Of job and step nothing is told, not even
- * their ids: the decision cache would repeat to another executor what was said in view of them. What does not fit is cut
- * from the end, facts first.
+ * Nothing that an executor, a tool or a person wrote is in the system text. The prompt holds nothing of job and step,
+ * not even their ids: the decision cache would repeat to another executor an answer that depends on them. Text that
+ * does not fit is cut from the end, facts first.
  */
 export function buildPrompt(parts: PromptParts): Prompt {
   const system = [BASE_PROMPT, ...(parts.role ? [roleLayer(parts.role)] : [])].join(BETWEEN_LAYERS);

@@ -3,11 +3,11 @@ import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import { chosenBy } from "../../asks/model/choice-options.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
-import type { ChoiceOption, RelayAsk } from "../../asks/model/ask.ts";
+import type { ChoiceOption, Ask } from "../../asks/model/ask.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { findJson } from "./json-in-text.ts";
 
-/** What a model said, as far as it may count. Ids, status, trace and attestation it cannot say. */
+/** The usable parts of a model's reply. A model cannot set ids, status, trace or attestation. */
 export interface Reading {
   /** `envelope`: the object that Base asks for; `json`: the bare value of the schema; `text`: neither. */
   kind: "envelope" | "json" | "text";
@@ -39,7 +39,7 @@ const LEAST_CONFIDENCE = 0.6;
 const ENVELOPE = ["answer_text", "answer_json", "ask_back", "error"];
 
 /** Returns the schema that an answer must fit: that of the ask itself, else that of the role, else none. */
-export function effectiveSchema(ask: Pick<RelayAsk, "meta">, role: Role | null): JsonSchema | null {
+export function effectiveSchema(ask: Pick<Ask, "meta">, role: Role | null): JsonSchema | null {
   const overrides = ask.meta["prompt_overrides"];
   if (isObject(overrides) && isObject(overrides["output_schema"])) return overrides["output_schema"];
   return role?.outputSchema ?? null;
@@ -60,10 +60,10 @@ export async function readReply(text: string, schema: JsonSchema | null, schemas
     return { kind: "json", ...(await readJson(found.value, schema, schemas)) };
   }
   if (schema) return unusable("text", "E_JSON_SCHEMA", "is not JSON");
-  const said = plain(text);
-  return said === ""
+  const words = plain(text);
+  return words === ""
     ? unusable("text", "E_JSON_SCHEMA", "holds no answer")
-    : { kind: "text", ...capped(said), misfits: [] };
+    : { kind: "text", ...capped(words), misfits: [] };
 }
 
 /**
@@ -72,7 +72,7 @@ export async function readReply(text: string, schema: JsonSchema | null, schemas
  */
 export async function readAnswer(
   reply: string,
-  asked: { ask: Pick<RelayAsk, "type" | "meta">; role: Role | null; options: readonly ChoiceOption[] },
+  asked: { ask: Pick<Ask, "type" | "meta">; role: Role | null; options: readonly ChoiceOption[] },
   schemas: Judge,
 ): Promise<Reading> {
   const { ask, role, options } = asked;
@@ -104,24 +104,24 @@ async function readEnvelope(
   const [text, askBack, error] = ["answer_text", "ask_back", "error"].map(wordsOf);
   const isOpen = askBack !== undefined || error !== undefined;
   const artifacts = artifactsOf(own(envelope, "artifacts"));
-  const told = {
+  const parts = {
     kind: "envelope" as const,
     ...(text !== undefined && capped(text)),
     ...(artifacts.length > 0 && { artifacts }),
     ...(askBack !== undefined && { askBack: firstChars(askBack, MOST_ASK_BACK) }),
     ...(error !== undefined && { error: firstChars(error.replace(/\s+/g, " "), MOST_ERROR) }),
   };
-  if (misfits.length > 0) return { ...told, misfits, code: "E_JSON_SCHEMA" };
+  if (misfits.length > 0) return { ...parts, misfits, code: "E_JSON_SCHEMA" };
 
   const json = own(envelope, "answer_json");
   const isGiven = json !== undefined && (json !== null || schema !== null);
   if (isGiven) {
     const read = await readJson(json, schema, schemas);
-    if (read.misfits.length === 0 || !isOpen) return { ...told, ...read };
+    if (read.misfits.length === 0 || !isOpen) return { ...parts, ...read };
   }
-  if (isOpen) return { ...told, misfits };
-  if (schema) return { ...told, ...problem("E_JSON_SCHEMA", "lacks answer_json") };
-  return text === undefined ? { ...told, ...problem("E_JSON_SCHEMA", "holds no answer") } : { ...told, misfits };
+  if (isOpen) return { ...parts, misfits };
+  if (schema) return { ...parts, ...problem("E_JSON_SCHEMA", "lacks answer_json") };
+  return text === undefined ? { ...parts, ...problem("E_JSON_SCHEMA", "holds no answer") } : { ...parts, misfits };
 }
 
 async function readJson(
@@ -147,8 +147,8 @@ function clarified(reading: Reading): Reading {
     const { kind, error, misfits } = reading;
     return { kind, ...(error !== undefined && { error }), ...open, isUnsure, misfits };
   }
-  const said = typeof answer === "string" ? plain(answer) : "";
-  return { ...reading, ...(reading.text === undefined && said !== "" && capped(said)), ...open };
+  const words = typeof answer === "string" ? plain(answer) : "";
+  return { ...reading, ...(reading.text === undefined && words !== "" && capped(words)), ...open };
 }
 
 function choose(reading: Reading, options: readonly ChoiceOption[]): Reading {
@@ -181,7 +181,7 @@ function capped(text: string): { text: string; truncated?: boolean } {
   return cut === text ? { text } : { text: cut, truncated: true };
 }
 
-/** What can be stored and shown of a text. */
+/** Returns a text without the characters that cannot be stored or shown. */
 function plain(text: string): string {
   return text.replaceAll("\0", "").toWellFormed().trim();
 }

@@ -17,13 +17,13 @@ import { type OpenTools, openTools, ToolFailure } from "./tools.ts";
 /** One run: what it answers, with whom, and for how long. */
 export interface RunOrder {
   offer: AskOffer;
-  /** What the model is told of the ask. */
-  told: DecisiveAsk;
+  /** The part of the ask that the model sees. */
+  decisive: DecisiveAsk;
   role: Role | null;
   plan: readonly PlannedTool[];
   maxTokens: number;
   limitMs: number;
-  /** What the role is given where it is not the ask's own input. */
+  /** The input of the role, if it differs from the ask's own input. */
   input?: unknown;
 }
 
@@ -33,7 +33,7 @@ export interface RunWith {
   /** As it is attested: `provider/model`. */
   modelName: string;
   signal: AbortSignal;
-  /** Keeps what is still being closed, for whoever waits for that. */
+  /** Keeps a closing that is under way, so that the runner waits for it when it ends. */
   closing(work: Promise<unknown>): void;
 }
 
@@ -42,7 +42,7 @@ const MOST_SNIPPET_BYTES = 4096;
 const USUAL_CALLS = 5;
 const ASK_FOR_LESS = "Ask for a smaller part, such as a single table, file or record.";
 
-/** What a reply came to, and what it came from. */
+/** A reply, its reading, and the prompt that it answers. */
 interface Said {
   reply: string;
   reading: Reading;
@@ -71,8 +71,8 @@ export async function runOnce(order: RunOrder, run: RunWith): Promise<ResponderA
     tools = await openTools(order.plan, run.deps, deadline.signal);
     const calls = openCalls(tools.tools, rulesOf(order), run.deps, deadline.signal);
     const leftMs = (): number => order.limitMs - (run.deps.clock.monotonic() - from);
-    const said = await converse({ order, run, tools, calls, leftMs });
-    return finished(said, order, run, calls);
+    const outcome = await converse({ order, run, tools, calls, leftMs });
+    return finished(outcome, order, run, calls);
   } catch (error) {
     return endedBy(error, { order, run, deadline });
   } finally {
@@ -81,12 +81,12 @@ export async function runOnce(order: RunOrder, run: RunWith): Promise<ResponderA
   }
 }
 
-function rulesOf({ offer, told, role }: RunOrder) {
+function rulesOf({ offer, decisive, role }: RunOrder) {
   const { ask, job } = offer;
   const isShort = role?.guardrails.has("truncate_long_snippets") ?? false;
   return {
     ask,
-    told,
+    decisive,
     job,
     role: role && roleName(role),
     mostCalls: role?.limits.maxToolCalls ?? USUAL_CALLS,
@@ -117,15 +117,15 @@ async function say(
   { order, run, tools, calls, leftMs }: Conversation,
   errorsToMend: readonly SchemaProblem[],
 ): Promise<Said> {
-  const { offer, told, role, maxTokens } = order;
+  const { offer, decisive, role, maxTokens } = order;
   const { job, options, rounds } = offer;
   const prompt = buildPrompt({
-    ask: { ...told, constraints: { ...told.constraints, maxTokens } },
+    ask: { ...decisive, constraints: { ...decisive.constraints, maxTokens } },
     role,
     options,
     rounds,
     toolNames: tools.tools.map(({ plan }) => plan.name),
-    schema: effectiveSchema(told, role),
+    schema: effectiveSchema(decisive, role),
     errorsToMend,
     input: order.input,
   });
@@ -156,10 +156,10 @@ async function say(
   if (!end) throw failure;
   if (!("text" in end)) throw new Ended(passFor(end));
   const reply = await run.deps.redact(end.text);
-  return { reply, reading: await readAnswer(reply, { ask: told, role, options }, run.deps.schemas), prompt };
+  return { reply, reading: await readAnswer(reply, { ask: decisive, role, options }, run.deps.schemas), prompt };
 }
 
-/** What the model takes is reserved before, and settled after, each of its calls. */
+/** Reserves the tokens of each call of the model before it, and settles them after it. */
 function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
   let reservation: Reservation | null = null;
   const settling: Promise<void>[] = [];
@@ -177,7 +177,7 @@ function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
       const name = role && roleName(role);
       if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName, job });
     },
-    /** Resolves once everything that was told is written down. */
+    /** Resolves once all reported tokens are stored. */
     settled: () => Promise.all(settling),
   };
 }

@@ -4,7 +4,7 @@ import { decisiveAsk, type DecisiveAsk } from "../../asks/model/decision-key.ts"
 import { inputProblems, type Role } from "../roles/role.ts";
 import { type Children, openChildren } from "./children.ts";
 import type { RunnerDeps, RunnerSettings } from "./deps.ts";
-import { openPlaces, type Places } from "./places.ts";
+import { openPlaces, type ConcurrencySlots } from "./places.ts";
 import { runOnce } from "./run.ts";
 import { ARTIFACT_WRITE, type PlannedTool, planTools } from "./tool-plan.ts";
 import type { ModelAddress } from "./wire.ts";
@@ -57,7 +57,7 @@ export function openRunner(deps: RunnerDeps): Runner {
     env: { ...pick(deps.env, ["PATH", "LANG"]), ...key },
     clock: deps.clock,
     told: (text) =>
-      void deps.redact(text).then((said) => deps.log.warn({ said }, "a process of the answer-runner failed")),
+      void deps.redact(text).then((words) => deps.log.warn({ said: words }, "a process of the answer-runner failed")),
   });
   const places = openPlaces(MOST_BUSY, MOST_QUEUED);
   const closing = new Set<Promise<unknown>>();
@@ -79,7 +79,7 @@ export function openRunner(deps: RunnerDeps): Runner {
 
     const work = () => takeTurn(running, { ...order, offer }, from, signal);
     const { ask } = offer;
-    // What a run leaves with its job, another job's ask cannot share.
+    // A run that may leave changes or artifacts with its job is not shared with an ask of another job.
     const mayChange = order.plan.some(({ name, settings }) => name === ARTIFACT_WRITE || settings?.read_only === false);
     const isShared = ask.decisionKey !== null && !mayChange;
     if (!isShared || ask.decisionKey === null) return work();
@@ -101,12 +101,12 @@ export function openRunner(deps: RunnerDeps): Runner {
   };
 }
 
-/** What every run of one runner shares. */
+/** The parts that all runs of one runner share. */
 interface Running {
   deps: RunnerDeps;
   modelName: string;
   children: Children;
-  places: Places;
+  places: ConcurrencySlots;
   /** Has the runner's end wait for this. */
   keepClosing(work: Promise<unknown>): void;
 }
@@ -146,10 +146,10 @@ async function bounded(
     { ...order, limitMs },
     { deps, child, modelName, signal: AbortSignal.any([signal, stop.signal]), closing: keepClosing },
   );
-  const said = `no answer in ${limitMs} ms`;
+  const words = `no answer in ${limitMs} ms`;
   const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): ResponderPass => {
     child.end();
-    return signal.aborted ? pass("stopped") : pass(`failed: ${said}`, { code: "E_MODEL", text: said });
+    return signal.aborted ? pass("stopped") : pass(`failed: ${words}`, { code: "E_MODEL", text: words });
   });
   keepClosing(run);
   const outcome = await Promise.race([run, late]);
@@ -161,7 +161,7 @@ async function bounded(
 }
 
 interface Order {
-  told: DecisiveAsk;
+  decisive: DecisiveAsk;
   role: Role | null;
   plan: readonly PlannedTool[];
   maxTokens: number;
@@ -171,7 +171,7 @@ interface Order {
 
 type OfferedOrder = Order & { offer: AskOffer };
 
-/** Returns what a run is to do, or why there is none. */
+/** Returns the order of a run, or the answer or pass that makes a run unnecessary. */
 async function orderFor({ ask }: AskOffer, deps: RunnerDeps): Promise<Order | ResponderAnswer | ResponderPass> {
   if (ask.type === "APPROVAL") return pass("never asked for an approval");
   if (ask.type === "POLICY_DECISION" && !deps.policyAdvice) return pass("off for policy decisions");
@@ -182,21 +182,21 @@ async function orderFor({ ask }: AskOffer, deps: RunnerDeps): Promise<Order | Re
     const [problem] = await inputProblems(role, ask.meta, deps.schemas);
     if (problem) return fail("E_ROLE_INPUT", `${problem.path || "meta.input"} ${problem.message}`);
   }
-  const told = decisiveAsk(ask);
-  const plan = planTools(told, role, deps.tools);
+  const decisive = decisiveAsk(ask);
+  const plan = planTools(decisive, role, deps.tools);
   if ("skip" in plan) return pass(plan.skip);
   if ("violation" in plan) return fail("E_CAPS_VIOLATION", plan.violation);
 
   const { maxTokens, timeoutS } = role?.limits ?? { maxTokens: null, timeoutS: null };
   const isAdvice = ask.type === "POLICY_DECISION";
   return {
-    told,
+    decisive,
     role,
     // An opinion is formed from what is written, and from nothing else.
     plan: isAdvice || (role?.limits.maxToolCalls ?? 1) === 0 ? [] : plan.tools,
     maxTokens: Math.min(ask.constraints.maxTokens ?? maxTokens ?? USUAL_TOKENS, MOST_TOKENS),
     timeoutMs: (timeoutS ?? MOST_MS / 1000) * 1000,
-    ...(isAdvice && { input: adviceInput(told.meta, deps) }),
+    ...(isAdvice && { input: adviceInput(decisive.meta, deps) }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { openDeadline } from "../../lib/deadline.ts";
-import type { Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { Job, Ask } from "../../asks/model/ask.ts";
 import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import { Refusal } from "../../refusals.ts";
 import { applyCaps } from "./caps.ts";
@@ -10,37 +10,37 @@ import { type OpenTool, sentenceOf, ToolFailure } from "./tools.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** What the model's calls are judged by. */
+/** The rules by which the model's calls are judged. */
 export interface CallRules {
-  ask: RelayAsk;
-  /** What the model is told of it, and code that it runs is given. */
-  told: Pick<DecisiveAsk, "meta" | "envelope">;
+  ask: Ask;
+  /** The part of the ask that the model sees, and that its code receives as input. */
+  decisive: Pick<DecisiveAsk, "meta" | "envelope">;
   job: Job;
   /** `role.x@v1`. */
   role: string | null;
   mostCalls: number;
-  /** What one result may be long; the rest is cut. */
+  /** The longest result in bytes; the rest is cut. */
   mostResultBytes: number;
 }
 
 /** The calls of one run. */
 export interface ToolCalls {
   /**
-   * Returns what the model is told. A call that may not be, or is not made right, is told to the model as well, and costs
-   * one of its calls.
+   * Returns the result for the model. For a call that is not permitted or not valid the result is the reason, and the
+   * call counts too.
    *
    * @throws {ToolFailure} when the tool failed: that ends the ask
    */
   call(shownName: string, args: unknown): Promise<string>;
   /** Those really called. */
   used(): readonly string[];
-  /** What was written. */
+  /** Returns the paths of the artifacts written. */
   artifacts(): readonly string[];
-  /** Whether something was changed, or policy was asked about this job: the answer is then none for another job. */
+  /** Whether something was changed, or policy was asked about this job. The answer then holds for this job only. */
   isOfThisJob(): boolean;
 }
 
-/** A call that does not happen, and what the model is told instead. */
+/** A call that is not made; its message goes to the model instead. */
 class NotCalled extends Error {}
 
 const CODE_WITHIN_MS = 2000;
@@ -108,7 +108,7 @@ export function openCalls(
   };
 }
 
-/** Makes a call if it may be made; returns what the model is told of it. @throws {ToolFailure} */
+/** Makes a call if it is permitted; returns the result for the model. @throws {ToolFailure} */
 async function judged(
   run: Run,
   shownName: string,
@@ -150,7 +150,12 @@ async function prepare(run: Run, tool: OpenTool, given: unknown): Promise<Args> 
   return capped.args;
 }
 
-/** Whoever wrote the prompt is not trusted: a run that has read something may send nothing out any more. */
+/**
+ * Checks a call that may change something. The author of the prompt is not trusted: a run that has read data may not
+ * send any out.
+ *
+ * @throws {NotCalled}
+ */
 async function permit(run: Run, { plan: { name, caps, settings } }: OpenTool): Promise<void> {
   const { rules, deps, hasReadData } = run;
   if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
@@ -200,7 +205,7 @@ async function perform(
 }
 
 function codeJob({ rules, results }: Run, args: Args) {
-  const { meta, envelope } = rules.told;
+  const { meta, envelope } = rules.decisive;
   return { code: String(args["code"]), input: meta["input"] ?? envelope?.facts ?? null, results };
 }
 

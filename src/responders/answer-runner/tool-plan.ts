@@ -1,4 +1,4 @@
-import type { RelayAsk, ToolCaps } from "../../asks/model/ask.ts";
+import type { Ask, ToolCaps } from "../../asks/model/ask.ts";
 import type { Role } from "../roles/role.ts";
 import { type CapsArgs, unenforceableCap } from "./caps.ts";
 import type { ToolSettings } from "./deps.ts";
@@ -7,7 +7,7 @@ export const CODE_RUN = "code.run";
 export const ARTIFACT_WRITE = "artifact.write";
 const BUILT_IN: ReadonlySet<string> = new Set([CODE_RUN, ARTIFACT_WRITE]);
 
-/** What an ask gets that says nothing about tools. */
+/** The tools of an ask that does not list any. */
 const USUAL_TOOLS = [CODE_RUN];
 
 /** One tool that a run may use. */
@@ -22,7 +22,7 @@ export type ToolPlan =
   | { tools: readonly PlannedTool[] }
   /** Why nobody has to be asked: none of the tools that the ask allows exists here. */
   | { skip: string }
-  /** What the caps say that nothing here can enforce (`E_CAPS_VIOLATION`). */
+  /** The cap that this server cannot enforce (`E_CAPS_VIOLATION`). */
   | { violation: string };
 
 /**
@@ -30,7 +30,7 @@ export type ToolPlan =
  * (spec/relay 12).
  */
 export function planTools(
-  ask: Pick<RelayAsk, "constraints" | "envelope">,
+  ask: Pick<Ask, "constraints" | "envelope">,
   role: Pick<Role, "toolWhitelist"> | null,
   configured: Readonly<Record<string, ToolSettings>>,
 ): ToolPlan {

@@ -61,7 +61,7 @@ const OWN_TOOLS: Readonly<Record<string, Omit<ShownTool, "name">>> = {
 
 /**
  * Opens the servers of the planned tools and returns those tools that may be offered: one that its server does not have,
- * that has changed since it was accepted, or whose arguments could not be checked, is left out, and the operator is told.
+ * that has changed since it was accepted, or whose arguments could not be checked, is left out with a log line.
  *
  * @throws {ToolFailure} when a server cannot be reached
  */
@@ -135,7 +135,7 @@ async function describe(
   return { plan, server, shown: { ...definition, name }, isReadOnly: settings.read_only && !saysItWrites(tool) };
 }
 
-/** What the settings say of a tool counts only where the tool itself does not say otherwise. */
+/** Whether a tool itself states that it writes. This overrides `read_only` in the settings. */
 function saysItWrites({ annotations }: Tool): boolean {
   return annotations?.readOnlyHint === false || annotations?.destructiveHint === true;
 }

@@ -12,7 +12,7 @@ export interface Speaker {
   signal: AbortSignal;
 }
 
-/** What the parent decides. */
+/** The parent process, which decides about budget and tools. */
 export interface Parent {
   maySpend(most: Tokens): Promise<boolean>;
   spent(tokens: Tokens | null): void;
@@ -47,11 +47,11 @@ export async function takeTurn(turn: Turn, speaker: Speaker, parent: Parent): Pr
   );
   const messages: ModelMessage[] = [{ role: "user", content: turn.user }];
   let leftChars = turn.maxInputChars - turn.system.length - turn.user.length - JSON.stringify(turn.tools).length;
-  let said = "";
+  let words = "";
   for (let round = 0; round < turn.maxRounds; round += 1) {
     const reply = await speak({ turn, tools, messages }, speaker, parent);
-    said = reply.text;
-    if (reply.toolCalls.length === 0) return said;
+    words = reply.text;
+    if (reply.toolCalls.length === 0) return words;
 
     const results = [];
     for (const { toolCallId, toolName, input } of reply.toolCalls) {
@@ -60,11 +60,11 @@ export async function takeTurn(turn: Turn, speaker: Speaker, parent: Parent): Pr
       leftChars -= value.length;
       results.push({ type: "tool-result" as const, toolCallId, toolName, output: { type: "text" as const, value } });
     }
-    // Of what the SDK would add about calls it did not understand, nothing: the parent has replied to those as well.
+    // The SDK's own messages about calls that it did not understand are left out: the parent has replied to those too.
     messages.push(...reply.responseMessages.filter(({ role }) => role === "assistant"));
     messages.push({ role: "tool", content: results });
   }
-  return said;
+  return words;
 }
 
 interface Conversation {
@@ -106,11 +106,11 @@ async function call({ turn, tools, messages }: Conversation, speaker: Speaker, p
       abortSignal: speaker.signal,
     });
     const { inputTokens, outputTokens } = reply.usage;
-    const isTold = inputTokens !== undefined && outputTokens !== undefined;
-    parent.spent(isTold ? { input: inputTokens, output: outputTokens } : null);
+    const isNotified = inputTokens !== undefined && outputTokens !== undefined;
+    parent.spent(isNotified ? { input: inputTokens, output: outputTokens } : null);
     return reply;
   } catch (error) {
-    // What was refused cost nothing; what broke off may have cost all of it.
+    // A refused call cost nothing. A call that broke off may have cost all of its reservation.
     parent.spent(APICallError.isInstance(error) && isRefusal(error.statusCode) ? { input: 0, output: 0 } : null);
     throw error;
   }

@@ -25,26 +25,26 @@ export interface Turn {
   maxTokens: number;
   /** Rounds of the model before it must have spoken. */
   maxRounds: number;
-  /** What prompt and tool results may be long together; later results are cut. */
+  /** The most characters of prompt and tool results together; later results are cut. */
   maxInputChars: number;
   limitMs: number;
 }
 
-/** What the parent says; one JSON text a line. */
+/** A message from the parent; one JSON text a line. */
 export type ToChild =
   | { type: "begin"; address: ModelAddress }
   | { type: "turn"; turn: Turn }
   /** May the model be called? */
   | { type: "spend"; may: boolean }
-  /** What a tool gave, in the order of the calls. */
+  /** The result of a tool, in the order of the calls. */
   | { type: "result"; text: string };
 
-/** What the child says. It asks one thing at a time, and waits for the reply. */
+/** A message from the child. It makes one request at a time, and waits for the reply. */
 export type FromChild =
   | { type: "ready" }
   /** It is about to send at most this much to the model. */
   | { type: "spend"; most: Tokens }
-  /** What the call took; null where nobody knows. */
+  /** The tokens that the call used; null if unknown. */
   | { type: "spent"; tokens: Tokens | null }
   | { type: "call"; name: string; args: unknown }
   | { type: "done"; text: string }

@@ -24,12 +24,12 @@ export interface LoadedPolicy {
 
 /** The policy of an installation, as its file says. */
 export interface PolicyFile {
-  /** What is in force; an ask keeps what it was given first. */
+  /** The policy in force. An ask keeps the policy that it got first. */
   current(): LoadedPolicy;
   state(): PolicyFileState;
   /** True while no file could ever be read: people decide everything. */
   isUnread(): boolean;
-  /** What is wrong with the file, in sentences for the operator; null while nothing is. */
+  /** The problem of the file, in sentences for the operator; null while the file is good. */
   problem(): string | null;
   /** Reads the file if it has changed since it was last looked at; a loop's step, every two seconds. */
   step(signal: AbortSignal): Promise<boolean>;
@@ -43,7 +43,7 @@ export interface PolicyFile {
   edit(change: (text: string) => string): Promise<void>;
 }
 
-/** What happened to the file: another version is in force, or what it says now is not. */
+/** A change of the file: another version is in force, or its new content is not. */
 export interface PolicyChange {
   state: PolicyFileState;
   policyVersion: string;
@@ -54,7 +54,7 @@ interface PolicyFileOptions {
   path: string;
   log: Pick<Logger, "info" | "error">;
   clock: Clock;
-  /** Told whenever another version came into force, and whenever the state or the problem is another. */
+  /** Called whenever another version came into force, and whenever the state or the problem has changed. */
   onChange?: (change: PolicyChange) => void;
 }
 
@@ -68,7 +68,7 @@ const PEOPLE_DECIDE = {
   ],
 } as const;
 
-/** Opens the policy of an installation: reads its file, and writes the first one where there is none. */
+/** Opens the policy of an installation: reads its file, or writes the first one if the file does not exist. */
 export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
   const unread = loadedFrom(JSON.stringify(PEOPLE_DECIDE), null, { path, clock });
   let loaded = unread;
@@ -98,7 +98,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     const inForce = loaded === unread ? "people decide everything" : "the policy before stays in force";
     if (now.problem !== null)
       log.error({ ...facts, problem: now.problem }, `the policy file is not in force: ${inForce}`);
-    // What a server starts with is no news.
+    // The policy at the start of a server is not logged as a change.
     else if (isOpen) log.info(facts, "this policy is in force");
     onChange?.({ ...now, policyVersion });
   }
@@ -133,7 +133,7 @@ interface Standing {
   problem: string | null;
 }
 
-/** What a look at the file found; what is left out is as it was before. */
+/** The result of reading the file; fields left out are as before. */
 interface Look {
   now: Standing;
   loaded?: LoadedPolicy;
@@ -177,7 +177,7 @@ function loadedFrom(
   return { policy: parsePolicy(policyText, basename(path)), text: fileText, source: policyText, loadedAt: clock.now() };
 }
 
-/** Returns what tells one version of a file from another; empty where there is none. */
+/** Returns a stamp that differs between versions of a file; empty if the file does not exist. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path);

@@ -29,7 +29,7 @@ export interface RoleProblem {
   isStale: boolean;
 }
 
-/** What one file held when it was last read. */
+/** The content of one file when it was last read. */
 interface Seen {
   /** Differs when the file may have changed. */
   mark: string;
@@ -43,7 +43,7 @@ const MOST_ALIASES = 10;
 
 /**
  * Returns the catalogue of the roles in `dirs`, which it has read once; the first folder wins for the same id and
- * version, and a folder that does not exist holds none. Whoever opens it runs `step` in a loop (spec/relay 10:
+ * version, and a folder that does not exist holds no roles. The caller runs `step` in a loop (spec/relay 10:
  * every 2 s).
  *
  * A file that was changed to something unusable keeps its last good content. A file that is gone takes its role along.

@@ -8,11 +8,11 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Judge = Pick<ForeignSchemas, "validate">;
 
-/** What a role may insist on. `must_return_json`: no downgrade to text; `truncate_long_snippets`: 4 KiB a tool result. */
+/** The guardrails of roles. `must_return_json`: no downgrade to text; `truncate_long_snippets`: 4 KiB a tool result. */
 const GUARDRAILS = ["must_return_json", "truncate_long_snippets"] as const;
 export type Guardrail = (typeof GUARDRAILS)[number];
 
-/** A part that a model plays: what it is told, what it may use, and what its answer looks like (spec/relay 10). */
+/** A part that a model plays: its prompt, its tools, and the form of its answer (spec/relay 10). */
 export interface Role {
   /** Without its version: `role.clarifier`. */
   id: string;
@@ -68,7 +68,7 @@ const RoleFile = z.strictObject({
     .default([]),
 });
 
-/** What a field must be, for whoever reads that it is not. */
+/** The rule of each field, as its error message states it. */
 const MUST_BE: Readonly<Record<string, string>> = {
   "": "must hold the fields of a role, each as name: value",
   id: "must be made of a-z, 0-9, dots, dashes and underscores",

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 /** The folder of the roles and prompts that come with Parley; a folder of the operator's stands before it. */
 export const SHIPPED_PROMPTS = fileURLToPath(new URL("../../../prompts/", import.meta.url));
 
-/** What every model is told first, whatever its role (spec/relay 11). */
+/** The first part of every prompt, for every role (spec/relay 11). */
 export const BASE_PROMPT = shippedText("base@v1.md");
 
-/** Returns what an executor is told about asking, for its own system prompt. */
+/** Returns the instructions for an executor about asking, for its own system prompt. */
 export function executorPrompt(): string {
   return shippedText("executor@v1.md");
 }

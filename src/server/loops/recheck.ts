@@ -16,7 +16,7 @@ import {
 } from "../../core/store/wake.ts";
 
 const TOPICS_PER_READ = 500;
-/** What the topic of a task begins with; its repository and id follow. */
+/** The beginning of a task's topic; its repository and id follow. */
 const TASK = "task:";
 
 /**
@@ -24,7 +24,7 @@ const TASK = "task:";
  * turns a lost wake-up into a second's delay. One read serves every waiter of the node.
  */
 export function openRecheck(ctx: Context): () => Promise<boolean> {
-  // What was last seen of each topic; losing it costs one needless wake-up.
+  // The last number seen of each topic; losing it costs one needless wake-up.
   let seen = new Map<string, number>();
 
   return async () => {
@@ -37,7 +37,7 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
     for (const part of chunks(ids(streamTopic("")))) {
       for (const [id, seq] of await findStreamNumbers(ctx.db, part)) now.set(streamTopic(id), seq);
     }
-    // An ask that is over stays so: whoever still waits has missed it.
+    // An ask that is over stays so: a caller that still waits has missed it.
     for (const part of chunks(ids(relayTopic("")))) {
       for (const id of await findEndedAsks(ctx.db, part)) ctx.wake.wakeHere(relayTopic(id));
     }

@@ -2,12 +2,12 @@ import type { Context } from "../../context.ts";
 import { openBackOff } from "../../lib/back-off.ts";
 import type { AssignmentRules } from "../model/rules.ts";
 import { TASKS_TOPIC, watch } from "../../core/store/wake.ts";
-import { endUnheardWork, noteHolder } from "../lost-workshops.ts";
+import { endSilentWork, noteHolder } from "../lost-workshops.ts";
 import { endLostWork, offerAttempt, withdrawOffers } from "../offer-attempts.ts";
 import { isEnding, isUseless, readLeftAttempt, readLiveAttempts } from "../read-attempts.ts";
 import { listSettled, noteSettled } from "../settle-review.ts";
-import { findCommission, startAttempt, type Commission } from "../start-attempt.ts";
-import { openDesk, type AttemptDesk } from "./attempt-desk.ts";
+import { findAssignment, startAttempt, type AttemptAssignment } from "../start-attempt.ts";
+import { openLocalAttemptClient, type LocalAttemptClient } from "./local-attempt-client.ts";
 import { openTidy } from "./tidy-workshop.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -16,15 +16,15 @@ const LOOK_EVERY_MS = 1000;
 const MOST_OFFERED = 64;
 /** Often enough for a lease of fifteen seconds. */
 const KEEP_EVERY_MS = 4000;
-/** Often enough for whoever takes a workshop for gone after a minute. */
+/** Often enough for other workshops, which take this one for gone after a minute. */
 const NOTE_EVERY_MS = 10_000;
 
 /** Starts attempts, and takes up again those that were under way when the server before this one stopped. */
 export interface Assign {
   step(signal: AbortSignal): Promise<boolean>;
   /**
-   * Starts no attempt any more; resolves when none is at work. With `kill` agents are ended, and resolves when the last
-   * process of them is gone: whoever comes next takes their work up.
+   * Starts no more attempts; resolves when no attempt is at work. With `kill` it ends the agents, and resolves when the
+   * last of their processes is gone: the next server takes their work up.
    */
   drain(how: { kill: boolean }): Promise<void>;
   /** Resolves when every attempt is left: their agents go on. */
@@ -102,12 +102,12 @@ async function takeUp(shop: Shop): Promise<void> {
   await workshop.opened;
   await noteHolder(ctx, holder);
   await beginHeld(shop);
-  // What was ended without this workshop, which was away for too long, is still to end here.
+  // Attempts that others ended while this workshop was away for too long still have to end on this machine.
   for (const { attemptId, folder } of await workshop.findSupervised()) {
     if (underWay.has(attemptId) || !(await isEnding(ctx, attemptId))) continue;
     const left = await readLeftAttempt(ctx, attemptId);
-    const commission = left && (await findCommission(ctx, left));
-    if (commission) begin(shop, commission);
+    const assignment = left && (await findAssignment(ctx, left));
+    if (assignment) begin(shop, assignment);
     else await workshop.kill(attemptId, folder);
   }
 }
@@ -120,34 +120,34 @@ async function beginHeld(shop: Shop): Promise<boolean> {
     const { attemptId, state } = attempt;
     const mayBegin = !interrupting.aborted || state === "ending";
     if (underWay.has(attemptId) || !mayBegin || !backOff.isDue(attemptId)) continue;
-    const commission = await findCommission(ctx, attempt);
-    if (commission && !ctx.stopping.aborted) begin(shop, commission);
+    const assignment = await findAssignment(ctx, attempt);
+    if (assignment && !ctx.stopping.aborted) begin(shop, assignment);
   }
   return held.length > 0;
 }
 
-function begin({ ctx, rules, workshop, underWay, interrupting, backOff }: Shop, commission: Commission): void {
-  const { attemptId, generation } = commission.attempt;
-  const desk = openDesk(ctx, rules, commission, interrupting);
+function begin({ ctx, rules, workshop, underWay, interrupting, backOff }: Shop, assignment: AttemptAssignment): void {
+  const { attemptId, generation } = assignment.attempt;
+  const client = openLocalAttemptClient(ctx, rules, assignment, interrupting);
   const work = async (): Promise<void> => {
     // Nobody goes on in the tree of the submission before this one: its last attempt is proven dead.
-    if (generation > 1) await workshop.clear({ ...commission.task, generation: generation - 1 });
-    await workshop.run(commission, desk);
+    if (generation > 1) await workshop.clear({ ...assignment.task, generation: generation - 1 });
+    await workshop.run(assignment, client);
     backOff.forget(attemptId);
   };
-  const running = keepWhile(ctx, desk, work)
+  const running = keepWhile(ctx, client, work)
     .catch((err: unknown) => {
       if (backOff.failed(attemptId)) ctx.log.error({ err, attemptId }, "an attempt was dropped");
     })
     .finally(async () => {
-      desk.close();
-      if (await isUseless(ctx, attemptId)) await workshop.clear({ ...commission.task, generation }).catch(() => {});
+      client.close();
+      if (await isUseless(ctx, attemptId)) await workshop.clear({ ...assignment.task, generation }).catch(() => {});
       underWay.delete(attemptId);
     });
   underWay.set(attemptId, running);
 }
 
-/** What reviews leave to be done in git here; a worker elsewhere asks for its own. */
+/** Does in git what reviews require, for repositories on this machine. A worker elsewhere asks for its own reviews. */
 async function settleReviews({ ctx, rules, workshop, backOff }: Shop): Promise<void> {
   const here = rules.repos.filter(({ path }) => path !== null).map(({ name }) => name);
   for (const work of await listSettled(ctx, { repos: here })) {
@@ -169,12 +169,12 @@ async function startNext(shop: Shop): Promise<boolean> {
   const here = rules.repos.filter(({ path }) => path !== null);
   if (ready.length === 0 || here.length === 0) return false;
   const slots = { repos: here, parallel: rules.parallel, agents: ready.map(({ name }) => name) };
-  const commission = await startAttempt(ctx, { holder, slots });
-  if (commission) begin(shop, commission);
-  return commission !== null;
+  const assignment = await startAttempt(ctx, { holder, slots });
+  if (assignment) begin(shop, assignment);
+  return assignment !== null;
 }
 
-/** What workers on other machines may take, and what they do not any more. */
+/** Offers attempts to workers on other machines, withdraws stale offers, and ends attempts whose workers are lost. */
 async function offerElsewhere({ ctx, rules }: Shop, signal: AbortSignal): Promise<void> {
   const elsewhere = rules.repos
     .filter(({ path }) => path === null)
@@ -194,17 +194,17 @@ function openLookAround({ ctx, workshop, holder }: Shop): (holdsAny: boolean) =>
       await noteHolder(ctx, holder);
       notedAt = ctx.clock.monotonic();
     }
-    await endUnheardWork(ctx, holder, (attemptId) => workshop.kill(attemptId));
+    await endSilentWork(ctx, holder, (attemptId) => workshop.kill(attemptId));
   };
 }
 
 /** Runs an attempt under its lease, which may have run out while no server was there. */
-async function keepWhile(ctx: Context, desk: AttemptDesk, run: () => Promise<void>): Promise<void> {
+async function keepWhile(ctx: Context, client: LocalAttemptClient, run: () => Promise<void>): Promise<void> {
   const over = new AbortController();
-  await desk.keep();
+  await client.keep();
   const keeping = (async () => {
     while (!over.signal.aborted && !ctx.stopping.aborted) {
-      await desk.keep().catch((err: unknown) => ctx.log.warn({ err }, "the lease of an attempt was not renewed"));
+      await client.keep().catch((err: unknown) => ctx.log.warn({ err }, "the lease of an attempt was not renewed"));
       await ctx.clock.sleep(KEEP_EVERY_MS, AbortSignal.any([over.signal, ctx.stopping]));
     }
   })();

@@ -1,17 +1,17 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { OldRefs } from "../model/keep-work.ts";
 import type { Submission } from "../read-work-fates.ts";
-import type { AttemptSpec } from "../../workshop/commission.ts";
-import type { Desk } from "../../workshop/desk.ts";
+import type { AttemptSpec } from "../../workshop/attempt-assignment.ts";
+import type { AttemptClient } from "../../workshop/attempt-client.ts";
 
-/** What runs attempts, as whoever starts them knows it. */
+/** The part of the server that runs attempts, as its callers see it. */
 export interface Workshop {
   /** How an agent is isolated here; or why it may not start. Nothing is ready before `opened` has resolved. */
-  readiness(agent: string): { sandbox: Sandbox } | { why: string };
+  readiness(agent: string): { sandbox: SandboxKind } | { why: string };
   /** Resolves once it is known what this machine offers. */
   opened: Promise<void>;
-  /** Takes an attempt to its end, or to where its desk is left. */
-  run(given: AttemptSpec, desk: Desk): Promise<void>;
+  /** Runs an attempt to its end, or until `client.leaving` is aborted. */
+  run(given: AttemptSpec, client: AttemptClient): Promise<void>;
   /** Does in git what a review leaves to be done, and returns what a person should know of it. */
   settleReview(work: {
     repo: string;

@@ -1,15 +1,15 @@
-/** What kind of thing a tool call does, as policy knows it (spec/assignment 8). */
+/** The kinds of tool calls that policy distinguishes (spec/assignment 8). */
 export const PERMISSION_ACTIONS = ["read", "write", "execute", "network", "tool", "reconfigure"] as const;
 export type PermissionAction = (typeof PERMISSION_ACTIONS)[number];
 
-/** What policy judges a tool call by. */
+/** The facts by which policy judges a tool call. */
 export interface Deed {
   action: PermissionAction;
   /** A path relative to the tree, a whole command line, a URL's host, or the tool's name. */
   resource: string;
 }
 
-/** Folders and files that tell a coding agent what it may do, or what to do. */
+/** Folders and files with permissions or instructions for a coding agent. */
 const SETTINGS = new Set([
   ".claude",
   ".codex",
@@ -27,7 +27,7 @@ const SETTINGS = new Set([
 
 /**
  * Returns a path as seen from the tree: `src/a.ts` inside, `.` for the tree itself, an absolute path outside, without
- * `..` and other detours. By its letters alone: where its links lead is for whoever opens it.
+ * `..` and other detours. It reads the text of the path only; the code that opens the path checks its links.
  */
 export function pathFromTree(path: string, tree: string): string {
   // A home is never in the tree; a file of the tree that is called so is written otherwise below.
@@ -52,7 +52,7 @@ export function isInTree(resource: string): boolean {
   return !isOutside(resource);
 }
 
-/** Returns whether writing at a path changes what coding agents may do or are told, at any depth and in any spelling. */
+/** Returns whether a path holds permissions or instructions for coding agents, at any depth and in any spelling. */
 export function changesAgentSettings(path: string): boolean {
   return stepsOf(path, EITHER).some((step) => SETTINGS.has(plain(step)));
 }

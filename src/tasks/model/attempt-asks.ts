@@ -1,19 +1,21 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
 import type { RelayAnswer } from "../../asks/model/ask.ts";
 import { DECLINED } from "../../asks/model/people.ts";
 import { cutTo } from "../../core/model/title.ts";
 
-/** What an agent wants to do. `tool` and `input` are exactly what it sent: they are what people approve. */
-export interface PermissionWish {
+/** A tool call that an agent wants to make. `tool` and `input` are exactly as it sent them: people approve these. */
+export interface PermissionRequest {
   tool: string;
   input: Readonly<Record<string, unknown>>;
   action: PermissionAction;
-  /** A path from the tree (`isInTree` tells whether it is inside), a whole command line, a URL's host, or the tool. */
+  /**
+   * A path from the tree (`isInTree` returns whether it is inside), a whole command line, a URL's host, or the tool.
+   */
   resource: string;
-  /** For writes: what would change, as a unified diff or the new text, where the agent says it. */
+  /** For writes: the change, as a unified diff or the new text, if the agent sends it. */
   diff?: string;
-  /** A link on the way leads out of the tree, although the path does not; said by whoever can look, never by agents. */
+  /** A link on the way leads out of the tree, although the path does not. The supervisor sets this, never an agent. */
   leadsOutside?: boolean;
 }
 
@@ -22,7 +24,7 @@ export type PermissionDecision =
   /** `why` is for the model: a person's words, or why nobody decided. */
   | { allow: false; why: string; canceled?: boolean };
 
-export interface QuestionWish {
+export interface AgentQuestion {
   text: string;
   /** Empty: free words. */
   options: readonly { label: string; description?: string }[];
@@ -31,17 +33,17 @@ export interface QuestionWish {
 
 export type QuestionAnswer = { text: string; by?: string } | { none: true; why: string };
 
-/** What an agent waits for. */
-export type AgentWish = PermissionWish | QuestionWish;
+/** A request that an agent waits for. */
+export type AgentRequest = PermissionRequest | AgentQuestion;
 
-/** Whose wish it is, as people are told. */
-export interface Wisher {
+/** The requester, as people see it. */
+export interface AskingAgent {
   repo: string;
   taskId: string;
   /** The first line of its prompt. */
   title?: string;
   agent: string;
-  sandbox: Sandbox;
+  sandbox: SandboxKind;
 }
 
 const DOES: Readonly<Record<PermissionAction, string>> = {
@@ -52,7 +54,7 @@ const DOES: Readonly<Record<PermissionAction, string>> = {
   tool: "Use",
   reconfigure: "Change settings of coding agents:",
 };
-const SANDBOX: Readonly<Record<Sandbox, string>> = {
+const SANDBOX: Readonly<Record<SandboxKind, string>> = {
   bubblewrap: "It runs in a sandbox (bubblewrap).",
   none: "No sandbox: it runs as you, with your files and your network.",
 };
@@ -61,30 +63,30 @@ const MOST_RESOURCE_CHARS = 4000;
 export const NO_ONE = "no one answered";
 
 /** Returns whether an agent wants to do something; else it asks something. */
-export function isPermission(wish: AgentWish): wish is PermissionWish {
-  return "tool" in wish;
+export function isPermission(request: AgentRequest): request is PermissionRequest {
+  return "tool" in request;
 }
 
-/** Returns what people read of a wish, before and around what they approve; no store takes what stands for a NUL in it. */
-export function promptOf(wish: AgentWish, who: Wisher): string {
-  return wordsOf(wish, who).replaceAll("\0", "\u2400");
+/** Returns the text of a request around the call to approve. NUL is replaced, because no store takes it. */
+export function promptOf(request: AgentRequest, who: AskingAgent): string {
+  return wordsOf(request, who).replaceAll("\0", "\u2400");
 }
 
 /** Returns the sentence that says for which task an agent asks, and how it is kept apart. */
-export function whoseWords({ repo, taskId, title, agent, sandbox }: Wisher): string {
+export function whoseWords({ repo, taskId, title, agent, sandbox }: AskingAgent): string {
   const named = title === undefined || title === taskId ? taskId : `${taskId} (${title})`;
   return `For task ${named} in ${repo}, by ${agent}. ${SANDBOX[sandbox]}`;
 }
 
-function wordsOf(wish: AgentWish, who: Wisher): string {
+function wordsOf(request: AgentRequest, who: AskingAgent): string {
   const whose = whoseWords(who);
-  if (!isPermission(wish)) return cutTo(MOST_PROMPT_CHARS, [questionText(wish), whose].join("\n\n"));
-  const { action, resource, diff } = wish;
+  if (!isPermission(request)) return cutTo(MOST_PROMPT_CHARS, [questionText(request), whose].join("\n\n"));
+  const { action, resource, diff } = request;
   const first = `${DOES[action]} ${cutTo(MOST_RESOURCE_CHARS, resource)}`;
   return cutTo(MOST_PROMPT_CHARS, [first, whose, ...(diff ? [`What would change:\n${diff}`] : [])].join("\n\n"));
 }
 
-function questionText({ text, options, multiple = false }: QuestionWish): string {
+function questionText({ text, options, multiple = false }: AgentQuestion): string {
   const described = options.flatMap(({ label, description }) => (description ? [`${label}: ${description}`] : []));
   if (!multiple) return [text, ...described].join("\n");
   const lines = options.map(
@@ -94,14 +96,14 @@ function questionText({ text, options, multiple = false }: QuestionWish): string
 }
 
 /** Returns the labels to choose one from; none where words are wanted, or more than one may be chosen. */
-export function choicesOf(wish: AgentWish): readonly string[] {
-  if (isPermission(wish) || wish.multiple) return [];
-  return wish.options.map(({ label }) => label);
+export function choicesOf(request: AgentRequest): readonly string[] {
+  if (isPermission(request) || request.multiple) return [];
+  return request.options.map(({ label }) => label);
 }
 
 /**
- * Returns what an answer decides. Only a person's approval of exactly `digest`, and a rule or a grant that matched, allow
- * anything; silence and everything unforeseen is a no (spec/assignment 8).
+ * Returns what an answer decides. Only a person's approval of exactly `digest`, and a rule or a grant that matched,
+ * allow anything; silence and everything unforeseen is a no (spec/assignment 8).
  */
 export function decisionFrom(answer: RelayAnswer, digest: string | null): PermissionDecision {
   const { status, source, json, policyTrace, consentDigest } = answer;
@@ -125,12 +127,12 @@ export function answerOf(answer: RelayAnswer): QuestionAnswer {
 
 function whyNot({ status, error = "", errorCode, answeredBy, policyTrace }: RelayAnswer): string {
   if (status === "TIMEOUT") return NO_ONE;
-  const said = error.replace(/^E_[A-Z_]+: /, "");
+  const words = error.replace(/^E_[A-Z_]+: /, "");
   if (errorCode === "E_HUMAN_REJECT") {
     const name = answeredBy ?? "a person";
-    return said === DECLINED ? `${name} declined` : `${name}: ${said}`;
+    return words === DECLINED ? `${name} declined` : `${name}: ${words}`;
   }
-  if (errorCode === "E_POLICY_DENY") return `policy (${policyTrace?.policy ?? "a rule"}): ${said}`;
+  if (errorCode === "E_POLICY_DENY") return `policy (${policyTrace?.policy ?? "a rule"}): ${words}`;
   if (errorCode === "E_CANCELED") return "it was withdrawn, because the work ends";
-  return said === "" ? NO_ONE : `nobody could be asked: ${said}`;
+  return words === "" ? NO_ONE : `nobody could be asked: ${words}`;
 }

@@ -1,4 +1,4 @@
-/** What a task builds on does not merge. */
+/** A conflict: the dependencies of a task do not merge. */
 export interface TaskConflict {
   /** The tasks whose commits are to be merged, with each other or with the base. */
   dependencies: readonly string[];

@@ -1,6 +1,6 @@
 import { releases, statusOfTask, type StartOn, type Task, type TaskState } from "./task.ts";
 
-/** What a task waits for, as it stands; without a state it is not known yet. */
+/** A dependency that a task waits for, as it is now. A null state means that no such task was submitted yet. */
 export interface TaskDependency {
   id: string;
   state: TaskState | null;

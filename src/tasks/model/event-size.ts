@@ -1,11 +1,11 @@
 import type { NewTaskEvent } from "./task.ts";
 
-/** Whoever follows a task gets its events whole, so none is more than a part of what may wait for a slow reader. */
+/** Followers receive events whole. So each event is small compared with the buffer for a slow reader. */
 const MOST_BYTES = 131_072;
 const MOST_TEXT = 8192;
 const MOST_NAMED = 20;
 
-/** Returns an event as it is, or, where it is too large to be told, with its texts cut, or by its first texts alone. */
+/** Returns an event as it is. If it is too large, its texts are cut, or only its first texts are kept. */
 export function sizedEvent({ type, data }: NewTaskEvent): NewTaskEvent {
   if (isSmall(data)) return { type, data };
   const texts = Object.entries(data).slice(0, MOST_NAMED);
@@ -22,7 +22,7 @@ function cutText(text: string): string {
     : `${text.slice(0, MOST_TEXT).toWellFormed()} [cut: ${text.length} characters]`;
 }
 
-/** What is no text is shown as the beginning of what it is in JSON; too deep a value, not at all. */
+/** Returns a large object as the beginning of its JSON; undefined for a value that is nested too deeply. */
 function cutValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   try {

@@ -15,12 +15,12 @@ export interface KeptFor {
   logsMs: number;
 }
 
-/** What of a folder goes now: nothing, the tree with the agent's home, or all of it, the logs too. */
+/** The part of a folder to remove now: nothing, the tree with the agent's home, or all of it with the logs. */
 export type WorkFate = "keep" | "tree" | "all";
 
 /**
- * Returns what becomes of a submission's folder (spec/assignment 4.6): nothing of it goes while an
- * attempt of its task lives or may begin, and the log of what waits for a review stays.
+ * Returns the part of a submission's folder to remove (spec/assignment 4.6). The whole folder stays while an attempt of
+ * its task is alive or may begin. The log of work that waits for a review stays.
  */
 export function fateOfWork({ generation, task, endedAgoMs }: WorkFolder, { treesMs, logsMs }: KeptFor): WorkFate {
   if (task.isAlive || generation > task.generation) return "keep";
@@ -33,9 +33,9 @@ export function fateOfWork({ generation, task, endedAgoMs }: WorkFolder, { trees
   return task.agoMs >= treesMs ? "tree" : "keep";
 }
 
-/** What of a repository's names may go. */
+/** The refs of a repository that may be removed. */
 export interface OldRefs {
-  /** Slugs of tasks of which an attempt lives: nothing of theirs goes. */
+  /** Slugs of tasks with a live attempt; all their refs stay. */
   busy: ReadonlySet<string>;
   /** Attempts whose work was rejected long ago. */
   rejected: readonly { slug: string; n: number }[];

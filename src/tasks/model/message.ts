@@ -11,35 +11,37 @@ export interface ProjectNote {
   text: string;
 }
 
-/** Returns what a new session is told: the prompt as it was written, with what has to be known before and after it. */
-export function firstMessage(told: {
+/**
+ * Returns the first message of a new session: the prompt as it was written, with necessary facts before and after it.
+ */
+export function firstMessage(input: {
   prompt: string;
   /** For agents that do not read them by themselves. */
   projectNotes?: readonly ProjectNote[];
   /** Files in which dependencies have left conflict markers. */
   conflictPaths?: readonly string[];
 }): string {
-  const { prompt, projectNotes = [], conflictPaths = [] } = told;
+  const { prompt, projectNotes = [], conflictPaths = [] } = input;
   const notes = projectNotes.map(({ path, text }) => `# Notes of this project (${path})\n\n${text.trim()}`);
   const conflict = conflictPaths.length > 0 ? [conflictPart(conflictPaths)] : [];
   const before = [...notes, ...conflict];
   return [...before, ...(before.length > 0 ? ["# The task"] : []), prompt, CLOSING].join("\n\n");
 }
 
-/** Returns what a session is told that goes on after it was cut off. */
+/** Returns the message to a session that goes on after it was cut off. */
 export function resumeMessage(): string {
   return "Continue the task where you stopped.";
 }
 
-/** Returns what a session is told when a person wants the work changed. */
-export function changesMessage(told: {
+/** Returns the message to a session when a person requested changes of the work. */
+export function changesMessage(input: {
   prompt: string;
   comment?: string | null;
   comments: readonly LineComment[];
   /** For each of the comments, the lines of the diff it stands at. */
   diffContext: readonly string[];
 }): string {
-  const { prompt, comment, comments, diffContext } = told;
+  const { prompt, comment, comments, diffContext } = input;
   const remarks = comments.map(({ path, line, text }, i) => {
     const context = diffContext[i]?.replace(/\n$/, "");
     return [`${path}:${line}`, ...(context ? [fenced(context)] : []), text].join("\n");

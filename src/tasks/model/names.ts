@@ -24,8 +24,8 @@ export function titleOfPrompt(prompt: string): string {
   return "(no words)";
 }
 
-/** What one commit tells of its task. */
-export interface CommitTold {
+/** The task that a commit belongs to, as its message states it. */
+export interface TaskOfCommit {
   id: string;
   prompt: string;
   attempt: number;
@@ -35,10 +35,10 @@ export interface CommitTold {
 }
 
 /**
- * Returns the message of a task's one commit: a subject, the whole prompt with line ends of LF, and what it belongs to
- * (spec/assignment 4.3). Of the prompt only NUL is changed, which no commit can hold.
+ * Returns the message of a task's one commit: a subject, the whole prompt with line ends of LF, and trailers that name
+ * the task (spec/assignment 4.3). NUL in the prompt is replaced, because no commit can hold it.
  */
-export function commitMessage({ id, prompt, attempt, agent, dependencies }: CommitTold): string {
+export function commitMessage({ id, prompt, attempt, agent, dependencies }: TaskOfCommit): string {
   const body = prompt.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", "\ufffd").replace(/\n+$/, "");
   const trailers = [
     `AA-Task: ${inTrailer(id)}`,

@@ -1,24 +1,24 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
 import { isInGitFolder, isInTree } from "./action.ts";
 
-/** Where and how something would be done: what policy goes by beside the wish itself. Agents can say none of it. */
+/** Where and how a call would run: facts that policy uses besides the request itself. Agents cannot set any of them. */
 export interface ActionFacts {
-  /** Of a path. */
+  /** Set for actions on a path. */
   place?: "tree" | "outside";
-  sandbox: Sandbox;
-  /** Of a command line. */
+  sandbox: SandboxKind;
+  /** Set for a command line. */
   command?: "allowed" | "reads" | "other";
 }
 
 /** Returns the facts about what an agent wants to do. */
 export function actionFacts(
-  wish: { action: PermissionAction; resource: string; leadsOutside?: boolean },
-  { sandbox, allowCommands }: { sandbox: Sandbox; allowCommands: readonly (readonly string[])[] },
+  input: { action: PermissionAction; resource: string; leadsOutside?: boolean },
+  { sandbox, allowCommands }: { sandbox: SandboxKind; allowCommands: readonly (readonly string[])[] },
 ): ActionFacts {
-  const { action, resource, leadsOutside = false } = wish;
+  const { action, resource, leadsOutside = false } = input;
   const isPlaced = action === "read" || action === "write" || action === "reconfigure";
-  // What stands in .git makes git run programs: it is none of the work.
+  // A file in .git can make git run programs, so it does not count as part of the work.
   const isWork = action === "read" || !isInGitFolder(resource);
   const place = isInTree(resource) && !leadsOutside && isWork ? "tree" : "outside";
   return {

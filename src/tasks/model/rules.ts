@@ -20,7 +20,7 @@ export interface RepoRules {
   startOn: StartOn;
   onConflict: "ask" | "agent";
   onStale: "mark" | "rerun";
-  /** What approving does to which branch; null for nothing. */
+  /** How an approval merges the work, and into which branch; null if it merges nothing. */
   onApprove: { how: (typeof MERGES)[number]; target: string } | null;
 }
 

@@ -1,6 +1,6 @@
-import type { AddressedForm, Outcome } from "../../requests/model/request.ts";
+import type { RequestForm, Outcome } from "../../requests/model/request.ts";
 import { titleOfPrompt } from "./names.ts";
-import type { Attempt, AttemptUsage, Diffstat, Task, ReviewVerdict } from "./task.ts";
+import type { Attempt, AttemptUsage, Diffstat, Task, ReviewDecision } from "./task.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** The door of what people are asked about tasks. */
@@ -8,8 +8,8 @@ export const ASSIGNMENT_DOOR = "assignment";
 
 const REQUEST_CHANGES = "Request changes";
 
-/** What may be said of finished work; words alone ask for changes. */
-export const REVIEW_FORM: AddressedForm = {
+/** The answers to a request about finished work; a text without an option requests changes. */
+export const REVIEW_FORM: RequestForm = {
   kind: "reply",
   options: [
     { name: "approve", title: "Approve", description: "The work stands as it is.", interactive: false },
@@ -28,8 +28,8 @@ export const REVIEW_FORM: AddressedForm = {
   ],
 };
 
-/** What may be done where dependencies do not merge. */
-export const CONFLICT_FORM: AddressedForm = {
+/** The answers to a request about dependencies that do not merge. */
+export const CONFLICT_FORM: RequestForm = {
   kind: "reply",
   listed: true,
   options: [
@@ -40,20 +40,20 @@ export const CONFLICT_FORM: AddressedForm = {
 };
 
 /** Returns what a person says of the work; null where changes are wanted and nobody says which. */
-export function verdictOf({
+export function reviewDecisionOf({
   option,
   text,
-}: Pick<Outcome, "option" | "text">): { verdict: ReviewVerdict; comment: string | null } | null {
+}: Pick<Outcome, "option" | "text">): { verdict: ReviewDecision; comment: string | null } | null {
   const named = [REVIEW_FORM, CONFLICT_FORM].flatMap((form) => (form.kind === "reply" ? form.options : []));
-  const said = text?.trim() ?? "";
+  const words = text?.trim() ?? "";
   // A choice that was written out is no comment.
-  const comment = said === "" || named.some(({ name, title }) => said === name || said === title) ? null : said;
-  const chosen = option ?? (said === REQUEST_CHANGES ? "request_changes" : undefined);
+  const comment = words === "" || named.some(({ name, title }) => words === name || words === title) ? null : words;
+  const chosen = option ?? (words === REQUEST_CHANGES ? "request_changes" : undefined);
   if (chosen === "approve" || chosen === "reject") return { verdict: chosen, comment };
   return comment === null ? null : { verdict: "request_changes", comment };
 }
 
-/** What came of an attempt, as far as whoever reviews it is told. */
+/** The facts about an attempt's result that a reviewer sees. */
 export interface ReviewFacts {
   changed: boolean;
   diffstat: Diffstat;
@@ -64,9 +64,9 @@ export interface ReviewFacts {
   warnings: readonly string[];
 }
 
-/** What was asked on the way, and how that ended. */
+/** The requests that an attempt made, and their outcomes. */
 export interface AskedOnTheWay {
-  /** With people, the newest last: what was asked, and what was said. */
+  /** Requests to people with their outcomes, the newest last. */
   people: readonly { title: string; outcome: string }[];
   /** How many a rule decided. */
   byPolicy: number;
@@ -83,7 +83,7 @@ export function taskTitle(does: string, { id, prompt }: Pick<Task, "id" | "promp
   return cutTo(200, `${does} ${id}: ${titleOfPrompt(prompt)}`);
 }
 
-/** Returns what whoever reviews work is told of it. */
+/** Returns the text about finished work for its reviewer. */
 export function reviewWords(
   task: Pick<Task, "repo" | "id" | "prompt" | "stale">,
   attempt: Pick<Attempt, "n" | "agent" | "sandbox" | "usage">,
@@ -119,7 +119,7 @@ export function reviewWords(
   ]);
 }
 
-/** Returns what whoever decides a conflict is told of it. */
+/** Returns the text about a conflict for the person who decides it. */
 export function conflictWords(
   task: Pick<Task, "repo" | "id" | "prompt">,
   { paths, deps }: { paths: readonly string[]; deps: readonly string[] },

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { TaskConflict } from "./conflict.ts";
 
 /** Where a task is (spec/assignment 3). */
@@ -19,7 +19,7 @@ export const TASK_STATES = [
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** What clients of the specification know, and `error` for what will not complete. */
+/** The statuses that clients of the specification know; `error` is a task that will not complete. */
 export const TASK_STATUSES = ["queued", "in-progress", "completed", "error"] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
@@ -88,7 +88,7 @@ export interface Diffstat {
   deletions: number;
 }
 
-/** What is done for somebody, as it stands now. */
+/** A task in its present state. */
 export interface Task {
   repo: string;
   id: string;
@@ -112,9 +112,9 @@ export interface Task {
   blockedReason: string | null;
   error: string | null;
   stale: boolean;
-  /** What it builds on that does not merge; null in any state but `conflict`. */
+  /** The dependencies that do not merge; null in every state but `conflict`. */
   conflict: TaskConflict | null;
-  /** What a person chose about dependencies that do not merge: the agent resolves it. */
+  /** True if a person left the conflict of its dependencies to the agent. */
   resolveConflict: boolean;
   commit: string | null;
   changed: boolean | null;
@@ -156,7 +156,7 @@ export interface Attempt {
   startSha: string | null;
   commitSha: string | null;
   changed: boolean | null;
-  sandbox: Sandbox | null;
+  sandbox: SandboxKind | null;
   agentVersion: string | null;
   usage: AttemptUsage | null;
   /** The newest line of the supervisor's log that is in the events. */
@@ -165,7 +165,7 @@ export interface Attempt {
   endedAt: number | null;
 }
 
-/** What an attempt has cost so far, as its agent counts. */
+/** The use of an attempt so far, as its agent counts it. */
 export interface AttemptUsage {
   turns?: number;
   inputTokens?: number;
@@ -174,7 +174,7 @@ export interface AttemptUsage {
   workMs?: number;
 }
 
-/** What is told of a task (spec/assignment 11). */
+/** The types of events of a task (spec/assignment 11). */
 export const TASK_EVENT_TYPES = [
   "state",
   "message",
@@ -202,7 +202,7 @@ export interface TaskEvent extends NewTaskEvent {
 }
 
 export const REVIEW_VERDICTS = ["approve", "request_changes", "reject"] as const;
-export type ReviewVerdict = (typeof REVIEW_VERDICTS)[number];
+export type ReviewDecision = (typeof REVIEW_VERDICTS)[number];
 
 /** One remark about a line of the work. */
 export interface LineComment {
@@ -213,7 +213,7 @@ export interface LineComment {
 
 export interface Review {
   attempt: number;
-  verdict: ReviewVerdict;
+  verdict: ReviewDecision;
   comment: string | null;
   comments: readonly LineComment[];
   principal: string;

@@ -1,6 +1,6 @@
-import type { Sandbox } from "../../core/model/sandbox.ts";
+import type { SandboxKind } from "../../core/model/sandbox.ts";
 import { ownTaskOf } from "../../requests/model/task-of-request.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Request } from "../../requests/model/request.ts";
 import type { Attempt, AttemptState, AttemptUsage } from "../model/task.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
@@ -26,7 +26,7 @@ interface AttemptRow {
   start_sha: string | null;
   commit_sha: string | null;
   changed: number | null;
-  sandbox: Sandbox | null;
+  sandbox: SandboxKind | null;
   agent_version: string | null;
   usage_json: string | null;
   log_seq: number;
@@ -90,7 +90,7 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Stored
   return toAttempt(row);
 }
 
-/** What of an attempt changes; what is left out stays. */
+/** Changed fields of an attempt; fields left out stay as they are. */
 export type AttemptPatch = Partial<
   Pick<
     StoredAttempt,
@@ -137,8 +137,8 @@ function setsOf(patch: AttemptPatch): Sql[] {
 }
 
 /**
- * Changes an attempt that has not ended, where it is still of this epoch, or of any with null. Returns nothing when it is
- * not: whoever writes has lost it.
+ * Changes an attempt that has not ended, if it is still of this epoch, or of any epoch with null. Returns nothing
+ * otherwise: the caller has lost it.
  */
 export async function updateAttempt(
   tx: Tx,
@@ -202,10 +202,10 @@ export async function findLongOver(on: Queryable, holders: string, forMs: number
 }
 
 /**
- * Returns live attempts of workshops but `holder` that nothing was heard of for more than `forMs`: those that are to end,
- * or those that are not.
+ * Returns live attempts of workshops other than `holder` that have not reported for more than `forMs`: those that are
+ * to end, or those that are not.
  */
-export async function findUnheardAttempts(
+export async function findSilentAttempts(
   on: Queryable,
   { holder, isEnding, forMs }: { holder: string; isEnding: boolean; forMs: number },
 ): Promise<StoredAttempt[]> {
@@ -256,7 +256,7 @@ export async function listNewestAttempts(
   return rows.map(toAttempt);
 }
 
-/** What a live attempt waits for. */
+/** The question that a live attempt waits for. */
 export interface TaskQuestion {
   id: string;
   askId: string;
@@ -296,7 +296,7 @@ interface QuestionRow {
 }
 
 function safeTitleIn(wire: string): string | undefined {
-  return ownTaskOf({ wire: JSON.parse(wire) as AddressedAsk["wire"] })?.safe?.title;
+  return ownTaskOf({ wire: JSON.parse(wire) as Request["wire"] })?.safe?.title;
 }
 
 /** Returns open asks to people of agents whose attempts have ended, or are to end. */

@@ -3,10 +3,10 @@ import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_TASKS = 2000;
-/** Whoever holds an attempt ends it well within a minute of its job; where nobody is there, an hour later others do. */
+/** The holder of an attempt ends it within a minute of its job. If the holder is away, others end it an hour later. */
 const LONG_OVER_MS = 2 * 3_600_000;
 
-/** What must be so of tasks and their attempts, beside what the tables themselves refuse. */
+/** Invariants of tasks and their attempts that the tables themselves do not enforce. */
 export const ASSIGNMENT_CHECKS: readonly Check[] = [
   checkRows(
     "G1",
@@ -56,7 +56,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
   checkRows(
     "J2",
     "the job of an attempt that is to end, or has ended, has ended, or is the next attempt's",
-    // What a worker was lost with goes on as the same job.
+    // After a worker was lost, the next attempt goes on as the same job.
     (quick) => sql`SELECT a.attempt_id AS offender FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
       WHERE ${quick ? sql`a.ended_at IS NULL` : sql`1 = 1`} AND a.state IN ('ending', 'ended') AND j.ended_at IS NULL
         AND NOT (a.outcome = 'lost' AND EXISTS

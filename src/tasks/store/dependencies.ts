@@ -1,7 +1,7 @@
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
-/** What a task waits for, or was built on. */
+/** A task that another task waits for, or was built on. */
 export interface Dependency {
   id: string;
   dependsOn: string;

@@ -3,10 +3,10 @@ import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { boardTopic, taskTopic } from "../../core/store/wake.ts";
 
-/** So many events of a task, or of a repository's board, are kept: whoever follows has had time to read. */
+/** The most events of a task, or of a repository's board, that are kept: a follower has had time to read them. */
 const MOST_EVENTS = 20_000;
 
-/** What is told of all tasks of a repository; under a number of the repository's own. */
+/** An event of any task of a repository, with a sequence number of the repository. */
 export interface BoardEvent extends TaskEvent {
   id: string;
 }
@@ -30,7 +30,7 @@ const toEvent = (row: Omit<EventRow, "id">): TaskEvent => ({
 
 /**
  * Appends events to a task under its next numbers, states and questions also to its repository's board, and wakes
- * whoever follows them. Whoever writes to the board holds it to the end: nothing of a repository is locked after this.
+ * their followers. The transaction holds the board to its end: lock nothing of a repository after this.
  */
 export async function appendTaskEvents(
   tx: Tx,
@@ -61,17 +61,17 @@ async function appendBoard(
   { repo, id, attempt, now }: { repo: string; id: string; attempt: number; now: number },
   events: readonly NewTaskEvent[],
 ): Promise<void> {
-  const told = events.filter(({ type }) => type === "state" || type === "question");
-  if (told.length === 0) return;
+  const newEvents = events.filter(({ type }) => type === "state" || type === "question");
+  if (newEvents.length === 0) return;
   const { seq } = await one<{ seq: number }>(
     tx,
-    sql`INSERT INTO aa_boards (repo, seq) VALUES (${repo}, ${told.length})
-      ON CONFLICT (repo) DO UPDATE SET seq = aa_boards.seq + ${told.length} RETURNING seq`,
+    sql`INSERT INTO aa_boards (repo, seq) VALUES (${repo}, ${newEvents.length})
+      ON CONFLICT (repo) DO UPDATE SET seq = aa_boards.seq + ${newEvents.length} RETURNING seq`,
   );
-  for (const [i, { type, data }] of told.entries()) {
+  for (const [i, { type, data }] of newEvents.entries()) {
     await tx.all(
       sql`INSERT INTO aa_board (repo, seq, id, attempt, type, data_json, at)
-        VALUES (${repo}, ${seq - told.length + 1 + i}, ${id}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
+        VALUES (${repo}, ${seq - newEvents.length + 1 + i}, ${id}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
     );
   }
   if (seq > MOST_EVENTS) await tx.all(sql`DELETE FROM aa_board WHERE repo = ${repo} AND seq <= ${seq - MOST_EVENTS}`);
@@ -92,7 +92,7 @@ export async function listTaskEvents(
   return rows.map(toEvent);
 }
 
-/** Returns what was told of a repository's tasks after a number, oldest first. */
+/** Returns the events of a repository's board after a number, oldest first. */
 export async function listBoardEvents(
   on: Queryable,
   repo: string,

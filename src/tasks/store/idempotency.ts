@@ -15,8 +15,8 @@ export interface TaskClaim {
 }
 
 /**
- * Takes the key for a submission; whoever comes with the same key meanwhile waits for this transaction. Returns nothing
- * when it was free, else the hash of the body it stands for.
+ * Takes the key for a submission. A concurrent submission with the same key waits for this transaction. Returns
+ * undefined if the key was free, else the hash of the body it stands for.
  */
 export async function claimTaskKey(tx: Tx, claim: TaskClaim): Promise<string | undefined> {
   const { keyHash, repo, key, bodyHash, id } = claim;

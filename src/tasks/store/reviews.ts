@@ -1,4 +1,4 @@
-import type { LineComment, Review, ReviewVerdict } from "../model/task.ts";
+import type { LineComment, Review, ReviewDecision } from "../model/task.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
@@ -15,7 +15,7 @@ export async function insertReview(tx: Tx, repo: string, id: string, review: Omi
 export async function listReviews(on: Queryable, repo: string, id: string): Promise<Review[]> {
   const rows = await on.all<{
     attempt: number;
-    verdict: ReviewVerdict;
+    verdict: ReviewDecision;
     comment: string | null;
     comments_json: string;
     principal: string;

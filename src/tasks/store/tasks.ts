@@ -69,7 +69,7 @@ function toTask(row: TaskRow): Task {
  * start depends on others. Events of an attempt need only the task's own row.
  */
 export async function lockRepo(tx: Tx, repo: string): Promise<void> {
-  // SQLite has one writer: whoever is in a transaction holds everything.
+  // SQLite has one writer: a transaction locks everything.
   if (tx.dialect === "sqlite") return;
   await tx.all(
     sql`INSERT INTO aa_repos (repo, places) VALUES (${repo}, 0)
@@ -103,7 +103,7 @@ export async function findTaskOrphans(on: Queryable, door: string, limit: number
   return rows.map((row) => row.ask_id);
 }
 
-/** What is submitted. */
+/** A task as it is submitted. */
 export type NewTask = Pick<
   Task,
   "repo" | "id" | "slug" | "prompt" | "warnings" | "agent" | "base" | "startOn" | "principal"
@@ -137,7 +137,7 @@ export async function putTask(tx: Tx, task: NewTask): Promise<Task> {
   return toTask(row);
 }
 
-/** What of a task changes beside its state; what is left out stays. */
+/** Changed fields of a task besides its state; fields left out stay as they are. */
 export interface TaskPatch extends Partial<
   Pick<
     Task,
@@ -158,13 +158,13 @@ export interface TaskPatch extends Partial<
 > {
   /** Where the task's branch was last published. */
   publishedSha?: string | null;
-  /** What a person wants changed, for the next attempt. */
+  /** The changes that a person requested, for the next attempt. */
   feedback?: unknown;
-  /** What a review leaves to be done in git. */
+  /** The steps in git that a review requires. */
   after?: AfterReview | null;
 }
 
-/** What a review leaves to be done in git: of finished work, by the attempt that did it. */
+/** The steps in git that a review of finished work requires, with the attempt that did the work. */
 export interface AfterReview {
   is: "approve" | "reject";
   attempt: number;
@@ -274,7 +274,7 @@ export async function findFirstInLine(
   return row && { task: toTask(row), place: row.place };
 }
 
-/** What the next attempt, and what is to be done in git, go by. */
+/** Fields of a task that only the next attempt and the steps in git after a review use. */
 export interface TaskMemory {
   publishedSha: string | null;
   feedback: unknown;

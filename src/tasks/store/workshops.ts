@@ -1,7 +1,7 @@
 import type { Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** A workshop was heard of now. */
+/** Notes that a workshop reported now. */
 export async function noteWorkshop(tx: Tx, holder: string): Promise<void> {
   await tx.all(
     sql`INSERT INTO aa_workshops (holder, seen_at) VALUES (${holder}, parley_now())
@@ -9,7 +9,7 @@ export async function noteWorkshop(tx: Tx, holder: string): Promise<void> {
   );
 }
 
-/** Forgets workshops that were not heard of for so long, and hold nothing. */
+/** Deletes workshops that have not reported for `forMs`, and hold nothing. */
 export async function forgetWorkshops(tx: Tx, forMs: number): Promise<void> {
   await tx.all(
     sql`DELETE FROM aa_workshops WHERE seen_at <= (SELECT parley_now()) - ${forMs}

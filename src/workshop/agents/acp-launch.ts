@@ -3,7 +3,7 @@ import type { AgentOrder, Launch } from "./agent.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 
-/** What an ACP agent needs besides its command. */
+/** The needs of one kind of ACP agent, besides its command. */
 interface Flavour {
   /** Returns what is added to its environment; writes what it reads. */
   prepare(order: AgentOrder): Promise<Readonly<Record<string, string>>>;

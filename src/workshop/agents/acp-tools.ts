@@ -8,7 +8,7 @@ import { PARLEY_TOOLS } from "./parley-tools.ts";
 const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
-/** Returns the name of a tool, as far as the agent tells it: some put it into the call's id, some into its title. */
+/** Returns the name of a tool, as far as the agent sends it: some put it into the call's id, some into its title. */
 export function toolOf(call: JsonObject): string {
   const named = /^([a-z][a-z0-9_]*?)(?:__|-)/.exec(textOf(call["toolCallId"]) ?? "")?.[1];
   const title = textOf(call["title"]);
@@ -31,8 +31,8 @@ export function writesOf(call: JsonObject): { path: string; text: string | undef
 }
 
 /**
- * Returns what was asked to be allowed, as people see it. Ids are left out, and so is what the agent said before: the same
- * call is the same wish after a resume.
+ * Returns the input of a permission request, as people see it. Ids and earlier output of the agent are left out, so
+ * that the same call makes the same request after a resume.
  */
 export function inputOf(asked: JsonObject): JsonObject {
   const parts = ["title", "kind", "rawInput", "locations", "content"];
@@ -64,7 +64,7 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
   return [{ action: "tool", resource: tool }];
 }
 
-/** A prompt to fetch may name several places: each host is one wish. */
+/** Returns one request for each host that a prompt to fetch names. */
 function fetchesOf(text: string, tool: string): Deed[] {
   const hosts = new Set((text.match(ADDRESSES) ?? []).map((url) => reaching(url).resource));
   return [...(hosts.size > 0 ? hosts : [tool])].map((resource) => ({ action: "network", resource }));

@@ -7,7 +7,7 @@ import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 const MOST_CALLS = 1000;
 const MOST_PENDING_CHARACTERS = 65_536;
 
-/** Hears what an ACP agent says of its work, in pieces, and tells it in whole messages. */
+/** Receives the updates of an ACP agent in pieces, and reports them as whole messages. */
 export class AcpUpdates {
   readonly #told: AgentCallbacks;
   /** Calls of tools that go on, with all that was said of them; their first words name the tool. */
@@ -18,11 +18,11 @@ export class AcpUpdates {
   #usage: AttemptUsage = {};
   #isMuted = false;
 
-  constructor(told: AgentCallbacks) {
-    this.#told = told;
+  constructor(callbacks: AgentCallbacks) {
+    this.#told = callbacks;
   }
 
-  /** Hears nothing for a while: a session that is loaded is told again from its beginning. */
+  /** Ignores updates for a while: an agent that loads a session sends it again from its beginning. */
   mute(): void {
     this.#isMuted = true;
   }
@@ -60,7 +60,7 @@ export class AcpUpdates {
     return { name: before.name, call: { ...merged, kind, ...(Object.keys(rawInput).length > 0 && { rawInput }) } };
   }
 
-  /** Tells what has gathered. */
+  /** Reports the gathered text. */
   flush(): void {
     if (this.#kind === "agent_message_chunk" && this.#text.trim() !== "") this.#lastWords = this.#text;
     if (this.#text.trim() !== "") this.#told.message(shown(this.#text));

@@ -18,7 +18,7 @@ export const acp: Agent = {
   type: "acp",
   needsSandbox: true,
   launch: launchAcp,
-  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told, interrupt).run(),
+  converse: (order, pipes, callbacks, interrupt) => new Conversation(order, pipes, callbacks, interrupt).run(),
 };
 
 class Conversation {
@@ -29,19 +29,19 @@ class Conversation {
   readonly #rpc: Rpc;
   readonly #files: TreeFiles;
   readonly #updates: AcpUpdates;
-  /** What may be written because its permission was given, by path: the agent writes it through us then. */
+  /** Texts that the agent has permission to write, by path. The agent then writes them through this adapter. */
   readonly #granted = new Map<string, string | undefined>();
-  /** Reasons of denials in this turn: an answer has no room for them. */
+  /** Reasons of denials in this turn: the protocol's answer has no field for them. */
   #reasons: string[] = [];
   #session = "";
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks, interrupt: AbortSignal) {
+  constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks, interrupt: AbortSignal) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = told;
+    this.#told = callbacks;
     this.#interrupt = interrupt;
     this.#files = openTreeFiles(order.tree, order.treeOutside);
-    this.#updates = new AcpUpdates(told);
+    this.#updates = new AcpUpdates(callbacks);
     const notice = (method: string, params: JsonObject) => {
       if (method === "session/update") this.#updates.take(objectOf(params["update"]));
     };
@@ -91,7 +91,7 @@ class Conversation {
       const { stopReason } = done;
       const reasons = this.#reasons.splice(0);
       if (stopReason === "cancelled" && !this.#interrupt.aborted) return failed("The agent broke off its turn.");
-      // A denial ends the turn of some agents, and none has been told why.
+      // A denial ends the turn of some agents, and no agent has received the reason yet.
       if (reasons.length > 0 && (stopReason === "end_turn" || stopReason === "refusal")) {
         text = `${reasons.join("\n")}\n\nGo on with the task, if there is still something to do.`;
         continue;
@@ -163,8 +163,8 @@ class Conversation {
     if (isParleyTool(call)) return chosen("allow_once");
     const input = inputOf(objectOf(params["toolCall"]));
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
-      const wish = { tool: name, input, ...deed };
-      const decision = await this.#told.permission(wish);
+      const permissionRequest = { tool: name, input, ...deed };
+      const decision = await this.#told.permission(permissionRequest);
       if (decision.allow) continue;
       if (decision.canceled || this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
       this.#reasons.push(`${name} was denied: ${decision.why}`);
@@ -193,15 +193,15 @@ class Conversation {
     const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
     this.#granted.delete(deed.resource);
     if (!isGranted) {
-      const wish = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
-      const decision = await this.#told.permission(wish);
+      const input = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
+      const decision = await this.#told.permission(input);
       if (!decision.allow) throw new RpcError(DENIED, decision.why);
     }
     await this.#files.write(path, content);
     return {};
   }
 
-  /** What other agents call usage here is that of their last word only. */
+  /** Counts the tokens of a turn. The usage that other agents report in this field covers only their last message. */
   #count(done: JsonObject): void {
     const tokens = objectOf(objectOf(objectOf(done["_meta"])["quota"])["token_count"]);
     const [inputTokens, outputTokens] = [countOf(tokens["input_tokens"]), countOf(tokens["output_tokens"])];

@@ -1,22 +1,22 @@
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
   PermissionDecision,
-  PermissionWish,
+  PermissionRequest,
   QuestionAnswer,
-  QuestionWish,
+  AgentQuestion,
 } from "../../tasks/model/attempt-asks.ts";
 
 export type {
   PermissionDecision,
-  PermissionWish,
+  PermissionRequest,
   QuestionAnswer,
-  QuestionWish,
+  AgentQuestion,
 } from "../../tasks/model/attempt-asks.ts";
 
 /**
- * What an adapter is: it starts an agent's conversation over the agent's own protocol, tells what happens in one set of
- * words, passes permission prompts and questions on, interrupts, resumes. It decides nothing (spec/assignment 7).
- * It runs in the supervisor's process, and knows neither the server nor the jail.
+ * An adapter to one kind of agent. It starts a conversation over the agent's own protocol, reports what happens in the
+ * same form for all agents, passes on permission prompts and questions, interrupts and resumes. It decides nothing
+ * (spec/assignment 7). It runs in the supervisor's process, and knows neither the server nor the jail.
  */
 export interface Agent {
   /** As in the settings: `claude`, `codex`, `acp`, `command`. */
@@ -31,7 +31,7 @@ export interface Agent {
    * words, and the supervisor sees to the rest. When the work is done it closes the agent's input and resolves; the
    * process may need a moment more to save its session and go.
    */
-  converse(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks, interrupt: AbortSignal): Promise<AgentEnd>;
+  converse(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks, interrupt: AbortSignal): Promise<AgentEnd>;
 }
 
 export type AgentType = "claude" | "codex" | "acp" | "command";
@@ -50,7 +50,7 @@ export interface AgentSettings {
   keyProxy?: boolean;
 }
 
-/** What an agent is to do, and where. Paths are those that the agent itself sees: in the jail `/parley/...`. */
+/** The settings and folders of one agent. Paths are those that the agent itself sees: in the jail `/parley/...`. */
 export interface AgentOrder {
   settings: AgentSettings;
   tree: string;
@@ -89,19 +89,19 @@ export interface AgentPipes {
   exited: Promise<{ code: number | null; signal: string | null; stderr: string }>;
 }
 
-/** What the adapter tells while the agent works. */
+/** Called by the adapter while the agent works. */
 export interface AgentCallbacks {
   session(id: string, agentVersion?: string): void;
-  /** What the agent said, or thought aloud. */
+  /** A text that the agent wrote, or a thought that it showed. */
   message(text: string): void;
   /** A tool the agent uses or has used, as far as it says so. */
   tool(use: { name: string; input?: unknown; result?: string; isError?: boolean }): void;
   usage(usage: AttemptUsage): void;
   error(text: string): void;
   /** The agent wants to do something, and waits. Resolves with the decision; also, denied, when the attempt ends. */
-  permission(wish: PermissionWish): Promise<PermissionDecision>;
+  permission(permissionRequest: PermissionRequest): Promise<PermissionDecision>;
   /** The agent asks something, and waits. */
-  question(wish: QuestionWish): Promise<QuestionAnswer>;
+  question(agentQuestion: AgentQuestion): Promise<QuestionAnswer>;
 }
 
 /** How the conversation ended. `died` when the agent went without a result: it may be resumed. */

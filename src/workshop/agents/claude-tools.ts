@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
-import type { PermissionWish } from "./agent.ts";
+import type { PermissionRequest } from "./agent.ts";
 import { objectOf, objectsOf, textOf } from "./json-lines.ts";
 
 /** The member of a tool's input that names the path it reads; without one it reads the tree. */
@@ -21,7 +21,7 @@ const WRITES: Readonly<Record<string, string>> = {
 const EXECUTES = new Set(["Bash", "PowerShell", "Monitor"]);
 
 /** Returns what a call of one of Claude Code's tools is. */
-export function claudeWish(tool: string, input: JsonObject, tree: string): PermissionWish {
+export function claudePermission(tool: string, input: JsonObject, tree: string): PermissionRequest {
   const diff = WRITES[tool] === undefined ? undefined : diffOf(input);
   return { tool, input, ...deedOf(tool, input, tree), ...(diff !== undefined && { diff }) };
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, AgentCallbacks } from "./agent.ts";
-import { claudeWish } from "./claude-tools.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
+import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
 import { PARLEY_TOOLS, TOOL_TIMEOUT_MS } from "./parley-tools.ts";
@@ -32,7 +32,7 @@ export const claude: Agent = {
   type: "claude",
   needsSandbox: false,
   launch,
-  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told).run(interrupt),
+  converse: (order, pipes, callbacks, interrupt) => new Conversation(order, pipes, callbacks).run(interrupt),
 };
 
 async function launch(order: AgentOrder): Promise<Launch> {
@@ -78,10 +78,10 @@ class Conversation {
   #pending = 0;
   #isOver = false;
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks) {
+  constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = told;
+    this.#told = callbacks;
   }
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {
@@ -110,19 +110,19 @@ class Conversation {
 
   /** Does what a line is about; returns the end when it was the last. */
   #take(line: string): AgentEnd | undefined {
-    const said = readObject(line);
-    if (!said) return this.#refuseLong(line);
-    switch (said["type"]) {
+    const message = readObject(line);
+    if (!message) return this.#refuseLong(line);
+    switch (message["type"]) {
       case "system":
-        return this.#system(said);
+        return this.#system(message);
       case "assistant":
-        return this.#assistant(said);
+        return this.#assistant(message);
       case "user":
-        return this.#results(said);
+        return this.#results(message);
       case "control_request":
-        return this.#request(textOf(said["request_id"]) ?? "", objectOf(said["request"]));
+        return this.#request(textOf(message["request_id"]) ?? "", objectOf(message["request"]));
       case "result":
-        return this.#result(said);
+        return this.#result(message);
       default:
         return undefined;
     }
@@ -136,14 +136,14 @@ class Conversation {
     this.#write({ type: "control_response", response });
   }
 
-  #system(said: JsonObject): undefined {
-    if (said["subtype"] !== "init") return;
+  #system(message: JsonObject): undefined {
+    if (message["subtype"] !== "init") return;
     this.#hasBegun = true;
-    this.#told.session(textOf(said["session_id"]) ?? this.#order.sessionId, textOf(said["claude_code_version"]));
+    this.#told.session(textOf(message["session_id"]) ?? this.#order.sessionId, textOf(message["claude_code_version"]));
   }
 
-  #assistant(said: JsonObject): undefined {
-    const message = objectOf(said["message"]);
+  #assistant(agentMessage: JsonObject): undefined {
+    const message = objectOf(agentMessage["message"]);
     for (const part of objectsOf(message["content"])) {
       const text = textOf(part["text"]) ?? textOf(part["thinking"]);
       if (text?.trim()) this.#told.message(shown(text));
@@ -154,14 +154,14 @@ class Conversation {
       this.#calls.set(textOf(part["id"]) ?? "", name);
     }
     const id = textOf(message["id"]);
-    // What a helper of the agent says is no turn of the agent's own.
-    if (id === undefined || textOf(said["parent_tool_use_id"]) !== undefined || this.#turns.has(id)) return;
+    // A message of a subagent does not count as a turn of the agent.
+    if (id === undefined || textOf(agentMessage["parent_tool_use_id"]) !== undefined || this.#turns.has(id)) return;
     this.#turns.add(id);
     this.#told.usage({ turns: this.#turns.size });
   }
 
-  #results(said: JsonObject): undefined {
-    for (const part of objectsOf(objectOf(said["message"])["content"])) {
+  #results(message: JsonObject): undefined {
+    for (const part of objectsOf(objectOf(message["message"])["content"])) {
       if (part["type"] !== "tool_result") continue;
       const { content } = part;
       const result =
@@ -187,40 +187,40 @@ class Conversation {
 
   async #decide(id: string, tool: string, input: JsonObject): Promise<void> {
     this.#pending += 1;
-    const verdict = await this.#verdict(tool, input).catch((error: unknown) => denial(String(error)));
+    const reply = await this.#verdict(tool, input).catch((error: unknown) => denial(String(error)));
     this.#pending -= 1;
-    this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: verdict } });
+    this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: reply } });
   }
 
   async #verdict(tool: string, input: JsonObject): Promise<JsonObject> {
     if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
     if (tool === ASKING_TOOL) return this.#answers(input);
-    const decision = await this.#told.permission(claudeWish(tool, input, this.#order.tree));
+    const decision = await this.#told.permission(claudePermission(tool, input, this.#order.tree));
     return decision.allow ? { behavior: "allow", updatedInput: input } : denial(decision.why);
   }
 
   /** Asks each of the questions; the agent gets what was answered, and for the rest why nobody did. */
   async #answers(input: JsonObject): Promise<JsonObject> {
-    const wishes = objectsOf(input["questions"]).map(questionWish);
-    if (wishes.length === 0) return denial("The call holds no question.");
-    const given = await Promise.all(wishes.map((wish) => this.#told.question(wish)));
+    const questions = objectsOf(input["questions"]).map(claudeQuestion);
+    if (questions.length === 0) return denial("The call holds no question.");
+    const given = await Promise.all(questions.map((question) => this.#told.question(question)));
     const whyNot = given.find((one) => "none" in one);
     if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);
-    const texts = given.map((one, i) => ("none" in one ? `(no answer: ${one.why})` : chosenIn(wishes[i], one.text)));
-    const answers = Object.fromEntries(wishes.map(({ text }, i) => [text, texts[i] ?? ""]));
+    const texts = given.map((one, i) => ("none" in one ? `(no answer: ${one.why})` : chosenIn(questions[i], one.text)));
+    const answers = Object.fromEntries(questions.map(({ text }, i) => [text, texts[i] ?? ""]));
     return { behavior: "allow", updatedInput: { ...input, answers } };
   }
 
-  #result(said: JsonObject): AgentEnd {
-    const usage = usageOf(said);
+  #result(message: JsonObject): AgentEnd {
+    const usage = usageOf(message);
     this.#told.usage(usage);
-    const summary = textOf(said["result"]);
-    if (said["is_error"] !== true && said["subtype"] === "success") {
+    const summary = textOf(message["result"]);
+    if (message["is_error"] !== true && message["subtype"] === "success") {
       return { is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };
     }
-    const errors = Array.isArray(said["errors"]) ? said["errors"].filter((one) => typeof one === "string") : [];
+    const errors = Array.isArray(message["errors"]) ? message["errors"].filter((one) => typeof one === "string") : [];
     const error =
-      summary ?? (errors.join("\n") || textOf(said["subtype"])) ?? "Claude Code failed and did not say why.";
+      summary ?? (errors.join("\n") || textOf(message["subtype"])) ?? "Claude Code failed and did not say why.";
     if (this.#order.resume !== null && UNKNOWN_SESSION.test(error)) return { is: "died", error, canResume: false };
     return { is: "failed", error: shown(error), usage };
   }
@@ -236,7 +236,7 @@ function request(id: string, what: JsonObject): JsonObject {
 
 const denial = (message: string): JsonObject => ({ behavior: "deny", message });
 
-function questionWish(question: JsonObject): QuestionWish {
+function claudeQuestion(question: JsonObject): AgentQuestion {
   const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
     const text = textOf(description);
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
@@ -245,18 +245,18 @@ function questionWish(question: JsonObject): QuestionWish {
 }
 
 /** Returns several choices as Claude Code takes them: their labels, with commas between them. */
-function chosenIn(wish: QuestionWish | undefined, words: string): string {
-  if (!wish?.multiple) return words;
-  const labels = wish.options.map(({ label }) => label);
+function chosenIn(question: AgentQuestion | undefined, words: string): string {
+  if (!question?.multiple) return words;
+  const labels = question.options.map(({ label }) => label);
   return chosenLabels(words, labels).join(", ");
 }
 
-function usageOf(said: JsonObject): AttemptUsage {
-  const tokens = objectOf(said["usage"]);
+function usageOf(message: JsonObject): AttemptUsage {
+  const tokens = objectOf(message["usage"]);
   const inputs = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
   const inputTokens = inputs.reduce((sum, name) => sum + (countOf(tokens[name]) ?? 0), 0);
-  const [turns, outputTokens] = [countOf(said["num_turns"]), countOf(tokens["output_tokens"])];
-  const [costUsd, workMs] = [countOf(said["total_cost_usd"]), countOf(said["duration_ms"])];
+  const [turns, outputTokens] = [countOf(message["num_turns"]), countOf(tokens["output_tokens"])];
+  const [costUsd, workMs] = [countOf(message["total_cost_usd"]), countOf(message["duration_ms"])];
   return {
     inputTokens,
     ...(turns !== undefined && { turns }),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
-import type { PermissionWish, QuestionWish, AgentCallbacks } from "./agent.ts";
+import type { PermissionRequest, AgentQuestion, AgentCallbacks } from "./agent.ts";
 import { objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
 
@@ -10,7 +10,7 @@ const BY_SHELL = /^(?:\/usr)?\/bin\/(?:ba|z|da)?sh -l?c ([^]+)$/;
 /** Changes under way at one time; those of before are forgotten, and so not allowed. */
 const MOST_CHANGES = 1000;
 
-/** What Codex wants to know of its client, in its words (spec/assignment 7). */
+/** Answers the requests that Codex sends to its client (spec/assignment 7). */
 export class CodexRequests {
   readonly #told: AgentCallbacks;
   readonly #tree: string;
@@ -18,9 +18,9 @@ export class CodexRequests {
   /** Changes of files that are being made, by the item they belong to: a request names the item alone. */
   readonly #changes = new Map<string, JsonObject[]>();
 
-  /** `explain` tells the model why something was denied: the answer itself has no room for it. */
-  constructor(told: AgentCallbacks, tree: string, explain: (why: string) => void) {
-    this.#told = told;
+  /** `explain` sends the model the reason of a denial: the answer itself has no field for it. */
+  constructor(callbacks: AgentCallbacks, tree: string, explain: (why: string) => void) {
+    this.#told = callbacks;
     this.#tree = tree;
     this.#explain = explain;
   }
@@ -35,11 +35,11 @@ export class CodexRequests {
     this.#changes.delete(id);
   }
 
-  /** Returns what Codex is answered. @throws {RpcError} for what it is not told */
+  /** Returns the answer to a request of Codex. @throws {RpcError} for a request that Parley does not answer */
   async answer(method: string, params: JsonObject): Promise<JsonObject> {
     switch (method) {
       case "item/commandExecution/requestApproval":
-        return this.#decision([commandWish(params, this.#tree)]);
+        return this.#decision([commandPermission(params, this.#tree)]);
       case "item/fileChange/requestApproval":
         return this.#decision(this.#fileWishes(params));
       case "item/permissions/requestApproval":
@@ -53,18 +53,18 @@ export class CodexRequests {
     }
   }
 
-  /** What has several parts is allowed when each of them is. */
-  async #decision(wishes: readonly PermissionWish[]): Promise<JsonObject> {
-    for (const wish of wishes) {
-      const decision = await this.#told.permission(wish);
+  /** Accepts a request of several parts only if each part is allowed. */
+  async #decision(permissions: readonly PermissionRequest[]): Promise<JsonObject> {
+    for (const permission of permissions) {
+      const decision = await this.#told.permission(permission);
       if (decision.allow) continue;
       if (!decision.canceled) this.#explain(decision.why);
       return { decision: decision.canceled ? "cancel" : "decline" };
     }
-    return { decision: wishes.length > 0 ? "accept" : "decline" };
+    return { decision: permissions.length > 0 ? "accept" : "decline" };
   }
 
-  #fileWishes(params: JsonObject): PermissionWish[] {
+  #fileWishes(params: JsonObject): PermissionRequest[] {
     const changes = this.#changes.get(textOf(params["itemId"]) ?? "") ?? [];
     const root = textOf(params["grantRoot"]);
     // A root would be open for the rest of the session, which nobody can look at.
@@ -72,7 +72,7 @@ export class CodexRequests {
     return changes.flatMap((change) => {
       const paths = [textOf(change["path"]), textOf(objectOf(change["kind"])["move_path"])];
       const diff = textOf(change["diff"]);
-      return paths.flatMap((path): PermissionWish[] =>
+      return paths.flatMap((path): PermissionRequest[] =>
         path === undefined
           ? []
           : [{ tool: "fileChange", input: change, ...writing(path, this.#tree), ...(diff !== undefined && { diff }) }],
@@ -83,20 +83,20 @@ export class CodexRequests {
   async #permissions(params: JsonObject): Promise<JsonObject> {
     const permissions = objectOf(params["permissions"]);
     const input = { permissions, ...reasonOf(params) };
-    const wish: PermissionWish = {
+    const permission: PermissionRequest = {
       tool: "request_permissions",
       input,
       action: "tool",
       resource: "request_permissions",
     };
-    const { allow } = await this.#told.permission(wish);
+    const { allow } = await this.#told.permission(permission);
     const asked = Object.entries(permissions).filter(([, value]) => value !== null);
     return { permissions: allow ? Object.fromEntries(asked) : {}, scope: "turn" };
   }
 
   async #userInput(params: JsonObject): Promise<JsonObject> {
     const questions = objectsOf(params["questions"]);
-    const given = await Promise.all(questions.map((question) => this.#told.question(questionWish(question))));
+    const given = await Promise.all(questions.map((question) => this.#told.question(codexQuestion(question))));
     const answers = questions.flatMap((question, i) => {
       const one = given[i];
       const id = textOf(question["id"]);
@@ -113,14 +113,14 @@ export class CodexRequests {
     const fields = Object.entries(objectOf(objectOf(params["requestedSchema"])["properties"]));
     if (fields.length === 0) {
       const input = { message, serverName: server };
-      const wish: PermissionWish = { tool: `mcp:${server}`, input, action: "tool", resource: `mcp:${server}` };
-      const decision = await this.#told.permission(wish);
+      const permission: PermissionRequest = { tool: `mcp:${server}`, input, action: "tool", resource: `mcp:${server}` };
+      const decision = await this.#told.permission(permission);
       const action = decision.allow ? "accept" : decision.canceled ? "cancel" : "decline";
       return { action, content: decision.allow ? {} : null, _meta: null };
     }
     const content: Record<string, unknown> = {};
     for (const [name, field] of fields) {
-      const given = await this.#told.question(fieldWish(message, name, objectOf(field)));
+      const given = await this.#told.question(fieldQuestion(message, name, objectOf(field)));
       if ("none" in given) return { action: "decline", content: null, _meta: null };
       content[name] = valueOf(given.text, objectOf(field));
     }
@@ -128,8 +128,8 @@ export class CodexRequests {
   }
 }
 
-/** Returns what a command is. Its input is without the ids of this run: the same command is the same wish after a resume. */
-export function commandWish(params: JsonObject, tree: string): PermissionWish {
+/** Returns the request for a command. It leaves out the ids of this run, so that it is the same after a resume. */
+export function commandPermission(params: JsonObject, tree: string): PermissionRequest {
   const [command, cwd] = [textOf(params["command"]) ?? "", textOf(params["cwd"])];
   const network = objectOf(params["networkApprovalContext"]);
   const host = textOf(network["host"]);
@@ -159,7 +159,7 @@ function unwrapped(command: string): string {
   return /^"([^"\\$`!]*)"$/.exec(quoted)?.[1] ?? command;
 }
 
-function questionWish(question: JsonObject): QuestionWish {
+function codexQuestion(question: JsonObject): AgentQuestion {
   const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
     const text = textOf(description);
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
@@ -167,7 +167,7 @@ function questionWish(question: JsonObject): QuestionWish {
   return { text: shown(textOf(question["question"]) ?? ""), options };
 }
 
-function fieldWish(message: string, name: string, field: JsonObject): QuestionWish {
+function fieldQuestion(message: string, name: string, field: JsonObject): AgentQuestion {
   const about = textOf(field["description"]) ?? textOf(field["title"]) ?? name;
   const labels = Array.isArray(field["enum"]) ? field["enum"].filter((one) => typeof one === "string") : [];
   const options = field["type"] === "boolean" ? ["true", "false"] : labels;

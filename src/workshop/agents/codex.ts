@@ -18,7 +18,7 @@ export const codex: Agent = {
   type: "codex",
   needsSandbox: false,
   launch,
-  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told).run(interrupt),
+  converse: (order, pipes, callbacks, interrupt) => new Conversation(order, pipes, callbacks).run(interrupt),
 };
 
 async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Promise<Launch> {
@@ -65,11 +65,11 @@ class Conversation {
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks) {
+  constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = told;
-    this.#requests = new CodexRequests(told, order.tree, (why) => this.#explain(why));
+    this.#told = callbacks;
+    this.#requests = new CodexRequests(callbacks, order.tree, (why) => this.#explain(why));
     const request = (method: string, params: JsonObject) => this.#requests.answer(method, params);
     this.#rpc = new Rpc(
       pipes,
@@ -130,7 +130,7 @@ class Conversation {
     void this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId: this.#turn }).catch(() => {});
   }
 
-  /** Tells the model, in the turn it is in, what a denial has no room for. */
+  /** Sends the model, within its turn, the reason of a denial. */
   #explain(why: string): void {
     const text = input(`That was denied: ${why}`);
     const params = { threadId: this.#thread, expectedTurnId: this.#turn, input: text };
@@ -249,8 +249,8 @@ function useOf(item: JsonObject): { name: string; input: unknown } | null {
 function resultOf(item: JsonObject): { result: string; isError: boolean } {
   const [output, code] = [textOf(item["aggregatedOutput"]), item["exitCode"]];
   const { result, error, status } = item;
-  const said =
+  const words =
     output ?? textOf(objectOf(error)["message"]) ?? (result ? JSON.stringify(objectOf(result)["content"]) : "");
   const isError = status === "failed" || status === "declined" || (typeof code === "number" && code !== 0);
-  return { result: shown(said || (textOf(status) ?? "")), isError };
+  return { result: shown(words || (textOf(status) ?? "")), isError };
 }

@@ -6,16 +6,16 @@ const PROMPT = "AA_PROMPT";
 /** Linux takes no longer argument, and no longer variable of an environment with its name. */
 const MOST_ARGUMENT_BYTES = 131_000;
 
-/** Any program that does a task it is told by its arguments or its input; it cannot ask, and cannot go on later. */
+/** Any program that takes its task from its arguments or its input. It cannot ask, and cannot go on later. */
 export const command: Agent = {
   type: "command",
   needsSandbox: true,
   launch: (order) => Promise.resolve(launch(order)),
-  async converse(order, pipes, told, interrupt) {
-    told.session(order.sessionId);
+  async converse(order, pipes, callbacks, interrupt) {
+    callbacks.session(order.sessionId);
     if (!takesArgument(order)) pipes.write(order.message);
     pipes.closeInput();
-    await tellLines(pipes, told);
+    await tellLines(pipes, callbacks);
     const { code, signal, stderr } = await pipes.exited;
     if (interrupt.aborted) return { is: "interrupted" };
     if (code === 0) return { is: "done" };
@@ -45,6 +45,6 @@ function launch({ settings, message, env, mcp }: AgentOrder): Launch {
 
 const takesArgument = ({ settings }: AgentOrder): boolean => settings.command.slice(1).includes(PROMPT);
 
-async function tellLines({ lines }: AgentPipes, told: AgentCallbacks): Promise<void> {
-  for await (const line of lines) if (line.trim() !== "") told.message(shown(line));
+async function tellLines({ lines }: AgentPipes, callbacks: AgentCallbacks): Promise<void> {
+  for await (const line of lines) if (line.trim() !== "") callbacks.message(shown(line));
 }

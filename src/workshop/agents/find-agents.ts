@@ -17,7 +17,7 @@ const TESTED: Readonly<Record<string, readonly string[]>> = {
 const TELLS_WITHIN_MS = 10_000;
 const MOST_TOLD = 4096;
 
-/** What is known of an agent on this machine. */
+/** An agent of the settings, as found on this machine. */
 export interface FoundAgent {
   name: string;
   type: AgentRules["type"];
@@ -27,14 +27,14 @@ export interface FoundAgent {
   works: boolean;
   /** Why it does not work here. */
   why?: string;
-  /** What to know of one that works. */
+  /** Remarks about an agent that works. */
   remarks: readonly string[];
 }
 
 interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
-  /** Why an agent would not be started here, for the room it would have; null when it would. */
+  /** Returns why an agent would not be started here, by its sandbox; null if it would. */
   refusal(needsSandbox: boolean): string | null;
 }
 
@@ -81,8 +81,8 @@ async function versionOf(program: string, path: string, clock: Clock): Promise<s
       env: { PATH: path, HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, XDG_CONFIG_HOME: home },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    let told = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (told = (told + text).slice(0, MOST_TOLD)));
+    let notice = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (notice = (notice + text).slice(0, MOST_TOLD)));
     const ended = new Promise<void>((resolve) => {
       child.on("error", () => resolve());
       child.on("close", () => resolve());
@@ -90,7 +90,7 @@ async function versionOf(program: string, path: string, clock: Clock): Promise<s
     void clock.sleep(TELLS_WITHIN_MS, late.signal).then(() => child.kill("SIGKILL"));
     await Promise.race([ended, clock.sleep(2 * TELLS_WITHIN_MS, late.signal)]);
     child.stdout.destroy();
-    return /\d+\.\d+\.\d+[\w.+-]*/.exec(told)?.[0] ?? null;
+    return /\d+\.\d+\.\d+[\w.+-]*/.exec(notice)?.[0] ?? null;
   } finally {
     late.abort();
     await rm(home, { recursive: true, force: true, maxRetries: 3 });

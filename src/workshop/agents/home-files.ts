@@ -3,8 +3,8 @@ import { openContainedFiles } from "../../lib/contained-files.ts";
 const MOST_BYTES = 1_048_576;
 
 /**
- * A file of an agent's home holds the text, mode 0600, in a folder of mode 0700. No link is followed on the way: the
- * home may hold what an earlier run of the agent has put there, and whoever writes may reach more than the agent.
+ * Writes a file of an agent's home, mode 0600, in a folder of mode 0700. It follows no link on the way: an earlier run
+ * of the agent may have put links there, and this process may reach more than the agent.
  *
  * @throws {NoSuchPlace} where the agent has put something else in the way
  */

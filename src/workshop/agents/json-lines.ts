@@ -3,9 +3,9 @@ import { isExactNumber, readExactJson } from "../../lib/exact-json.ts";
 
 /** Nothing that agents say is nested so deep; what can be read can also be written again. */
 const MOST_LEVELS = 200;
-/** No agent has reason for a longer line; what tells of one is lost, and what asks is refused. */
+/** The longest line of an agent. A longer notification is dropped, and a longer request is refused. */
 const MOST_LINE_CHARACTERS = 1_048_576;
-/** Of a text that is shown to people or kept in a log. */
+/** The longest text that is shown to people or kept in a log, in characters. */
 const MOST_SHOWN = 65_536;
 
 /** Returns the object that a line of an agent's output holds, with every digit of its numbers; null for anything else. */
@@ -23,7 +23,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** Returns an object, empty where there is none. */
+/** Returns the value if it is an object, else an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -37,7 +37,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Returns a count; what is no such number is none. */
+/** Returns a count; undefined for anything but a finite number of at least 0. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the MCP server `parley` offers to an agent at work (spec/assignment 6). */
+/** The tools that the MCP server `parley` offers to an agent in an attempt (spec/assignment 6). */
 export const PARLEY_TOOLS = [
   "ask_human",
   "check_human_responses",

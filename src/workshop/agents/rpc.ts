@@ -21,7 +21,7 @@ export class RpcError extends Error {
 /** The other side has gone, and will answer no more. */
 export class RpcGone extends Error {}
 
-/** What is done about what the other side says by itself. */
+/** Handles the requests and notifications of the other side. */
 export interface RpcListener {
   /** Returns the result of a request. @throws {RpcError} which is what it is answered with */
   request(method: string, params: JsonObject): Promise<unknown>;
@@ -33,7 +33,7 @@ export interface RpcListener {
 /** One side of JSON-RPC by lines of text. */
 export class Rpc {
   readonly #pipes: AgentPipes;
-  /** What stands in every message: the version, or nothing where the other side leaves it out. */
+  /** The members of every message: the version, or nothing where the other side leaves the version out. */
   readonly #mark: JsonObject;
   readonly #listener: RpcListener;
   readonly #waiting = new Map<number, { resolve: (result: JsonObject) => void; reject: (error: Error) => void }>();
@@ -47,7 +47,7 @@ export class Rpc {
     this.#listener = listener;
   }
 
-  /** Hears the other side until it ends; whoever still waits for an answer is told that it has gone. */
+  /** Reads messages of the other side until it ends. Requests that still wait for an answer then fail. */
   async hear(): Promise<void> {
     try {
       for await (const line of this.#pipes.lines) this.#take(line);
@@ -74,22 +74,22 @@ export class Rpc {
   }
 
   #take(line: string): void {
-    const said = readObject(line);
-    if (!said) return this.#refuseLong(line);
-    const { id } = said;
-    const method = textOf(said["method"]);
-    if (method === undefined) return this.#answered(id, said);
-    const params = objectOf(said["params"]);
+    const message = readObject(line);
+    if (!message) return this.#refuseLong(line);
+    const { id } = message;
+    const method = textOf(message["method"]);
+    if (method === undefined) return this.#answered(id, message);
+    const params = objectOf(message["params"]);
     if (typeof id === "number" || typeof id === "string") void this.#serve(id, method, params);
     else this.#listener.notice(method, params);
   }
 
-  #answered(id: unknown, said: JsonObject): void {
+  #answered(id: unknown, message: JsonObject): void {
     const asker = typeof id === "number" ? this.#waiting.get(id) : undefined;
     if (!asker) return;
     this.#waiting.delete(id as number);
-    const { error } = said;
-    if (!isObject(error)) return asker.resolve(objectOf(said["result"]));
+    const { error } = message;
+    if (!isObject(error)) return asker.resolve(objectOf(message["result"]));
     const code = typeof error["code"] === "number" ? error["code"] : 0;
     const details = textOf(objectOf(error["data"])["details"]);
     asker.reject(new RpcError(code, details ?? textOf(error["message"]) ?? "it gave no reason"));

@@ -5,14 +5,14 @@ import { type Repository, RepositoryTrouble, signed, userGitDir } from "./reposi
 import { git, GitFailure, gitText } from "./run.ts";
 import { isAncestor, mergeTrees } from "./start.ts";
 
-export interface ApproveWish {
+export interface ApproveInput {
   commit: string;
   /** A branch of the user's repository. */
   target: string;
   how: "ff" | "merge" | "squash";
 }
 
-/** What became of it; where nothing was done, `why` says so and `command` is what a person may run. */
+/** The result of an approval. Where the branch was left as it is, `why` is the reason and `command` does it by hand. */
 export type Approved = { is: "done"; commit: string } | { is: "left"; why: string; command: string };
 
 const BY_HAND = {
@@ -27,9 +27,9 @@ const BY_HAND = {
  *
  * @throws {RepositoryTrouble} when there is no such branch
  */
-export async function approveInto(repo: Repository, wish: ApproveWish): Promise<Approved> {
+export async function approveInto(repo: Repository, input: ApproveInput): Promise<Approved> {
   const gitDir = userGitDir(repo);
-  const { target, commit, how } = wish;
+  const { target, commit, how } = input;
   const ref = `refs/heads/${target}`;
   const left = (why: string): Approved => ({ is: "left", why, command: BY_HAND[how](commit) });
   return repo.inTurn(async () => {
@@ -37,11 +37,11 @@ export async function approveInto(repo: Repository, wish: ApproveWish): Promise<
     if (now === null) throw new RepositoryTrouble(`${repo.name} has no branch ${JSON.stringify(target)}.`);
     await carryObjects(gitDir, repo.store, now);
     await keepRef(repo, repo.store, `refs/parley/base/${now}`, now);
-    if (await isThere(repo, now, wish)) return { is: "done", commit: now };
+    if (await isThere(repo, now, input)) return { is: "done", commit: now };
     const place = await checkedOutAt(repo, ref);
     if (place !== null) return left(`The branch ${target} is checked out in ${place}.`);
 
-    const next = await nextOf(repo, now, wish);
+    const next = await nextOf(repo, now, input);
     if (next.is === "left") return left(next.why);
     try {
       await carryObjects(repo.store, gitDir, next.commit);
@@ -59,7 +59,7 @@ async function isBranchName(name: string): Promise<boolean> {
 }
 
 /** Whether the branch has the work: in its history, or where it was squashed, because a merge would add nothing. */
-async function isThere(repo: Repository, now: string, { commit, how }: ApproveWish): Promise<boolean> {
+async function isThere(repo: Repository, now: string, { commit, how }: ApproveInput): Promise<boolean> {
   if (await isAncestor(repo, commit, now)) return true;
   if (how !== "squash") return false;
   const { tree, paths } = await mergeTrees(repo, now, commit);
@@ -70,7 +70,7 @@ async function isThere(repo: Repository, now: string, { commit, how }: ApproveWi
 async function nextOf(
   repo: Repository,
   now: string,
-  { commit, target, how }: ApproveWish,
+  { commit, target, how }: ApproveInput,
 ): Promise<{ is: "done"; commit: string } | { is: "left"; why: string }> {
   if (how === "ff") {
     if (await isAncestor(repo, now, commit)) return { is: "done", commit };
@@ -78,12 +78,12 @@ async function nextOf(
   }
   const { tree, paths } = await mergeTrees(repo, now, commit);
   if (paths.length > 0) return { is: "left", why: `${target} and the work conflict in ${paths.join(", ")}.` };
-  const said = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
+  const words = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
   const parents = how === "merge" ? ["-p", now, "-p", commit] : ["-p", now];
   const made = await gitText(["commit-tree", tree, ...parents, "-F", "-"], {
     gitDir: repo.store,
     env: signed(repo),
-    input: how === "merge" ? `Merge ${said.split("\n")[0] ?? ""}\n` : `${said}\n`,
+    input: how === "merge" ? `Merge ${words.split("\n")[0] ?? ""}\n` : `${words}\n`,
   });
   return { is: "done", commit: made };
 }

@@ -3,7 +3,7 @@ import { keepShallow, isObjectName, type Repository, RepositoryTrouble, userGitD
 import { carryObjects, hasCommit } from "./objects.ts";
 import { git, GitFailure } from "./run.ts";
 
-/** What a branch, a remote's branch or a tag may be called here; no option, no expression of git's. */
+/** The accepted name of a branch, a remote's branch or a tag. It excludes options and expressions of git. */
 const PLAIN_REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[./]$))[^\s\p{Cc}~^:?*[\]\\]{1,250}$/u;
 
 /**

@@ -9,7 +9,7 @@ import { parentsOnTopOf } from "./start.ts";
 import { submoduleWarnings } from "./submodules.ts";
 import { type Left, lfsWarnings, type CommitLimits, markersLeft, stageTree } from "./staging.ts";
 
-export interface CommitWish extends Left {
+export interface CommitInput extends Left {
   slug: string;
   /** The attempt's number. */
   n: number;
@@ -28,47 +28,48 @@ export interface CommittedTree {
 }
 
 /**
- * What the agent left is one commit on its start commit, named `refs/aa/<slug>/<n>` in the store; an empty one when nothing
- * changed. Where that start has conflict markers in it, the commit takes its place. Repeated it is the same commit: what is the same tree, start and message has been committed before.
+ * Commits the agent's work as one commit on its start commit, named `refs/aa/<slug>/<n>` in the store. The commit is
+ * empty if nothing changed. If the start commit has conflict markers in it, the new commit takes its place. A repeated
+ * call with the same tree, start and message returns the same commit.
  *
  * @throws {TreeRefused} beyond a limit, where a conflict marker is left, or when something cannot be read
  */
-export async function commitTree(repo: Repository, wish: CommitWish): Promise<CommittedTree> {
-  const ref = attemptRef(wish.slug, wish.n);
-  const { tree, warnings } = await stageTree(repo, wish, { limits: wish.limits });
-  const parents = await parentsOnTopOf(repo, wish.start);
-  const marked = await markersLeft(repo, tree, { paths: wish.markersIn ?? [], parents });
+export async function commitTree(repo: Repository, input: CommitInput): Promise<CommittedTree> {
+  const ref = attemptRef(input.slug, input.n);
+  const { tree, warnings } = await stageTree(repo, input, { limits: input.limits });
+  const parents = await parentsOnTopOf(repo, input.start);
+  const marked = await markersLeft(repo, tree, { paths: input.markersIn ?? [], parents });
   if (marked.length > 0) throw new TreeRefused(`Conflict markers are left in ${marked.join(", ")}.`);
-  const made = await makeCommit(repo, tree, parents, wish.message);
+  const made = await makeCommit(repo, tree, parents, input.message);
   const isSame = (before: string) => saysTheSame(repo, before, made);
   const commit = await repo.inTurn(() => takeRef(repo, repo.store, { ref, value: made }, isSame));
-  const between = { from: wish.start, to: commit };
+  const between = { from: input.start, to: commit };
   const names = await changedBytes(repo, between);
-  const more = [...(await lfsWarnings(repo, wish, names)), ...(await submoduleWarnings(repo, commit, names))];
-  const changed = tree !== (await treeOf(repo, wish.start));
+  const more = [...(await lfsWarnings(repo, input, names)), ...(await submoduleWarnings(repo, commit, names))];
+  const changed = tree !== (await treeOf(repo, input.start));
   return { commit, changed, diffstat: await diffstat(repo, between), warnings: [...warnings, ...more] };
 }
 
 /**
- * Returns a commit of what an attempt left that did not come to its end, or null when nothing changed. It is
+ * Returns a commit of the unfinished work of an attempt, or null when nothing changed. It is
  * `refs/aa/<slug>/<n>-wip` in the store (`-wip2` and on, where an earlier one holds something else), and in the user's
- * repository as soon as that can be written. What is beyond the limits is left out.
+ * repository as soon as that can be written. Files beyond the limits are left out.
  *
  * @throws {TreeRefused} when something cannot be read
  */
 export async function snapshot(
   repo: Repository,
-  wish: Omit<CommitWish, "message" | "markersIn">,
+  input: Omit<CommitInput, "message" | "markersIn">,
 ): Promise<string | null> {
-  const { tree } = await stageTree(repo, wish, { isPartial: true, limits: wish.limits });
-  if (tree === (await treeOf(repo, wish.start))) return null;
+  const { tree } = await stageTree(repo, input, { isPartial: true, limits: input.limits });
+  if (tree === (await treeOf(repo, input.start))) return null;
   return repo.inTurn(async () => {
     for (let i = 1; ; i += 1) {
-      const ref = `${attemptRef(wish.slug, wish.n)}-wip${i === 1 ? "" : i}`;
+      const ref = `${attemptRef(input.slug, input.n)}-wip${i === 1 ? "" : i}`;
       const kept = await valueOfRef(repo.store, ref);
       if (kept !== null && (await treeOf(repo, kept)) !== tree) continue;
-      const message = `Unfinished work of ${wish.slug}, attempt ${wish.n}\n`;
-      const commit = kept ?? (await makeCommit(repo, tree, [wish.start], message));
+      const message = `Unfinished work of ${input.slug}, attempt ${input.n}\n`;
+      const commit = kept ?? (await makeCommit(repo, tree, [input.start], message));
       await keepRef(repo, repo.store, ref, commit);
       await showUser(repo, ref, commit);
       return commit;
@@ -109,7 +110,7 @@ async function makeCommit(
   return gitText(args, { gitDir: repo.store, env: signed(repo), input: message });
 }
 
-/** Whether two commits differ in nothing but their hours. */
+/** Whether two commits differ only in their times. */
 async function saysTheSame(repo: Repository, one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map(async (commit) => {

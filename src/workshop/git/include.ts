@@ -11,7 +11,7 @@ const MOST_PATTERN_BYTES = 64 * 1024;
 const MOST_BYTES = 100 * 1024 ** 2;
 const TIMEOUT_MS = 120_000;
 
-export interface IncludeWish {
+export interface IncludeInput {
   /** The user's checkout, which is only read. */
   from: string;
   /** A tree that no agent has had yet. */
@@ -25,7 +25,7 @@ export interface IncludeWish {
  */
 export async function copyIncluded(
   repo: Repository,
-  { from, to, start }: IncludeWish,
+  { from, to, start }: IncludeInput,
 ): Promise<{ copied: number; warnings: string[] }> {
   const patterns = join(from, PATTERNS);
   const found = await lstat(patterns).catch(() => null);

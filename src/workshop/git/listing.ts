@@ -1,6 +1,6 @@
 /**
- * What is in a tree that an agent left, found without letting git walk there: git would look into nested repositories,
- * and wait at a pipe for ever. Paths are bytes, kept as text of one character each (`latin1`).
+ * Lists the files of a tree that an agent left. Git does not walk the tree: it would look into nested repositories, and
+ * wait at a pipe for ever. Paths are bytes, kept as text of one character each (`latin1`).
  */
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import type { Dirent } from "node:fs";
@@ -29,7 +29,7 @@ const EMPTY = "is an empty folder, which git does not keep";
 const IN_SUBMODULE = "is a submodule: the files that the agent's folder has in it stay out of the commit";
 const NO_SUBMODULE = "is a submodule that the agent removed or replaced: the commit still has it";
 
-export interface ListingWish {
+export interface ListingInput {
   dir: string;
   /** Files and links of the start commit: they are listed even where patterns ignore them. */
   tracked: ReadonlySet<string>;
@@ -49,8 +49,8 @@ const LOOKS_AT_ONCE = 64;
  *
  * @throws {TreeRefused} when a folder cannot be read, or the tree has no end
  */
-export async function listTree(repo: Repository, wish: ListingWish): Promise<Listing> {
-  const { dir, tracked, gitlinks } = wish;
+export async function listTree(repo: Repository, input: ListingInput): Promise<Listing> {
+  const { dir, tracked, gitlinks } = input;
   const trackedDirs = foldersOf([...tracked, ...gitlinks]);
   const out = new Map<string, string[]>();
   const leaveOut = (why: string, path: string) => out.set(why, [...(out.get(why) ?? []), path]);
@@ -188,7 +188,7 @@ function isSpecial(entry: Dirent<Buffer>): boolean {
   return !entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink();
 }
 
-/** Git reads the patterns; it is told paths, and looks into no folder for more. */
+/** Returns the ignored paths among these. Git reads the patterns, and looks into no folder for further paths. */
 async function ignoredOf(repo: Repository, dir: string, paths: readonly string[]): Promise<Set<string>> {
   if (paths.length === 0) return new Set();
   try {

@@ -58,7 +58,7 @@ export async function timeOfCommit(repo: Repository, commit: string): Promise<nu
   return Number(committer?.[1] ?? 0);
 }
 
-/** What refs of the receiver stand for, and the giver has too: none of it needs to be carried again. */
+/** Returns the commits that refs of the receiver name and the sender has too: they need not be sent again. */
 async function sharedCommits(from: string, to: string): Promise<string[]> {
   const { stdout } = await git(["for-each-ref", "--format=%(objectname) %(*objectname)"], { gitDir: to });
   const names = new Set(stdout.toString("latin1").split(/\s+/).filter(isObjectName));

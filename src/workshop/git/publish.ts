@@ -6,11 +6,11 @@ import { takeRef, moveRef, removeRef, valueOfRef } from "./refs.ts";
 import { type Repository, RepositoryTrouble, userGitDir } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
-export interface PublishWish {
+export interface PublishInput {
   slug: string;
   n: number;
   commit: string;
-  /** What the branch was last set to by Parley; null for never. */
+  /** The commit that Parley last set the branch to; null if it never did. */
   last: string | null;
 }
 
@@ -28,27 +28,27 @@ export interface Published {
  *
  * @throws {RepositoryTrouble} when the user's repository could not take the commit
  */
-export async function publish(repo: Repository, wish: PublishWish): Promise<Published> {
+export async function publish(repo: Repository, input: PublishInput): Promise<Published> {
   const gitDir = userGitDir(repo);
-  const ref = attemptRef(wish.slug, wish.n);
-  const branch = `${repo.branchPrefix}${wish.slug}`;
+  const ref = attemptRef(input.slug, input.n);
+  const branch = `${repo.branchPrefix}${input.slug}`;
   return repo.inTurn(async () => {
     try {
-      if ((await valueOfRef(gitDir, ref)) !== wish.commit) await carryObjects(repo.store, gitDir, wish.commit);
-      await takeRef(repo, gitDir, { ref, value: wish.commit });
+      if ((await valueOfRef(gitDir, ref)) !== input.commit) await carryObjects(repo.store, gitDir, input.commit);
+      await takeRef(repo, gitDir, { ref, value: input.commit });
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error;
       throw new RepositoryTrouble(`${ref} could not be written into ${repo.name}: ${error.message}`);
     }
-    const why = await advance(repo, gitDir, branch, wish);
+    const why = await advance(repo, gitDir, branch, input);
     return why === null ? { ref, branch } : { ref, branch: null, why };
   });
 }
 
-/** Whether a commit is kept as one of the task's attempts: whoever set the branch to it gave it no work of their own. */
+/** Whether a commit is kept as one of the task's attempts. A branch at such a commit holds no work of a person. */
 async function isAttempt(gitDir: string, slug: string, commit: string): Promise<boolean> {
-  const said = await gitText(["for-each-ref", "--format=%(objectname)", `refs/aa/${slug}/`], { gitDir });
-  return said.split("\n").includes(commit);
+  const words = await gitText(["for-each-ref", "--format=%(objectname)", `refs/aa/${slug}/`], { gitDir });
+  return words.split("\n").includes(commit);
 }
 
 /** The branch of a task is gone from the user's repository, if it still stands for `value` and nobody works on it. */
@@ -88,17 +88,17 @@ async function busyWith(commonDir: string, ref: string): Promise<string | null> 
   return null;
 }
 
-async function advance(repo: Repository, gitDir: string, branch: string, wish: PublishWish): Promise<string | null> {
+async function advance(repo: Repository, gitDir: string, branch: string, input: PublishInput): Promise<string | null> {
   const ref = `refs/heads/${branch}`;
   const now = await valueOfRef(gitDir, ref);
-  if (now === wish.commit) return null;
+  if (now === input.commit) return null;
   const place = await checkedOutAt(repo, ref);
   if (place !== null) return `The branch ${branch} is checked out in ${place}.`;
-  if (now !== wish.last && (now === null || !(await isAttempt(gitDir, wish.slug, now)))) {
+  if (now !== input.last && (now === null || !(await isAttempt(gitDir, input.slug, now)))) {
     return now === null ? `The branch ${branch} was deleted.` : `The branch ${branch} was moved by somebody else.`;
   }
   try {
-    await moveRef(repo, gitDir, ref, { from: now, to: wish.commit });
+    await moveRef(repo, gitDir, ref, { from: now, to: input.commit });
     return null;
   } catch (error) {
     if (!(error instanceof GitFailure || error instanceof RepositoryTrouble)) throw error;

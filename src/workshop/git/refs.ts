@@ -4,10 +4,10 @@ import { syncNames } from "../../lib/durable-files.ts";
 import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
-/** Returns what a ref stands for, or null when there is none. */
+/** Returns the object that a ref names; null if the ref does not exist. */
 export async function valueOfRef(gitDir: string, ref: string): Promise<string | null> {
-  const said = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
-  for (const line of said.split("\n")) {
+  const words = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
+  for (const line of words.split("\n")) {
     const [name, value] = line.split(" ");
     if (name === ref && value) return value;
   }
@@ -69,8 +69,9 @@ export async function keepRef(repo: Repository, gitDir: string, ref: string, val
 }
 
 /**
- * Returns what the ref stands for: `value`, or what it stood for before and is as good. What is not is kept beside it, as
- * `<ref>-<its first digits>`: a data folder that was lost, or is an older one, has given the same name before.
+ * Sets a ref, and returns its value: `value`, or its former value if that is as good. A former value that is not as
+ * good is kept as `<ref>-<its first digits>`: a data folder that was lost, or an older one, has used the same name
+ * before.
  */
 export async function takeRef(
   repo: Repository,

@@ -26,7 +26,7 @@ export interface Repository {
   readonly author: CommitIdentity;
   /** Digits of an object's name: 40, or 64 in a repository of SHA-256. */
   readonly digits: number;
-  /** What its owner should know, as sentences. */
+  /** Warnings for its owner, as sentences. */
   readonly warnings: readonly string[];
   readonly clock: Clock;
   /** Runs what writes refs after all other such work of this repository that was begun before. */
@@ -105,7 +105,7 @@ export function isObjectName(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** What only reads a few files has no reason to take longer, unless one of them is a pipe. */
+/** A call that only reads a few files takes longer only if one of them is a pipe. */
 const LOOK_MS = 30_000;
 
 interface Found {
@@ -123,11 +123,11 @@ async function findRepository(named: string): Promise<Found> {
   const inside = join(path, ".git");
   const gitDir = (await lstat(inside).catch(() => null)) ? inside : path;
   try {
-    const said = await gitText(["rev-parse", "--show-object-format", "--git-common-dir"], {
+    const words = await gitText(["rev-parse", "--show-object-format", "--git-common-dir"], {
       gitDir,
       timeoutMs: LOOK_MS,
     });
-    const [format = "", common = ""] = said.split("\n");
+    const [format = "", common = ""] = words.split("\n");
     const commonDir = await realpath(common.startsWith("/") ? common : join(path, common));
     return { path, gitDir, commonDir, format, warnings: await ownerWarnings(commonDir) };
   } catch (error) {
@@ -137,8 +137,8 @@ async function findRepository(named: string): Promise<Found> {
 }
 
 /**
- * With its directory named, git does not mind whose a repository is, and nothing that its configuration names is
- * started. But what is written there belongs to whoever runs Parley.
+ * With its directory named, git does not check the owner of a repository, and starts nothing that its configuration
+ * names. But files written there belong to the user who runs Parley.
  */
 async function ownerWarnings(commonDir: string): Promise<string[]> {
   const owner = (await stat(commonDir)).uid;
@@ -173,7 +173,7 @@ async function makeStore(storeDir: string, format: string): Promise<string> {
   );
 }
 
-/** What a shallow clone does not have, the store will not have either, and must not look for. */
+/** Copies the marks of a shallow clone, so that the store does not look for commits that the clone does not have. */
 export async function keepShallow(from: string, to: string): Promise<void> {
   const missing = await readFile(join(from, "shallow"), "utf8").catch(() => "");
   const known = await readFile(join(to, "shallow"), "utf8").catch(() => "");

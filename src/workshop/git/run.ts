@@ -7,7 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/deadline.ts";
 import { cutTo } from "../../core/model/title.ts";
 
-/** What a call of git is made with. */
+/** The options of one call of git. */
 export interface GitCall {
   /** The store, or the `.git` of the user's repository: never one that an agent could write. */
   gitDir?: string;
@@ -53,9 +53,9 @@ const TIMEOUT_MS = 10 * 60_000;
 const OLDEST = [2, 38] as const;
 
 /**
- * Nothing of the machine's configuration, no hook, no monitor, no other program. What a repository's own configuration
- * could still start is named here, because the command line wins over it. No transport is allowed at all: objects go
- * between repositories as packs (`objects.ts`), and nothing is fetched lazily.
+ * Excludes the machine's configuration, hooks, monitors and other programs. The settings here override those by which a
+ * repository's own configuration could start a program, because the command line wins. No transport is allowed: objects
+ * go between repositories as packs (`objects.ts`), and nothing is fetched lazily.
  */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
@@ -117,9 +117,9 @@ export async function gitText(args: readonly string[], call: GitCall = {}): Prom
 }
 
 /**
- * What one git says goes into another, which is chosen when the first bytes are known.
+ * Pipes the output of one git into another, which is chosen once the first bytes are known.
  *
- * @throws {GitFailure} of whichever failed
+ * @throws {GitFailure} of the one that failed
  */
 export async function gitInto(
   from: { args: readonly string[]; call: GitCall },
@@ -154,17 +154,17 @@ export interface GitVersion {
 
 /** Returns which git is here, and whether it will do: 2.38 or newer merges without a working tree. */
 export async function gitVersion(): Promise<GitVersion> {
-  let said: string;
+  let words: string;
   try {
-    said = await gitText(["version"]);
+    words = await gitText(["version"]);
   } catch (error) {
     const isMissing = error instanceof GitFailure && error.code === null;
     return { version: null, why: isMissing ? "git was not found." : "git could not be started." };
   }
-  const [, version = "", major = "0", minor = "0"] = /(?:^| )((\d+)\.(\d+)[^ ]*)/.exec(said) ?? [];
+  const [, version = "", major = "0", minor = "0"] = /(?:^| )((\d+)\.(\d+)[^ ]*)/.exec(words) ?? [];
   const isNew = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
   if (isNew) return { version, why: null };
-  return { version, why: `git ${OLDEST.join(".")} or newer is needed; here is ${version === "" ? said : version}.` };
+  return { version, why: `git ${OLDEST.join(".")} or newer is needed; here is ${version === "" ? words : version}.` };
 }
 
 function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullStreams {
@@ -229,21 +229,21 @@ async function collect(
   child: ChildProcessWithoutNullStreams,
   mostBytes: number,
 ): Promise<{ stdout: Buffer; isCut: boolean }> {
-  const said: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const some of child.stdout as AsyncIterable<Buffer>) {
       bytes += some.length;
-      said.push(some);
+      chunks.push(some);
       if (bytes > mostBytes) {
         child.kill("SIGTERM");
-        return { stdout: Buffer.concat(said).subarray(0, mostBytes), isCut: true };
+        return { stdout: Buffer.concat(chunks).subarray(0, mostBytes), isCut: true };
       }
     }
   } catch {
     // Its end says why.
   }
-  return { stdout: Buffer.concat(said), isCut: false };
+  return { stdout: Buffer.concat(chunks), isCut: false };
 }
 
 async function firstBytes(child: ChildProcessWithoutNullStreams, wanted: number): Promise<Buffer> {
@@ -270,7 +270,7 @@ function readable(child: ChildProcessWithoutNullStreams): Promise<boolean> {
   });
 }
 
-/** What git says before its last words is usually the reason. */
+/** Returns the reason of a failure: all lines marked as errors, else the last line. */
 function reasonIn(stderr: string): string {
   const lines = stderr.trim().split("\n");
   const reasons = lines.filter((line) => /^(?:fatal|error): /.test(line));

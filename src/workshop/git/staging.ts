@@ -20,7 +20,7 @@ export interface Staged {
   warnings: string[];
 }
 
-/** What one commit may hold; ignored files do not count. */
+/** The limits of one commit; ignored files do not count. */
 export interface CommitLimits {
   treeBytes: number;
   fileBytes: number;
@@ -83,7 +83,7 @@ async function stage(repo: Repository, left: Left, options: StageOptions): Promi
   const { files, warnings } = withinLimits(listing.files, before, options);
 
   const call: GitCall = { gitDir: repo.store, workTree: dir, indexFile, config: ["core.bare=false"] };
-  // What a git that was killed left here would hold up the next.
+  // A lock left by a git that was killed would block the next one.
   await rm(`${indexFile}.lock`, { force: true });
   await rm(indexFile, { force: true });
   await git(["read-tree", start], call);
@@ -95,11 +95,11 @@ async function stage(repo: Repository, left: Left, options: StageOptions): Promi
   const taken = await entriesIn(repo, tree);
   const refused = files.flatMap(({ path }) => (taken.has(path) ? [] : [path]));
   const nameless = sentences("has a name that git does not take, and stays out of the commit", refused);
-  return { tree, warnings: [...saidOf(listing.leftOut, left.before ?? {}), ...warnings, ...nameless] };
+  return { tree, warnings: [...leftOutWarnings(listing.leftOut, left.before ?? {}), ...warnings, ...nameless] };
 }
 
 /** Returns a sentence for each path that stays out, but for those that stayed out before. */
-function saidOf(leftOut: LeftOut, before: LeftOut): string[] {
+function leftOutWarnings(leftOut: LeftOut, before: LeftOut): string[] {
   return Object.entries(leftOut).flatMap(([why, paths]) => {
     const known = new Set(before[why]);
     return sentences(
@@ -211,7 +211,7 @@ function withinLimits(
   const out: string[] = [];
   let bytes = 0;
   for (const file of files) {
-    // What the start commit holds already is not the agent's doing.
+    // A file that was too big in the start commit already is not the agent's doing.
     const isBig = file.bytes > limits.fileBytes && (before.get(file.path)?.bytes ?? 0) <= limits.fileBytes;
     const isTooMuch = bytes + file.bytes > limits.treeBytes || kept.length >= limits.files;
     if (!isBig && !isTooMuch) {

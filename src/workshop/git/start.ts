@@ -3,8 +3,8 @@ import { keepRef, valueOfRef } from "./refs.ts";
 import { isObjectName, type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
-/** What an attempt begins with. */
-export interface StartWish {
+/** The commits that an attempt begins with. */
+export interface StartInput {
   base: string;
   /** In topological order, then in that of submission. */
   dependencies: readonly { id: string; commit: string }[];
@@ -15,14 +15,14 @@ export interface StartWish {
 /** Dependencies that git cannot merge by itself. */
 export interface Conflict {
   is: "conflict";
-  /** What git could not decide, relative to the top. */
+  /** The paths that conflict, relative to the top of the tree. */
   paths: string[];
   /** Git's words about it. */
   messages: string;
   /** The merge as far as it came, with conflict markers. */
   tree: string;
   parents: [string, string];
-  wish: StartWish;
+  input: StartInput;
 }
 
 export type Start = { is: "start"; commit: string } | Conflict;
@@ -35,11 +35,10 @@ export interface MarkedStart {
 
 /**
  * Returns the commit that an attempt starts from: the base, the one dependency that holds everything, or a merge that is
- * made in the store without a working tree (spec/assignment 4.4). The same wish gives the same commit,
- * whenever and however often it is asked.
+ * made in the store without a working tree (spec/assignment 4.4). The same input always gives the same commit.
  */
-export async function startCommit(repo: Repository, wish: StartWish): Promise<Start> {
-  const folded = await repo.inTurn(() => fold(repo, wish, false));
+export async function startCommit(repo: Repository, input: StartInput): Promise<Start> {
+  const folded = await repo.inTurn(() => fold(repo, input, false));
   return folded.conflict ?? { is: "start", commit: folded.commit };
 }
 
@@ -48,8 +47,8 @@ export async function startCommit(repo: Repository, wish: StartWish): Promise<St
  * and all. It stays in the store: what the agent leaves becomes the one commit that merges the same commits, so that all
  * dependencies are its ancestors and no commit that is published holds a marker.
  */
-export async function startWithMarkers(repo: Repository, conflict: Pick<Conflict, "wish">): Promise<MarkedStart> {
-  const { commit, markersIn } = await repo.inTurn(() => fold(repo, conflict.wish, true));
+export async function startWithMarkers(repo: Repository, conflict: Pick<Conflict, "input">): Promise<MarkedStart> {
+  const { commit, markersIn } = await repo.inTurn(() => fold(repo, conflict.input, true));
   return { commit, markersIn };
 }
 
@@ -59,12 +58,12 @@ interface Folded {
   conflict: Conflict | null;
 }
 
-async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promise<Folded> {
-  for (const commit of [wish.base, ...wish.dependencies.map((one) => one.commit)]) {
+async function fold(repo: Repository, input: StartInput, isMarked: boolean): Promise<Folded> {
+  for (const commit of [input.base, ...input.dependencies.map((one) => one.commit)]) {
     if (await hasCommit(repo.store, commit)) continue;
     throw new RepositoryTrouble(`The store of ${repo.name} has no commit ${commit}.`);
   }
-  const [first, ...others] = await independent(repo, wish);
+  const [first, ...others] = await independent(repo, input);
   if (!first) throw new Error("a start has a base at least");
   let commit = first.commit;
   let tree = "";
@@ -74,17 +73,17 @@ async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promi
     const done = await mergeTrees(repo, commit, next);
     const parents: [string, string] = [commit, next];
     if (done.paths.length > 0 && !isMarked) {
-      const conflict: Conflict = { is: "conflict", ...done, parents, wish };
+      const conflict: Conflict = { is: "conflict", ...done, parents, input };
       return { commit, markersIn: [], conflict };
     }
     if (id !== null) merged.push(id);
     for (const path of done.paths) markersIn.add(path);
-    commit = await mergeCommit(repo, { tree: done.tree, parents }, merged, wish.forTask);
+    commit = await mergeCommit(repo, { tree: done.tree, parents }, merged, input.forTask);
     tree = done.tree;
   }
   if (markersIn.size > 0) {
     const all = [first, ...others].map((one) => one.commit);
-    commit = await mergeCommit(repo, { tree, parents: all }, merged, wish.forTask);
+    commit = await mergeCommit(repo, { tree, parents: all }, merged, input.forTask);
     await keepRef(repo, repo.store, markedRef(commit), commit);
   } else if (others.length > 0) await keepRef(repo, repo.store, `refs/parley/start/${commit}`, commit);
   return { commit, markersIn: [...markersIn], conflict: null };
@@ -93,17 +92,20 @@ async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promi
 const markedRef = (commit: string): string => `refs/parley/marked/${commit}`;
 
 /**
- * Returns what the commit of an attempt stands on: the commit it started from, or where that has conflict markers in it,
- * what that merges.
+ * Returns the parents of an attempt's commit: the commit that it started from, or, if that has conflict markers in it,
+ * the commits that it merges.
  */
 export async function parentsOnTopOf(repo: Repository, start: string): Promise<readonly string[]> {
   if ((await valueOfRef(repo.store, markedRef(start))) === null) return [start];
   return (await gitText(["rev-parse", `${start}^@`], { gitDir: repo.store })).split("\n");
 }
 
-/** What has to be merged: no ancestors of another, none twice; the base first where no dependency holds it. */
-async function independent(repo: Repository, wish: StartWish): Promise<{ id: string | null; commit: string }[]> {
-  const all = [{ id: null, commit: wish.base }, ...wish.dependencies];
+/**
+ * Returns the commits to merge, each once and without ancestors of another. The base comes first, unless a dependency
+ * contains it.
+ */
+async function independent(repo: Repository, input: StartInput): Promise<{ id: string | null; commit: string }[]> {
+  const all = [{ id: null, commit: input.base }, ...input.dependencies];
   const kept: { id: string | null; commit: string }[] = [];
   for (const [at, one] of all.entries()) {
     let isHeld = all.slice(at + 1).some((other) => other.commit === one.commit);
@@ -122,7 +124,7 @@ export async function isAncestor(repo: Repository, one: string, other: string): 
   return (await git(args, { gitDir: repo.store, allow: [1] })).code === 0;
 }
 
-/** What became of a merge; `paths` are those that conflict. */
+/** The result of a merge; `paths` are those that conflict. */
 export interface Merged {
   tree: string;
   paths: string[];
@@ -145,15 +147,15 @@ export async function mergeTrees(repo: Repository, ours: string, theirs: string)
 
 /** Each message stands after the number of its paths, the paths, and its kind. */
 function messagesIn(fields: readonly string[]): string {
-  const said: string[] = [];
+  const words: string[] = [];
   for (let at = 0; at < fields.length;) {
     const paths = Number(fields[at]);
     const text = fields[at + paths + 2];
     if (fields[at] === "" || !Number.isInteger(paths) || text === undefined) break;
-    said.push(text.trimEnd());
+    words.push(text.trimEnd());
     at += paths + 3;
   }
-  return said.join("\n");
+  return words.join("\n");
 }
 
 async function mergeCommit(

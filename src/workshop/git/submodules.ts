@@ -8,7 +8,7 @@ const RUNS = /^(?:[A-Za-z0-9][A-Za-z0-9+.-]*::|-|!)/;
 
 /**
  * Returns a sentence for each entry of a commit's `.gitmodules` by which a git that is told to update submodules could be
- * made to run a program. Parley itself updates none; whoever takes the work over may.
+ * made to run a program. Parley itself updates no submodule; a person who takes the work over may.
  */
 export async function submoduleWarnings(
   repo: Repository,

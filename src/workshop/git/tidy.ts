@@ -7,7 +7,7 @@ import { dropRef } from "./read.ts";
 import { type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
-/** `refs/aa/<slug>/<n>-wip`, and what `takeRef` put aside of it. */
+/** `refs/aa/<slug>/<n>-wip`, and the former values of it that `takeRef` kept. */
 const WIP = /^refs\/aa\/([^/]+)\/\d+-wip\d*(?:-[0-9a-f]{12})?$/;
 
 /**
@@ -18,8 +18,8 @@ const WIP = /^refs\/aa\/([^/]+)\/\d+-wip\d*(?:-[0-9a-f]{12})?$/;
 export async function sweepRefs(repo: Repository, { busy, rejected, wipMs }: OldRefs): Promise<number> {
   const before = (repo.clock.now() - wipMs) / 1000;
   const format = "--format=%(committerdate:unix) %(refname)";
-  const said = await gitText(["for-each-ref", format, "refs/aa/"], { gitDir: repo.store });
-  const known = said.split("\n").flatMap((line) => {
+  const words = await gitText(["for-each-ref", format, "refs/aa/"], { gitDir: repo.store });
+  const known = words.split("\n").flatMap((line) => {
     const [at = "", ref = ""] = line.split(" ");
     return ref === "" ? [] : [{ at: Number(at), ref }];
   });
@@ -55,8 +55,8 @@ interface PackOptions {
 }
 
 /**
- * A store of many files is one of few, which hold every object that those held: also what no name stands for, because
- * trees of living attempts borrow from it. Whoever reads meanwhile finds each object in the one or the other. Returns
+ * Packs a store of many files into few, which hold every object of the many: also objects without a ref, because trees
+ * of live attempts borrow them. A process that reads meanwhile finds each object in the old or the new files. Returns
  * whether there was anything to do.
  */
 export async function packStore(
@@ -65,8 +65,8 @@ export async function packStore(
 ): Promise<boolean> {
   const gitDir = repo.store;
   await removeLeftovers(repo);
-  const said = await gitText(["count-objects", "-v"], { gitDir });
-  const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(said)?.[1] ?? 0);
+  const words = await gitText(["count-objects", "-v"], { gitDir });
+  const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(words)?.[1] ?? 0);
   if (count("count") <= mostLoose && count("packs") <= mostPacks) return false;
   // By size, and never by what can be reached: that alone loses nothing.
   await git(["repack", "--geometric=2", "-d", "-q", "-n"], {

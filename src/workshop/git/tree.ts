@@ -5,7 +5,7 @@ import { copyIncluded } from "./include.ts";
 import { isObjectName, keepShallow, type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";
 
-export interface TreeWish {
+export interface TreeInput {
   /** Where it is to stand; what stands there now goes. */
   dir: string;
   slug: string;
@@ -27,8 +27,8 @@ export interface MadeTree {
  *
  * @throws {RepositoryTrouble} when the commit holds what no file system should
  */
-export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTree> {
-  const { dir, slug, start, include } = wish;
+export async function makeTree(repo: Repository, input: TreeInput): Promise<MadeTree> {
+  const { dir, slug, start, include } = input;
   if (!isObjectName(start)) throw new Error("not the name of a commit");
   const fresh = `${dir}.new`;
   await removeTree(fresh);
@@ -70,7 +70,7 @@ export async function removeTree(dir: string): Promise<void> {
   }
 }
 
-/** What the first try still removes while this looks may be gone at any moment. */
+/** Makes every folder within writable again. An entry may vanish meanwhile, because the first removal may still run. */
 async function openUp(folder: Buffer): Promise<void> {
   const found = await lstat(folder).catch(() => null);
   if (!found?.isDirectory()) return;

@@ -4,8 +4,8 @@ import { moveRef, removeRef, valueOfRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 
 /**
- * What an attempt published that was not to land any more is gone from the user's repository: its ref, and the branch
- * where it stands for nothing else yet. It is there still in the store.
+ * Removes from the user's repository the work of an attempt that was ended after it had published: its ref, and its
+ * branch as long as the branch still names that commit. The store keeps the work.
  */
 export async function unpublish(
   repo: Repository,

@@ -26,7 +26,7 @@ interface Agent {
   file: string;
   text(shown: string, model: string): string;
   env(model: string, folder: string): Record<string, string>;
-  /** What it calls our tools. */
+  /** The client's name for a tool of ours. */
   tool(name: string): { call: string; namespace?: string };
   /** It shows tools only to a model that looks for them. */
   search?: string;
@@ -116,7 +116,7 @@ ${shown}
   },
 };
 
-/** What is taken out of a shown configuration: every word about how long a call may take. */
+/** The lines that are removed from a shown configuration: all that set how long a call may take. */
 const TIMEOUTS = /^.*\btimeout":.*\n|^tool_timeout_sec.*\n/gm;
 
 /** How an agent reaches the server, and what its model wants of one wait. */

@@ -8,7 +8,7 @@ const WAIT = "wait_for_human_responses";
 const PEOPLE_TAKE_S = Number(process.env["PEOPLE_TAKE_S"] ?? 420);
 const isSettled = ({ structured }: Shown): boolean => structured["settled"] === true;
 
-// What is tried here is the clients' own patience, a minute where nothing else is said, which no held clock moves.
+// These tests measure the clients' own timeout, a minute by default. The held clock does not move it.
 describe(`a person who takes ${PEOPLE_TAKE_S} seconds`, { concurrency: true }, () => {
   let server: Run & { url: string };
   before(async () => {

@@ -25,7 +25,7 @@ async function ask(
   accepted(await scene.agent.post(`/${kind}`, body));
   const path = `/agent/${kind}/${body.call_id}/respond`;
   return {
-    answer: (by: KeyHolder, said: Record<string, unknown>) => by.post(path, said),
+    answer: (by: KeyHolder, replyBody: Record<string, unknown>) => by.post(path, replyBody),
     status: async () => accepted(await scene.agent.get(`/${kind}/${body.call_id}`)).status,
   };
 }
@@ -38,11 +38,11 @@ for (const on of ONE_DATABASE) {
       const scene = shared();
       const ana = await scene.human("Ana Ruiz");
       const asked = await ask(scene, callBody({ channel: { human: { id: ana.id } } }));
-      const said = { approved: true, comment: "ok", user_info: null, requested_at: "2020-01-01", expired: true };
-      const first = await asked.answer(ana.answer, said);
+      const answer = { approved: true, comment: "ok", user_info: null, requested_at: "2020-01-01", expired: true };
+      const first = await asked.answer(ana.answer, answer);
       assert.equal(first.headers.get("idempotency-replayed"), null);
       await scene.world.advance(1000);
-      const again = await asked.answer(ana.answer, said);
+      const again = await asked.answer(ana.answer, answer);
       assert.deepEqual(again.body, first.body);
       assert.equal(again.headers.get("idempotency-replayed"), "true");
       assert.deepEqual(await asked.status(), first.body.status);
@@ -62,9 +62,9 @@ for (const on of ONE_DATABASE) {
         [{ approved: false, reject_option_name: "c" }, "c"],
         [{ approved: false, reject_option_name: "a", comment: "My own" }, "My own"],
       ];
-      for (const [said, comment] of cases) {
+      for (const [replyBody, comment] of cases) {
         const asked = await ask(scene, callBody({ channel, reject_options }));
-        const { status } = accepted(await asked.answer(ana.answer, said));
+        const { status } = accepted(await asked.answer(ana.answer, replyBody));
         assert.deepEqual([status.approved, status.comment], [false, comment]);
       }
       const response_options = [
@@ -77,9 +77,9 @@ for (const on of ONE_DATABASE) {
         [{ response: "", response_option_name: "wed" }, "On Wednesday", "wed"],
         [{ response: "Late", response_option_name: "wed" }, "Late", "wed"],
       ];
-      for (const [said, response, option] of replies) {
+      for (const [replyBody, response, option] of replies) {
         const asked = await ask(scene, contactBody({ channel, response_options }), "human_contacts");
-        const { status } = accepted(await asked.answer(ana.answer, said));
+        const { status } = accepted(await asked.answer(ana.answer, replyBody));
         assert.deepEqual([status.response, status.response_option_name], [response, option]);
       }
       const silent = await ask(scene, contactBody({ channel }), "human_contacts");
@@ -109,7 +109,7 @@ for (const on of ONE_DATABASE) {
         [seen.approved, seen.failed_validation_details],
         [undefined, { ...head, reason: "unknown_option", input: "later", attempts: 1 }],
       );
-      // Of somebody who sees the request only because everybody's are shown to them.
+      // Cy sees the request only because everybody's requests are shown to Cy.
       const cy = await scene.human("Cy", { inboxScope: "all" });
       assert.equal((await asked.answer(cy.answer, { response: "mine!" })).status, 403);
       const second = (await asked.status()).failed_validation_details;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findLiveAttempt } from "../../../src/tasks/store/attempts.ts";
 import { findTask } from "../../../src/tasks/store/tasks.ts";
-import { findAddressed } from "../../../src/requests/store/requests.ts";
+import { findRequest } from "../../../src/requests/store/requests.ts";
 import { findJob } from "../../../src/asks/store/jobs.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
@@ -202,7 +202,7 @@ for (const on of DATABASES) {
           warnings: [],
         };
         const id = await askForReviewIn(ctx, tx, task, { attempt, facts });
-        return (await findAddressed(tx, id))?.ask.words ?? "";
+        return (await findRequest(tx, id))?.ask.words ?? "";
       });
       assert.match(words, /- Number 1200: nobody has answered\nand 1181 before$/m);
       await runner.fail("shop", "asker");
@@ -324,18 +324,18 @@ const WHOLE: readonly string[] = [
   // The operator's file has them.
   "/a2h/v1alpha1/groups",
   "/a2h/v1alpha1/webhook_endpoints/{id}",
-  // As the board of the door shows them.
+  // The list is that of the protocol's board.
   "/admin/assignments",
   "/admin/channels",
-  // Of each promise, which are all there, it says that not everything that breaks it is named.
+  // Every promise is listed. Each says that not all its violations are named.
   "/admin/health",
   // The files of one result.
   "/admin/jobs/{id}",
   "/admin/keys",
   "/admin/people",
-  // What a question holds has limits of its own.
+  // The lists of a question have limits of their own.
   "/agent/questions/{id}",
-  // The first so many, as wished, and oneself.
+  // The first so many, as the request asks, and the caller.
   "/asks/{id}",
   "/asks/{id}/answer",
   // The board shows every task, which its protocol says; what is reviewed is asked for again once it is settled.

@@ -10,7 +10,7 @@ import { ONE_DATABASE } from "../../support/world.ts";
 /** More than ASCII, and a number that a parser would spell in another way. */
 const STATE = '{"note":"Grüße, 東京 \u{1f44d}","big":1152921504606846977,"nested":{"none":null}}';
 
-/** What a library reads: each header once, as it came. */
+/** Returns the headers as a library reads them: each header once, as it came. */
 function headersOf({ headers }: Told): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

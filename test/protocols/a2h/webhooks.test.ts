@@ -119,7 +119,7 @@ for (const on of ONE_DATABASE) {
       await settle(scene, async () =>
         (await deliveries()).every(({ state }: { state: string }) => state === "delivered"),
       );
-      // What was told is forgotten with the request.
+      // The deliveries are deleted with the request.
       await scene.world.advance(8 * 86_400_000);
       await settle(scene, async () => (await deliveries()).length === 0, 60_000);
     });

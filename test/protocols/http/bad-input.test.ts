@@ -32,7 +32,7 @@ const timeoutType = {
 };
 const isNotCharacters = (field: string) => ({ message: null, details: { field, constraint: "characters" } });
 
-/** What is changed in a good question, and what the server says to it. */
+/** A change to a valid question, and the refusal that it gets. */
 const BAD_QUESTIONS: [
   name: string,
   change: Record<string, unknown>,

@@ -81,7 +81,7 @@ const subscription = fc.record(
   { requiredKeys: [] },
 );
 
-/** What a client can put into a header at all; the rest is for raw sockets. */
+/** A text that a client can put into a header at all. Raw sockets send the rest. */
 const headerText = fc
   .oneof(hostileText, fc.string({ maxLength: 40 }))
   .map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, "").trim());
@@ -138,7 +138,7 @@ function isTime(encoded: string): boolean {
   return /^\d/.test(new URLSearchParams(`wait=${encoded}`).get("wait") ?? "");
 }
 
-/** A refusal has the one shape, and whatever it is, it is none of our bugs. */
+/** Checks that a refusal has the one shape and is not a server error. */
 function assertConsidered(reply: Pick<Reply, "status" | "body" | "text">): void {
   assert.ok(reply.status < 500, `${reply.status} ${reply.text}`);
   if (reply.status < 400) return;
@@ -188,7 +188,7 @@ for (const on of ONE_DATABASE) {
           RUNS,
         );
       }
-      // What is right among it is taken: the fuzz reaches what lies behind the checks.
+      // Valid requests are accepted, so the fuzz also reaches the code behind the checks.
       assert.ok(statuses.has(201) && statuses.has(400));
     });
 

@@ -84,7 +84,7 @@ describe("open mode", () => {
       const reply = await world.call("GET", path, { headers: via });
       assert.deepEqual([path, reply.status, reply.body.error.message], [path, 401, says]);
     }
-    // What nginx sends to an address that is given to it, and nothing more.
+    // The bare request that nginx sends to a fixed address.
     const bare = `GET /agent/questions HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
     const reply = await sendRaw(world.url, bare);
     const message = /"message":"([^"]*)"/.exec(reply.text)?.[1] ?? "";

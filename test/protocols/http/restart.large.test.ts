@@ -166,7 +166,7 @@ for (const on of DATABASES) {
           await until(() => greetings(run) === i + 1, "its greeting");
         }
       });
-      // Whoever started the first one still has the server, and only the last one runs beside it.
+      // The first process still supervises the server, and only the last server runs beside it.
       const last = serverOf(dataDir);
       run.child.kill("SIGTERM");
       assert.equal((await run.ended).code, 0, run.err());

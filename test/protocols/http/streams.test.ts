@@ -67,7 +67,7 @@ for (const on of DATABASES) {
           texts.slice(seen).map((text, j) => [String(seen + 1 + j), JSON.parse(text)]),
         );
       }
-      // The end is the next that each hears.
+      // The end is the next event that each stream gets.
       await agent.cancel(id);
       for (const stream of streams) {
         assert.equal((await stream.nextEvent())?.id, "6");
@@ -266,7 +266,7 @@ for (const on of DATABASES) {
       const stream = await openStream(`${world().url}/human/events`);
       assert.equal(stream.headers.get("content-type"), "text/event-stream; charset=utf-8");
       assert.deepEqual(await stream.next(), { retry: "2000" });
-      // The follower waits, and so does whoever reads the feed for all, which has read it once.
+      // The follower waits, and so does the reader of the feed for all, which has read it once.
       await begun(world(), 5000, 2);
 
       const changes = [];

@@ -9,7 +9,7 @@ import { TOOL_NAMES } from "../../support/mcp.ts";
 
 const PAGE = "https://page.example";
 const WHO = { name: "a-page", version: "1.0.0" };
-/** What a browser sends of itself, or lets a page send without asking first. */
+/** The headers that a browser sends by itself, or that a page may send without a preflight. */
 const FREE = ["accept", "accept-language", "content-language", "range", "user-agent", "connection"];
 
 const partsOf = (list: string | null) => (list ?? "").toLowerCase().split(/\s*,\s*/);

@@ -13,7 +13,7 @@ const CALL_ID = /^call_[0-9A-Za-z]{22}$/;
 const at = (name: string) => ({ headers: { "x-agent-id": name } });
 const NO_WAIT = { max_wait_seconds: 0 };
 const DEPLOY = { fn: "deploy", kwargs: { version: "1.4.2", env: "staging" } };
-/** Of exactly this call, as the contract gives it. */
+/** The digest of exactly this call, as the contract gives it. */
 const DIGEST = "sha256:c2ee0ac1ecc765f2504a729de5d0e7e5152749eb8ebb5424bb49c7058f103dc7";
 
 type Body = Record<string, unknown> & { call_id: string };
@@ -160,10 +160,10 @@ for (const on of ONE_DATABASE) {
 
     it("take silence for no", async () => {
       const jane = await somebody(world());
-      const wish = { to: jane.number, timeout_seconds: 60, ...NO_WAIT };
+      const input = { to: jane.number, timeout_seconds: 60, ...NO_WAIT };
       const ids = [
-        (await tool(world(), "request_approval", { ...DEPLOY, ...wish })).structuredContent.call_id,
-        (await tool(world(), "contact_human", { message: "Are you there?", ...wish })).structuredContent.call_id,
+        (await tool(world(), "request_approval", { ...DEPLOY, ...input })).structuredContent.call_id,
+        (await tool(world(), "contact_human", { message: "Are you there?", ...input })).structuredContent.call_id,
       ];
       await world().advance(MINUTE);
       const [call, contact] = await Promise.all(
@@ -204,7 +204,7 @@ for (const on of ONE_DATABASE) {
       await jane.decides({ approved: true });
       await tool(world(), "check_human_responses", { question_id: again.call_id }, bot);
       assert.equal((await ask(NO_WAIT)).approved, null);
-      // What was asked before can still be read.
+      // The earlier request can still be read.
       const read = await tool(world(), "check_human_responses", { question_id: first.call_id }, bot);
       assert.equal(read.structuredContent.status, "rejected");
     });

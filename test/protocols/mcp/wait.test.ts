@@ -20,7 +20,7 @@ const question = () => ({ question: fresh("How long does this take?"), timeout_s
 /** Whether somebody waits for this question. */
 const isWatched = (world: World, id: string): boolean => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
 
-/** Opens a wait and reads the comment that says it is heard. */
+/** Opens a wait and reads its first comment. */
 async function wait(world: World, args: Record<string, unknown>, token?: string): Promise<McpStream> {
   const opened = await stream(world, toolCall(WAIT, args, { ...(token !== undefined && { token }) }));
   assert.deepEqual(await opened.next(), { comment: "waiting" });

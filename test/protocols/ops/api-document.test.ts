@@ -11,7 +11,7 @@ const FOR_BROWSERS = [
   /^\/(?:|index\.html|q\/:id|me|leaderboard|inbox(?:\/:id)?|console(?:\/\*)?|embed\/.*|sw\.js|theme\.js|manifest\.webmanifest)$/,
   /^\/(?:icons|assets|docs|r)(?:\/|$)/,
 ];
-/** What providers send, in words of their own, to the channels that are configured. */
+/** Inbound messages of providers, in their own formats, to the configured channels. */
 const FROM_PROVIDERS = /^\/hooks\//;
 /** Refuses what the address of a task has no route for. */
 const REST = /^\/assignment\/\*$/;

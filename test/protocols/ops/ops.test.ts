@@ -78,7 +78,7 @@ for (const on of ONE_DATABASE) {
       await agent.cancel((await agent.ask()).id);
       const open = await agent.ask();
       await world.advance(61_000);
-      // Whoever reads it settles it, if the loop has not: figures are of what was settled before they are looked at.
+      // The read settles the question if the loop has not. The figures count what was settled before they are read.
       assert.equal((await agent.poll(short.id)).body.status, "EXPIRED");
       await world.advance(10_000);
 

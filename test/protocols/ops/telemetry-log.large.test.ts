@@ -119,7 +119,7 @@ for (const on of DATABASES) {
         assert.equal(traces.size, 1);
         assert.match(String([...traces][0]), /^[0-9a-f]{32}$/);
       }
-      // Who decided did so in a request of their own.
+      // The person's decision is a request of its own.
       const [put, ended] = kept.of(ask).filter(({ level }) => level === pino.levels.values["info"]);
       assert.ok(put?.["request_id"] && ended?.["request_id"] && put["request_id"] !== ended["request_id"]);
     });

@@ -46,7 +46,7 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["DELETE", "/admin/decisions/nobody"],
 ];
 
-/** What of the A2H door an admin's session opens too. */
+/** The A2H routes that an admin's session opens, too. */
 const A2H_ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/humans?view=admin"],
   ["POST", "/humans", {}],
@@ -179,8 +179,8 @@ for (const on of ONE_DATABASE) {
 
     it("makes keys whose text is shown once, says when they were used, and revokes them", async () => {
       const ana = await namedPerson(world, fresh("Ana"));
-      const wish = { name: fresh("phone"), scope: "answer", person: ana.id, expires_in_seconds: 3600 };
-      const made = await asAdmin("POST", "/admin/keys", wish);
+      const input = { name: fresh("phone"), scope: "answer", person: ana.id, expires_in_seconds: 3600 };
+      const made = await asAdmin("POST", "/admin/keys", input);
       const { key, ...printed } = made.body;
       assert.equal(made.status, 201);
       assert.match(key, /^parley_answer_\w{38}$/);
@@ -211,14 +211,14 @@ for (const on of ONE_DATABASE) {
         ["key.created", "key.deleted"],
       );
       for (const [body, status] of [
-        [{ ...wish, person: "nobody" }, 404],
-        [{ ...wish, scope: "everything" }, 400],
-        [{ ...wish, name: "two words" }, 400],
-        [{ ...wish, self_respond: true }, 400],
-        [{ ...wish, expires_in_seconds: 1 }, 400],
-        [{ ...wish, repos: ["shop"] }, 400],
-        [{ ...wish, scope: "assign", repos: "shop" }, 400],
-        [{ ...wish, scope: "assign", repos: ["../shop"] }, 400],
+        [{ ...input, person: "nobody" }, 404],
+        [{ ...input, scope: "everything" }, 400],
+        [{ ...input, name: "two words" }, 400],
+        [{ ...input, self_respond: true }, 400],
+        [{ ...input, expires_in_seconds: 1 }, 400],
+        [{ ...input, repos: ["shop"] }, 400],
+        [{ ...input, scope: "assign", repos: "shop" }, 400],
+        [{ ...input, scope: "assign", repos: ["../shop"] }, 400],
       ] as const)
         assert.equal((await asAdmin("POST", "/admin/keys", body)).status, status, JSON.stringify(body));
       const kept = await asAdmin("POST", "/admin/keys", { name: "cards", scope: "assign", repos: ["shop", "shop"] });
@@ -228,8 +228,8 @@ for (const on of ONE_DATABASE) {
 
     it("tries a channel there and back, and says what the provider said", async () => {
       const enrol = async (address: string) => {
-        const wish = { name: fresh("Ana"), prioritizedContactChannels: [{ email: { address } }, { inbox: {} }] };
-        const reply = await asAdmin("POST", "/humanlayer/v1/humans", wish);
+        const input = { name: fresh("Ana"), prioritizedContactChannels: [{ email: { address } }, { inbox: {} }] };
+        const reply = await asAdmin("POST", "/humanlayer/v1/humans", input);
         assert.equal(reply.status, 201, reply.text);
         return reply.body.id as string;
       };
@@ -347,8 +347,8 @@ for (const on of ONE_DATABASE) {
       await once(agent, "listening");
       try {
         const url = `http://127.0.0.1:${(agent.address() as AddressInfo).port}/hooks`;
-        const wish = { agent: "support", url, format: "v1beta2" };
-        const { id } = (await asAdmin("POST", "/humanlayer/v1/webhook_endpoints", wish)).body;
+        const input = { agent: "support", url, format: "v1beta2" };
+        const { id } = (await asAdmin("POST", "/humanlayer/v1/webhook_endpoints", input)).body;
         for (let i = 0; i < 3; i += 1) await asAdmin("POST", `/humanlayer/v1/webhook_endpoints/${id}/test`);
         const read = async () => (await asAdmin("GET", `/humanlayer/v1/webhook_endpoints/${id}`)).body;
         await settle(async () => (await read()).enabled === false);

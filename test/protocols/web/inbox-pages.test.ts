@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AddressedAsk } from "../../../src/requests/model/request.ts";
+import type { Request } from "../../../src/requests/model/request.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
 import { createKey } from "../../../src/access/create-key.ts";
@@ -39,7 +39,7 @@ for (const on of DATABASES) {
 
     it("reach everything that waits, each once, also while asks end and come in", async () => {
       const ana = await somebody(world());
-      const made: AddressedAsk[] = [];
+      const made: Request[] = [];
       // Deadlines that are equal, that differ, and none at all; the last page is a full one.
       for (let i = 0; i < 150; i += 1) {
         const timeoutSeconds = i < 60 ? HOUR_S : i < 120 ? HOUR_S + i * MINUTE_S : null;
@@ -53,7 +53,7 @@ for (const on of DATABASES) {
         assert.equal(ids.length, 50);
         seen.push(...ids);
         if (page.next === null) break;
-        // What was on the page ends, its last one too; what is more urgent than all of it comes in.
+        // The items of the page end, the last one included. A more urgent item than all of them arrives.
         await ana.reject(ids[0] ?? "");
         await ana.reject(ids[49] ?? "");
         await ana.ask({ timeoutSeconds: MINUTE_S * number });

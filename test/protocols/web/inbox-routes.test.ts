@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { canonicalExact, sha256Digest } from "../../../src/lib/exact-json.ts";
 import type { Audience } from "../../../src/requests/model/request.ts";
 import { consentText } from "../../../src/requests/model/consent.ts";
-import { findAddressed } from "../../../src/requests/store/requests.ts";
+import { findRequest } from "../../../src/requests/store/requests.ts";
 import { changeRole } from "../../../src/access/change-role.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
-import { addressAsk } from "../../../src/requests/address-ask.ts";
+import { createRequest } from "../../../src/requests/create-request.ts";
 import { askPeople, callWish, enrol, leaf, toPerson, until } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { saidOf, type Shown } from "../../support/identities.ts";
@@ -73,9 +73,9 @@ for (const on of ONE_DATABASE) {
         assert.deepEqual(saidOf(refused), { status: 409, code: "NOT_GRANTABLE" });
       }
       assert.equal((await decide(world(), ana.shown, standing.id, approval)).status, 200);
-      assert.equal((await findAddressed(ctx.db, standing.id))?.ask.outcome?.standing, true);
+      assert.equal((await findRequest(ctx.db, standing.id))?.ask.outcome?.standing, true);
       assert.equal((await decide(world(), bo.shown, plain.id, { approved: true, digest: plain.digest })).status, 200);
-      assert.equal((await findAddressed(ctx.db, plain.id))?.ask.outcome?.standing, undefined);
+      assert.equal((await findRequest(ctx.db, plain.id))?.ask.outcome?.standing, undefined);
     });
 
     it("shows a call with every argument as it is hashed, and who else may answer without an address", async () => {
@@ -320,8 +320,8 @@ for (const on of ONE_DATABASE) {
           return heard.includes(words);
         });
       await hear("event: changed\ndata: {}");
-      const wish = callWish({ audience: toPerson(ana.id), ref: fresh("call"), asker: `agent:${fresh("bot")}` });
-      const { ask: made } = await addressAsk(world().server.ctx, wish);
+      const input = callWish({ audience: toPerson(ana.id), ref: fresh("call"), asker: `agent:${fresh("bot")}` });
+      const { ask: made } = await createRequest(world().server.ctx, input);
       await hear(made.id);
       heard = "";
       await decide(world(), ana.shown, made.id, { approved: false });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { fieldOf, filledWith, valueOf } from "../../../web/src/inbox/schema.ts";
 
 const kindOf = (schema: unknown) => fieldOf(schema as Record<string, unknown>).kind;
-/** What is sent when somebody finds this value in the form and changes nothing. */
+/** Returns the value that is sent if a person opens the form with this value and changes nothing. */
 const through = (schema: Record<string, unknown>, value: unknown) => {
   const field = fieldOf(schema);
   return valueOf(field, filledWith(field, value));

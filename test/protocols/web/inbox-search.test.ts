@@ -21,9 +21,9 @@ async function somebody(world: World, name = "Ana Ruiz") {
   return {
     id,
     /** Has this asked and decided, after whatever was before; returns its id. */
-    decided: async (wish: Wish, decision: Decision) => {
+    decided: async (input: Wish, decision: Decision) => {
       await world.advance(1000);
-      const ask = await askPeople(ctx, { ref: fresh("call"), audience: toPerson(id), ...wish });
+      const ask = await askPeople(ctx, { ref: fresh("call"), audience: toPerson(id), ...input });
       await decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, id, "slack"), decision });
       return ask.id;
     },

@@ -39,7 +39,7 @@ for (const on of DATABASES) {
 
     const stop = new AbortController();
     const told = followInbox(ctx, person, stop.signal);
-    /** What the follower finds at its next look, after a change or without one. */
+    /** Returns the follower's findings at its next look, after a change or without one. */
     const look = async () => {
       let found: readonly (string | null)[] | undefined;
       const looking = told.next().then(({ value }) => (found = value as typeof found));

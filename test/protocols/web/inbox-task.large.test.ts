@@ -30,8 +30,8 @@ describe("a coding agent's work in the inbox of whoever is asked to review it", 
     const admin = await by("admin");
     const enrol = async (name: string, inboxScope: string): Promise<string> => {
       const prioritizedContactChannels = [{ inbox: {} }];
-      const wish = { name, description: "", prioritizedContactChannels, inboxScope };
-      return (await admin("POST", `${A2H}/humans`, wish)).body.id;
+      const input = { name, description: "", prioritizedContactChannels, inboxScope };
+      return (await admin("POST", `${A2H}/humans`, input)).body.id;
     };
     ana = await by("answer", await enrol("Ana Ruiz", "all"));
     bo = await by("answer", await enrol("Bo Lind", "addressed"));

@@ -57,7 +57,7 @@ async function approval(method: string, params: Json): Promise<Verdict> {
   const { decision } = await request(method, { itemId: item["id"], ...params });
   if (decision === "accept") return { allow: true };
   complete({ status: "declined" });
-  // What the client has to say of it comes as a word between.
+  // The client's reason arrives as a message in between.
   await new Promise((resolve) => setTimeout(resolve, 20));
   return { allow: false, why: ["rejected by user", ...steered.splice(0)].join("\n") };
 }

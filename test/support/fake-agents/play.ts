@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * What a fake agent does, one thing after another. Fake agents speak as the real ones do, so that adapters and all that
- * builds on them can be tested without these. The steps come from the variable FAKE_AGENT, from the file
- * `.fake-agent.json` in the tree, or from a line of the first message that begins with `FAKE `; as JSON, a list.
+ * A step of a fake agent; its steps run one after another. Fake agents speak as the real ones do, so that adapters and
+ * all that builds on them can be tested without the real agents. The steps come from the variable FAKE_AGENT, from the
+ * file `.fake-agent.json` in the tree, or from a line of the first message that begins with `FAKE `; as JSON, a list.
  */
 export type FakeStep =
   | { say: string }

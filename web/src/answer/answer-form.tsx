@@ -18,7 +18,7 @@ import { ReportDialog } from "./report-dialog.tsx";
 
 const MAX_CHARACTERS = 5000;
 
-/** What of a draft is sent, by the type of the question. */
+/** The fields of a draft that are sent, by the type of the question. */
 interface Chosen {
   answer?: string;
   selected_option?: number;
@@ -44,7 +44,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
     }
     void send(answer);
   };
-  /** The server hears of it if it can. */
+  /** The server is notified if possible. */
   const skip = (): void => {
     leave(text.question.skipped);
     people.skip(id).then(
@@ -90,7 +90,10 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
   );
 }
 
-/** Whether an answer was given, and how to give one, once: what the server cannot be told now, it is told later. */
+/**
+ * Returns whether an answer is being sent, and how to send one, once; it is sent later if the server cannot be reached
+ * now.
+ */
 function useSending(question: HumanQuestion): [boolean, (answer: Chosen) => Promise<void>] {
   const [sending, setSending] = useState(false);
   const send = async (answer: Chosen): Promise<void> => {
@@ -126,7 +129,7 @@ function useLeaving(id: string, next: FeedItem | undefined): (words: string) => 
   };
 }
 
-/** How many answers are needed, until when and from whom, and the question itself. */
+/** The number of answers that are needed, until when and from which audience, and the question itself. */
 function Asked({ question }: { question: HumanQuestion }) {
   return (
     <header class={styles.header}>
@@ -140,7 +143,7 @@ function Asked({ question }: { question: HumanQuestion }) {
   );
 }
 
-/** What can be done with the question, under the thumb. */
+/** The actions on the question, within reach of the thumb. */
 function Bar(props: { points: number; sending: boolean; onSkip: () => void; onReport: () => void }) {
   return (
     <div class={styles.bar}>

@@ -31,7 +31,7 @@ export function AnswerRoom({ id }: { id?: string }) {
     if (id === undefined) return moveFocus(step);
     const next = open[at < 0 ? 0 : at + step];
     if (next) go(`/q/${next.question_id}`);
-    // Whoever comes to the end of what was read finds more there.
+    // Near the last question that was read, the next page is read.
     if (step === 1 && at + 2 >= open.length) void readOn().catch(() => {});
   };
   useKeys({ j: () => move(1), k: () => move(-1) });

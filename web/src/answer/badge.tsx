@@ -1,7 +1,7 @@
 import { text } from "../text.ts";
 import styles from "./badge.module.css";
 
-/** What stands inside each ring. */
+/** The mark inside each ring. */
 const MARKS: Record<string, string> = {
   first_answer: "1",
   answers_10: "10",

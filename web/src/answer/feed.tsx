@@ -10,7 +10,7 @@ import { audience } from "../settings.ts";
 import { text } from "../text.ts";
 import styles from "./feed.module.css";
 
-/** What waits for answers, most urgent first. */
+/** The questions that wait for answers, most urgent first. */
 export function Feed({ current }: { current?: string | undefined }) {
   const feed = useFeed();
   const Heading = current === undefined ? "h1" : "h2";

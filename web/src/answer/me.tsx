@@ -17,7 +17,7 @@ import { Notifications } from "./notifications.tsx";
 import { Recovery } from "./recovery.tsx";
 import { You } from "./you.tsx";
 
-/** What this person has earned, and how this device behaves. */
+/** The points and badges that this person has earned, and the settings of this device. */
 export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
   const stats = useStats();
   return (

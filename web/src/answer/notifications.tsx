@@ -4,7 +4,7 @@ import { pushInterval, pushState, turnOffPush, turnOnPush } from "../push.ts";
 import { text } from "../text.ts";
 import styles from "./me.module.css";
 
-/** Whether, and how often, this device is told of new questions. */
+/** Whether, and how often, this device receives notices of new questions. */
 export function Notifications() {
   const [state, setState] = useState(pushState);
   const [minutes, setMinutes] = useState(pushInterval);

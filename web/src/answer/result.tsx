@@ -11,7 +11,7 @@ import { Badge } from "./badge.tsx";
 import formStyles from "./answer-form.module.css";
 import styles from "./result.module.css";
 
-/** What an answer earned, and what everybody else said. */
+/** The points that an answer earned, and the answers of everybody else. */
 export function Result(props: {
   id: string;
   question: HumanQuestion | undefined;

@@ -7,7 +7,7 @@ import styles from "./you.module.css";
 const FIGURES = { href: "/me", title: text.me.title, label: text.me.own };
 const LEADERBOARD = { href: "/leaderboard", title: text.leaderboard.title, label: text.leaderboard.title };
 
-/** One of the two pages about whoever is in front of the screen, and the way to the other. */
+/** One of the two pages about the person in front of the screen, and the way to the other. */
 export function You({ page, children }: { page: "figures" | "leaderboard"; children: ComponentChildren }) {
   const [here, other] = page === "figures" ? [FIGURES, LEADERBOARD] : [LEADERBOARD, FIGURES];
   useTitle(here.title);

@@ -17,7 +17,7 @@ import { text as appText } from "../text.ts";
 const BASE = "/console/asks";
 const LOOK_EVERY_MS = 2000;
 
-/** What executors asked, and the whole life of one ask. */
+/** The asks of executors, and the whole life of one ask. */
 export function AsksPage({ item }: PageProps) {
   const [which, setWhich] = useState<api.AskFilter>("all");
   const { rows: asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);

@@ -17,7 +17,7 @@ import { text } from "./task-text.ts";
 import taskStyles from "./tasks.module.css";
 
 const BASE = "/console/assignments";
-/** No repository is called so. */
+/** No repository has this name. */
 const NEW = "_new";
 
 type ColumnName = keyof typeof text.columns;
@@ -31,10 +31,10 @@ const HOLDS: Record<ColumnName, readonly Task["state"][]> = {
 /** Side by side as work goes; one below the other with what wants somebody first. */
 const SIDE_BY_SIDE: readonly ColumnName[] = ["queued", "working", "waiting", "review", "done"];
 const STACKED: readonly ColumnName[] = ["waiting", "review", "working", "queued", "done"];
-/** Of each column so many are shown at first, and more of them each time more is wanted. */
+/** The number of tasks of each column that are shown at first, and more of them each time more is wanted. */
 const SHOWN = 30;
 
-/** What agents are given to do: all of it, that of one repository, one task, or a new one. */
+/** The tasks of agents: all of them, those of one repository, one task, or a new one. */
 export function AssignmentsPage({ item }: PageProps) {
   const [, , , , task] = location.pathname.split("/");
   useLiveTasks();
@@ -109,7 +109,7 @@ function ChooseRepo({ board, repo }: { board: AssignmentReport; repo: string | u
 function Column(props: { name: ColumnName; tasks: readonly Task[]; all: readonly Task[]; withRepo: boolean }) {
   const { name, tasks } = props;
   const [most, setMost] = useState(SHOWN);
-  // What waits is read from the oldest on, what is done from the newest.
+  // Waiting tasks are listed from the oldest on, done ones from the newest.
   const ordered = name === "done" ? tasks.toReversed() : tasks;
   const shown = ordered.slice(0, most);
   const heading = `column-${name}`;

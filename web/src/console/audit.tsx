@@ -16,14 +16,14 @@ export function AuditPage() {
   return (
     <section class={styles.console}>
       <h1>{text.audit.title}</h1>
-      <ChainVerdict />
+      <ChainState />
       <Filter onFilter={setFilter} />
       <Entries key={JSON.stringify(filter)} filter={filter} />
     </section>
   );
 }
 
-function ChainVerdict() {
+function ChainState() {
   const { data, isPending } = useChain();
   const says = (() => {
     if (isPending) return text.audit.checking;

@@ -17,7 +17,7 @@ import { text } from "./text.ts";
 /** Shown in the inbox too, which loads it from here: what draws diffs is in this part of the app alone. */
 export { InboxReview } from "./inbox-review.tsx";
 
-/** Where whoever runs the server sees to it. */
+/** The pages for the operator of the server. */
 export default function Console() {
   const session = useSession();
   useTitle(text.title);

@@ -111,13 +111,13 @@ function AsksOf({ job }: { job: string }) {
   );
 }
 
-/** What happens to a job, the newest first; each reads anew what stands above. */
+/** The events of a job, the newest first. Each new event reads the job above again. */
 function Events({ job }: { job: Job }) {
   const [begin] = useState(job.seq);
   const [live, setLive] = useState<readonly JobEvent[]>([]);
   const history = api.useHistory(job.id);
   const newest = history.rows?.[0]?.seq ?? 0;
-  // What the list holds by now is shown from there.
+  // Events that the list holds by now are shown from the list.
   useEffect(() => setLive((known) => known.filter(({ seq }) => seq > newest)), [newest]);
   api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
     onEvent(event, data, seq) {

@@ -97,7 +97,7 @@ function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: stri
   );
 }
 
-/** What is filled in for a key that is not made yet. */
+/** The content of the form for a new key. */
 interface KeyForm {
   name: string;
   scope: Scope;
@@ -109,7 +109,7 @@ interface KeyForm {
 
 const EMPTY_FORM: KeyForm = { name: "", scope: "agent", person: "", term: "ever", selfRespond: false };
 
-function wishOf({ name, scope, person, term, selfRespond }: KeyForm): NewKey {
+function keyInputOf({ name, scope, person, term, selfRespond }: KeyForm): NewKey {
   const seconds = TERMS[term];
   return {
     name: name.trim(),
@@ -123,15 +123,15 @@ function wishOf({ name, scope, person, term, selfRespond }: KeyForm): NewKey {
 function MakeKey() {
   const [made, setMade] = useState<string | null>(null);
   const [form, setForm] = useState(EMPTY_FORM);
-  const create = useAction(async (wish: NewKey) => {
-    setMade((await admin.createKey(wish)).key);
+  const create = useAction(async (input: NewKey) => {
+    setMade((await admin.createKey(input)).key);
     await refresh("keys");
   });
 
   if (made !== null) return <Made words={made} />;
   const submit = (event: Event): void => {
     event.preventDefault();
-    void create.run(wishOf(form));
+    void create.run(keyInputOf(form));
   };
   return (
     <Detail title={text.keys.add}>

@@ -90,7 +90,9 @@ export function Detail({ title, children }: { title: string; children: Component
   );
 }
 
-/** What had the focus is gone: the thing itself takes it, and is read from its beginning. */
+/**
+ * Moves the focus to the detail itself, once the focused element has gone; the detail is then read from its beginning.
+ */
 export function focusDetail(): void {
   scrollTo(0, 0);
   document.querySelector<HTMLElement>("[data-focus]")?.focus({ preventScroll: true });
@@ -105,7 +107,7 @@ export function Section({ title, children }: { title: string; children: Componen
   );
 }
 
-/** What has gone, or never was. */
+/** The page for a thing that has gone, or never existed. */
 export function Gone({ to }: { to: string }) {
   return (
     <Detail title={text.nothingHere}>
@@ -283,7 +285,7 @@ export function useAction<Given extends unknown[]>(work: (...given: Given) => Pr
   return { run, isBusy, error };
 }
 
-/** What was declined, in the server's own sentence. */
+/** A refusal, in the server's own sentence. */
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   const passing = error instanceof ParleyError && error.isPassing;

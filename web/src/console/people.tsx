@@ -56,8 +56,8 @@ function ways(written: Known["written"]): string {
 
 function NewPerson() {
   const [, go] = useLocation();
-  const save = useAction(async (wish: NewHuman, isAdmin: boolean) => {
-    const made = await admin.addHuman(wish);
+  const save = useAction(async (input: NewHuman, isAdmin: boolean) => {
+    const made = await admin.addHuman(input);
     if (isAdmin) await admin.changeRole(made.id, "admin");
     await refresh("people");
     announce(text.saved);
@@ -72,8 +72,8 @@ function NewPerson() {
 
 function OnePerson({ person }: { person: Known }) {
   const { id, operator, name, role, written } = person;
-  const save = useAction(async (wish: NewHuman, isAdmin: boolean) => {
-    await admin.replaceHuman(id, wish);
+  const save = useAction(async (input: NewHuman, isAdmin: boolean) => {
+    await admin.replaceHuman(id, input);
     if (isAdmin !== (role === "admin")) await admin.changeRole(id, isAdmin ? "admin" : "member");
     await refresh("people");
     announce(text.saved);

@@ -40,7 +40,7 @@ function writtenDown({ channel, address, rest }: Way): HumanChannel {
   return { [channel]: field === null ? {} : { ...rest, [field]: address.trim() } };
 }
 
-/** What is written down of somebody, to be changed or begun. */
+/** The form for the details of a person, new or known. */
 export function PersonForm(props: {
   written: EnrolledHuman | undefined;
   isAdmin: boolean;
@@ -58,14 +58,14 @@ export function PersonForm(props: {
   const submit = (event: Event): void => {
     event.preventDefault();
     const channels = ways.length === 0 ? [{ inbox: {} }] : ways.map(writtenDown);
-    const wish: NewHuman = {
+    const input: NewHuman = {
       name: name.trim(),
       description: about,
       inboxScope: scope,
       prioritizedContactChannels: channels,
       ...(job.trim() !== "" && { role: job.trim() }),
     };
-    void save.run(wish, isAdmin);
+    void save.run(input, isAdmin);
   };
   return (
     <form class={formStyles.form} onSubmit={submit}>

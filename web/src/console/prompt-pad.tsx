@@ -20,14 +20,14 @@ const ORIGIN = document.querySelector<HTMLMetaElement>('meta[name="prompt-pad"]'
 const DRAFT = "draft-pad";
 const NEW_ID_LENGTH = 12;
 
-/** What Prompt Pad edits and hands over; its messages say `setPrompt` and `submitPrompt`. */
+/** The prompt that Prompt Pad edits and hands over; its messages say `setPrompt` and `submitPrompt`. */
 interface Prompt {
   id: string;
   text: string;
 }
 
 /**
- * Prompt Pad in a frame: what somebody submits in it becomes a task. The session of whoever looks at this page carries
+ * Prompt Pad in a frame: a prompt that somebody submits in it becomes a task. The session of this page's viewer carries
  * it, which the framed page can neither read nor use: there is no key that it could take.
  */
 export function PromptPadPage() {
@@ -92,7 +92,7 @@ function Pad({ board, origin }: { board: AssignmentReport; origin: string }) {
   );
 }
 
-/** The framed page: what is written in it is kept on this device, and `onSubmit` hears what is submitted in it. */
+/** The framed page. Its text is kept on this device, and `onSubmit` receives each prompt that is submitted in it. */
 function useFramed(origin: string, onSubmit: (prompt: Prompt) => void) {
   const frame = useRef<HTMLIFrameElement>(null);
   const draft = useRef<Prompt>(readDraft());
@@ -110,11 +110,11 @@ function useFramed(origin: string, onSubmit: (prompt: Prompt) => void) {
   useEffect(() => {
     const onMessage = (event: MessageEvent<unknown>): void => {
       if (event.origin !== origin || event.source !== frame.current?.contentWindow) return;
-      const said = promptIn(event.data);
-      if (!said) return;
-      const prompt = { id: draft.current.id, text: said.text };
+      const message = promptIn(event.data);
+      if (!message) return;
+      const prompt = { id: draft.current.id, text: message.text };
       latest.current.keep(prompt);
-      if (said.type === "submitPrompt" && prompt.text.trim() !== "") latest.current.onSubmit(prompt);
+      if (message.type === "submitPrompt" && prompt.text.trim() !== "") latest.current.onSubmit(prompt);
     };
     addEventListener("message", onMessage);
     return () => removeEventListener("message", onMessage);
@@ -123,11 +123,11 @@ function useFramed(origin: string, onSubmit: (prompt: Prompt) => void) {
   return { ref: frame, show, showDraft: () => show(draft.current) };
 }
 
-/** Gives a prompt to the repository as a task; `onTaken` hears of the task once it is in line. */
+/** Gives a prompt to the repository as a task; `onTaken` receives the task once it is in line. */
 function useSubmission(repo: string, onTaken: (task: Task) => void): Action<[Prompt]> {
   const attempt = useRef<Prompt & { key: string }>(undefined);
   return useAction(async (prompt: Prompt) => {
-    // What is submitted again after a lost reply must not begin anew.
+    // A prompt that is submitted again after a lost reply must not begin a second task.
     if (attempt.current?.text !== prompt.text) attempt.current = { ...prompt, key: newKey() };
     const { id, key } = attempt.current;
     const task = await submitTask(repo, { id, prompt: prompt.text, dependencies: [] }, key);
@@ -136,7 +136,10 @@ function useSubmission(repo: string, onTaken: (task: Task) => void): Action<[Pro
   });
 }
 
-/** What the framed page submitted without a press of anybody: it is given only where somebody says so here. */
+/**
+ * A prompt that the framed page submitted without anybody's press. It becomes a task only once somebody confirms it
+ * here.
+ */
 function Unasked({ prompt, onGive, onDrop }: { prompt: Prompt; onGive: () => void; onDrop: () => void }) {
   return (
     <section class={styles.section}>

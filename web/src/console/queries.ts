@@ -92,7 +92,7 @@ export function useHealth(full: boolean) {
   });
 }
 
-/** What a section shows is read anew. */
+/** Reads the data of a section again. */
 export async function refresh(section: "people" | "keys" | "channels" | "webhooks"): Promise<void> {
   await queries.invalidateQueries({ queryKey: ["console", section] });
 }

@@ -45,7 +45,7 @@ export function useWholeAsk(ask: string) {
   });
 }
 
-/** What came too late for an ask. */
+/** The answers that came too late for an ask. */
 export function useLate(ask: string) {
   return usePages<wire.LateAnswer>(["console", "ask", ask, "late"], `/admin/asks/${id(ask)}/late`, "late");
 }
@@ -74,7 +74,7 @@ export function useAsksOfJob(job: string) {
   return usePages<wire.AskInJob>(["console", "job", job, "asks"], `${jobPath(job)}/asks`, "asks");
 }
 
-/** What happened to a job and is still kept, the newest first. */
+/** The events of a job that are still kept, the newest first. */
 export function useHistory(job: string) {
   return usePages<wire.JobEvent>(["console", "history", job], `${jobPath(job)}/history`, "events");
 }
@@ -92,7 +92,7 @@ export function usePolicy() {
   });
 }
 
-/** What is allowed for good now. */
+/** The grants that are in force now. */
 export function useGrants() {
   return usePages<wire.Grant>(["console", "policy", "grants"], "/admin/policy/grants", "grants", { live: "true" });
 }
@@ -145,7 +145,7 @@ export async function forgetDecisions(role: string | undefined): Promise<{ forgo
   return connection.call("DELETE", "/admin/decisions", { query: { role } });
 }
 
-/** What a page shows is read anew. */
+/** Reads the data of a page again. */
 export async function refreshRelay(...which: readonly string[]): Promise<void> {
   await queries.invalidateQueries({ queryKey: ["console", ...which] });
 }

@@ -49,7 +49,7 @@ export function ToJob({ id }: { id: string }) {
 export function Paged<Which extends string>(props: {
   words: Readonly<Record<Which | "title" | "empty" | "emptyHint", string>>;
   choice: { which: Which; options: readonly Which[]; onChoose: (which: Which) => void };
-  /** Nothing while they are fetched. */
+  /** Undefined while they are fetched. */
   rows: readonly RowOf[] | undefined;
   base: string;
   item: string | undefined;
@@ -95,7 +95,7 @@ interface Pages {
   fetchNextPage: (options: { throwOnError: true }) => Promise<unknown>;
 }
 
-/** Something that a program said, whole; nothing where it said nothing. */
+/** The output of a program, whole; nothing where it is empty. */
 export function Said({ label, value }: { label: string; value: unknown }) {
   if (isNothing(value)) return null;
   return (

@@ -35,7 +35,7 @@ export function useTask(repo: string, id: string) {
   });
 }
 
-/** What is shown of tasks is read anew. */
+/** Reads everything that is shown of tasks again. */
 export async function refreshTasks(): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ["console", "tasks"] }),
@@ -66,7 +66,7 @@ export async function cancelTask(repo: string, id: string): Promise<Task> {
   return connection.call("DELETE", taskPath(repo, id), { timeoutMs: CANCEL_MS });
 }
 
-/** What ended without a result is in line again, as it was submitted. */
+/** Puts a task that ended without a result in line again, as it was submitted. */
 export async function retryTask(repo: string, id: string): Promise<Task> {
   return connection.call("POST", `${BOARD}/${inRepo(repo, id)}/retry`);
 }

@@ -10,7 +10,7 @@ import taskStyles from "./tasks.module.css";
 /** A patch longer than this is fetched by itself rather than drawn. */
 const LONGEST_PATCH = 2_000_000;
 
-/** What a task has changed, against what it started from or the base. */
+/** The changes of a task, against what it started from or the base. */
 export function TaskChanges(
   props: Omit<DiffProps, "patch" | "href"> & {
     /** Where the patch is; `against` and the attempt go into its query. */

@@ -152,7 +152,7 @@ function newLineOf(change: ChangeData): number {
   return change.type === "normal" ? change.newLineNumber : 0;
 }
 
-/** What cannot be seen is shown by its number. */
+/** Shows each character that cannot be seen by its number. */
 function shown(words: string): string {
   const numberOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return words.replace(STEERING, (character) => `⟨U+${numberOf(character).padStart(4, "0")}⟩`);

@@ -6,10 +6,10 @@ import { useStream } from "./relay-api.ts";
 import { Block } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { taskPath } from "./task-api.ts";
-import { saidIn, text } from "./task-text.ts";
+import { eventText, text } from "./task-text.ts";
 import taskStyles from "./tasks.module.css";
 
-/** So many of the newest entries are kept on the page. */
+/** The number of the newest entries that are kept on the page. */
 const MOST_ENTRIES = 1000;
 /** Entries that come close together are shown together. */
 const GATHER_MS = 100;
@@ -19,7 +19,7 @@ const NEAR_PX = 48;
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
 
 /**
- * What happened to a task, as it happens. It stays at its end while somebody looks there, and stands still where they
+ * The events of a task, as they happen. The log stays at its end while somebody looks there. It stands still where they
  * read something else, or have paused it.
  */
 export function TaskLog({ repo, id }: { repo: string; id: string }) {
@@ -109,7 +109,7 @@ function useEntries(repo: string, id: string) {
 }
 
 function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolean }) {
-  const says = saidIn(event);
+  const says = eventText(event);
   const isCode = event.type === "diff";
   return (
     <li class={taskStyles.entry} data-type={event.type} data-failed={event["isError"] === true || undefined}>
@@ -129,7 +129,7 @@ function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolea
   );
 }
 
-/** What a tool was given or gave back, whole, for whoever opens it. */
+/** The whole input or output of a tool, for somebody who opens it. */
 function Whole({ label, value }: { label: string; value: unknown }) {
   if (value === undefined || value === null || value === "") return null;
   return (

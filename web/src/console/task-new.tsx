@@ -69,7 +69,7 @@ const namesIn = (list: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-/** What a task is made of. */
+/** The fields of a new task. */
 function Fields(props: { board: AssignmentReport; draft: Draft; onChange: (part: Partial<Draft>) => void }) {
   const { board, draft, onChange } = props;
   return (
@@ -113,7 +113,7 @@ function Fields(props: { board: AssignmentReport; draft: Draft; onChange: (part:
   );
 }
 
-/** Whom a task can be given to: the repository's usual agent, or one by name, which may not be ready. */
+/** Returns the agents that can take a task: the repository's usual agent, or one by name, which may not be ready. */
 function agentsFor(repo: string, board: AssignmentReport): { value: string; label: string }[] {
   const usual = board.repos.find(({ name }) => name === repo)?.agent ?? "";
   return [
@@ -142,7 +142,7 @@ function Actions({ isBusy }: { isBusy: boolean }) {
   );
 }
 
-/** What was begun is kept on this device until it is sent. */
+/** Returns the draft of a task; it is kept on this device until it is sent. */
 function useDraft(board: AssignmentReport): [Draft, (part: Partial<Draft>) => void] {
   const [draft, setDraft] = useState(() => readDraft(board));
   const change = (part: Partial<Draft>): void => {

@@ -91,7 +91,7 @@ function OneTask({ task }: { task: WholeTask }) {
   );
 }
 
-/** What the title does not say already; a long one opens on its own. */
+/** Shows the prompt, unless the title already says all of it. A long prompt opens on its own. */
 export function Prompt({ words, title }: { words: string; title: string }) {
   if (words.trim() === title) return null;
   const whole = (
@@ -130,7 +130,10 @@ export function TaskFacts({ task }: { task: WholeTask }) {
   );
 }
 
-/** What people were asked, and what they said: of the task at a path of the API, kept by with its other queries. */
+/**
+ * The questions that people were asked about a task, and their answers. `path` is the task's path of the API; `under`
+ * is the key of its queries.
+ */
 export function Asks({ path, under }: { path: string; under: readonly string[] }) {
   const pages = usePages<TaskAsk>([...under, "asks"], `${path}/asks`, "asks");
   const asks = pages.rows ?? [];
@@ -156,7 +159,7 @@ export function Asks({ path, under }: { path: string; under: readonly string[] }
   );
 }
 
-/** What each attempt came to, and what was said of it. */
+/** The result of each attempt, and the reviews of it. */
 export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews"> }) {
   return (
     <Section title={text.page.attempts}>

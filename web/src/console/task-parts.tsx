@@ -14,7 +14,7 @@ export function SandboxNotice({ says }: { says: string | null | undefined }) {
   );
 }
 
-/** What a task builds on, and how far that is. */
+/** The tasks that a task builds on, and how far they are. */
 export function After({ task, all }: { task: Task; all: readonly Task[] }) {
   if (task.dependencies.length === 0) return null;
   return (

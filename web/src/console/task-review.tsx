@@ -18,7 +18,7 @@ interface Draft {
   comments: LineComment[];
 }
 
-/** What is reviewed, and how its verdict is sent. */
+/** The work under review, and how its decision is sent. */
 export interface Reviewed {
   repo: string;
   id: string;
@@ -36,8 +36,8 @@ const VERDICTS: readonly { verdict: Verdict; key: string; kind: string }[] = [
 ];
 
 /**
- * Finished work, and the three things that can be said of it, each confirmed first. Comments are kept on this device
- * until one of them is sent.
+ * Finished work, and the three decisions about it, each confirmed first. Comments are kept on this device until one of
+ * them is sent.
  */
 export function TaskReview({ of }: { of: Reviewed }) {
   const [draft, change] = useDraft(of);
@@ -79,8 +79,8 @@ export function TaskReview({ of }: { of: Reviewed }) {
         onClose={() => setVerdict(null)}
         onConfirm={() => {
           if (!verdict) return;
-          const isSaid = draft.comment.trim() !== "" || draft.comments.length > 0;
-          if (verdict === "request_changes" && !isSaid) return announce(text.review.wanted);
+          const hasWords = draft.comment.trim() !== "" || draft.comments.length > 0;
+          if (verdict === "request_changes" && !hasWords) return announce(text.review.wanted);
           void send.run(verdict);
         }}
       />

@@ -217,8 +217,8 @@ export const text = {
   },
 } as const;
 
-/** What an event says, in words; nothing of it is ever markup. */
-export function saidIn(event: TaskEvent): string {
+/** Returns the words for an event; nothing of it is ever markup. */
+export function eventText(event: TaskEvent): string {
   const word = (name: string): string => {
     const value = event[name];
     return typeof value === "string" ? value : "";

@@ -26,7 +26,7 @@ import { text } from "./text.ts";
 const BASE = "/console/webhooks";
 const LOOK_EVERY_MS = 2000;
 
-/** Where agents are told how their requests end, and what they were told. */
+/** The endpoints that are notified of how requests end, and the events sent there. */
 export function WebhooksPage({ item }: PageProps) {
   const { data, error, refetch } = useEndpoints();
   if (error && !data) return <Trouble title={text.webhooks.failed} error={error} onTryAgain={() => void refetch()} />;
@@ -85,7 +85,7 @@ function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
 
 function Deliveries({ endpoint }: { endpoint: string }) {
   const { deliveries, error, refetch, hasNextPage, fetchNextPage } = useDeliveries(endpoint);
-  // What waits is told while one looks.
+  // While a delivery waits, the list is read again and again.
   const waits = deliveries?.some(({ state }) => state === "pending") ?? false;
   useEvery(LOOK_EVERY_MS, waits, () => void refetch());
   const retry = useAction(async (delivery: string) => {
@@ -123,14 +123,14 @@ function Deliveries({ endpoint }: { endpoint: string }) {
 }
 
 function DeliveryRow({ of: one }: { of: WebhookDelivery }) {
-  const said = one.error ?? (one.status === undefined ? undefined : text.webhooks.status(one.status));
+  const words = one.error ?? (one.status === undefined ? undefined : text.webhooks.status(one.status));
   return (
     <div>
       <p>{one.event}</p>
       <p class={`small muted ${styles.line}`}>
         <span data-state={one.state}>{text.webhooks.state[one.state]}</span>
         <span>{text.webhooks.attempts(one.attempts)}</span>
-        {said !== undefined && <span>{said}</span>}
+        {words !== undefined && <span>{words}</span>}
         <Moment time={one.created_at} />
         {one.next_attempt_at !== undefined && one.attempts > 0 && (
           <span>

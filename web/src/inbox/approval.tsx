@@ -17,8 +17,8 @@ import type { AskOption, WholeAsk } from "./wire.ts";
 const isRight = (event: MouseEvent): boolean => event.clientX > innerWidth / 2;
 
 /**
- * A call to be approved or rejected: what runs comes first and whole, then who asks. What decides stays in sight below,
- * while the rest scrolls under it.
+ * A call to be approved or rejected: the call comes first and whole, then who asks. The buttons that decide stay in
+ * sight below, while the rest scrolls under them.
  */
 export function Approval({ ask }: { ask: WholeAsk }) {
   const [draft, change] = useAskDraft(ask.id);
@@ -141,7 +141,7 @@ function Bar(props: {
   );
 }
 
-/** The agent's own ways to say no; one that leaves nothing to be said is sent as it is pressed. */
+/** The agent's own ways to reject; one without a need for words is sent as it is pressed. */
 function Ways(props: {
   options: readonly AskOption[];
   deliberate: Deliberate;

@@ -4,7 +4,7 @@ import { DiffLines } from "./diff-lines.tsx";
 import { text } from "./text.ts";
 import type { ArgumentRow, TypedArgument, WholeAsk } from "./wire.ts";
 
-/** What may need scrolling can be reached by the keyboard. */
+/** Texts longer than these may need scrolling, so the keyboard can reach them. In characters. */
 const SHORT = 200;
 const LONG = 1000;
 
@@ -199,7 +199,7 @@ function Address({ text: written, href, host }: { text: string; href: string; ho
   );
 }
 
-/** What a value means to its reader, beside what runs. */
+/** The value as its reader understands it, beside the value that runs. */
 function Beside({ shown, written }: { shown: string; written: string }) {
   return (
     <div class={styles.beside}>

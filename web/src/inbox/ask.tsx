@@ -91,7 +91,7 @@ function Controls({ ask }: { ask: WholeAsk }) {
   }
 }
 
-/** Of a call its function; of anything else what the agent wrote, which is the question. */
+/** The function of a call; for anything else, the agent's question. */
 function Header({ ask }: { ask: WholeAsk }) {
   return (
     <header class={formStyles.header}>

@@ -15,7 +15,7 @@ import { HoldButton } from "./hold.tsx";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
-/** What somebody is about to do, and has to confirm; a press to begin it was on one half of the screen. */
+/** The decision that somebody has to confirm; the press that began it was on one half of the screen. */
 export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { pressedRight: boolean };
 
 interface Sheet {
@@ -27,7 +27,7 @@ interface Sheet {
   onDecide: (decision: NewDecision) => void;
 }
 
-/** A sheet on which a call is approved or rejected at last, with what is said along with that. */
+/** The sheet on which a call is approved or rejected at last, with a comment. */
 export function Confirm({ intent, ...sheet }: Sheet & { intent: Intent | null }) {
   const fn = nameOf(sheet.ask);
   const title = intent?.approve === false ? text.rejectTitle(fn) : text.approveTitle(fn);
@@ -46,7 +46,7 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
   const hold = useRef<HTMLButtonElement>(null);
   const approves = intent.approve;
   const isGrave = approves && ask.risk === "high";
-  // Who says by name what is approved need not hold the button, which not everybody can.
+  // A person who types the name of the call need not hold the button, which not everybody can.
   const mustHold = isGrave && named.trim() !== nameOf(ask);
   const kwargs = editedArguments(ask, draft).text;
   const lead = kwargs === null ? text.approveLead(ask.agent) : text.approveEditedLead(ask.agent);
@@ -93,7 +93,7 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
   );
 }
 
-/** What decides: a press, or where `hold` stands for the button, a long one. */
+/** The button that decides: by a press, or by a long press where `hold` is given. */
 function Decide(props: {
   intent: Intent;
   label: string;
@@ -120,11 +120,11 @@ function Decide(props: {
   );
 }
 
-/** The agent allows no other arguments, so they are said in the reason; there it reads them as JSON. */
+/** The agent allows no other arguments, so the reason holds them; there it reads them as JSON. */
 const withArguments = ({ comment = "" }: AskDraft, kwargs: string): string =>
   comment.includes("{") ? comment : `${comment.trim()}${comment.trim() ? "\n\n" : ""}${kwargs}`;
 
-/** What is said to the agent along with a yes or a no; Enter sends both. */
+/** The comment that goes to the agent with a yes or a no; Enter sends both. */
 function Comment(props: { approves: boolean; value: string; onChange: (words: string) => void; onSend: () => void }) {
   return (
     <>
@@ -155,7 +155,7 @@ function Comment(props: { approves: boolean; value: string; onChange: (words: st
   );
 }
 
-/** Whether such a call is allowed for good, where whoever approves it may say so. */
+/** Whether such a call is allowed for good, where the person who approves it may say so. */
 function Standing({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange: (on: boolean) => void }) {
   if (!ask.may_stand || ask.standing_until === null) return null;
   return (
@@ -195,12 +195,12 @@ function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (
   );
 }
 
-/** Whoever presses again where the sheet was called up takes it back. */
+/** Places the buttons so that a second press where the sheet was opened cancels. */
 function Sides(props: {
   intent: Intent;
   deliberate: Deliberate;
   onTakeBack: () => void;
-  /** What decides. */
+  /** The button that decides. */
   children: VNode;
 }) {
   const { intent, deliberate, children: decide } = props;

@@ -1,7 +1,7 @@
 import styles from "./diff-lines.module.css";
 import type { DiffLine } from "./wire.ts";
 
-/** Lines that go and lines that come, told apart by their signs and their colours; it is text all the same. */
+/** Removed and added lines, which differ in their signs and their colours; it is text all the same. */
 export function DiffLines({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
   return (
     <pre class={styles.diff} dir="ltr" tabIndex={0} role="region" aria-label={label}>

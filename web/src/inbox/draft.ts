@@ -3,12 +3,12 @@ import { draftsOfAuthor } from "../author.ts";
 import { recall, remember } from "../device.ts";
 import type { Filled } from "./schema.ts";
 
-/** What somebody has begun to say about one ask. */
+/** A decision on one ask that somebody has begun. */
 export interface AskDraft {
   comment?: string;
   option?: string;
   text?: string;
-  /** What stands in the form, or the JSON written instead. */
+  /** The content of the form, or the JSON written instead. */
   filled?: Filled;
   json?: string;
   /** Arguments as they were changed. */

@@ -29,7 +29,7 @@ export function EditArguments(props: {
   draft: AskDraft;
   problems: readonly Problem[];
   onChange: (part: AskDraft) => void;
-  /** What whoever wants to edit is led to. */
+  /** The element that is shown to a person who wants to edit. */
   element: RefObject<HTMLDetailsElement | null>;
 }) {
   const { ask, draft, problems, onChange, element } = props;

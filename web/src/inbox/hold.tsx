@@ -11,7 +11,7 @@ const PRESSES = ["Enter", " "];
 
 /**
  * A button that does something once it was held for a second and let go, by pointer or by key. A press that is shorter,
- * that leaves the button, or that began before it could be meant does nothing but say so.
+ * that leaves the button, or that began too early to be deliberate only shows a hint.
  */
 export function HoldButton(props: {
   label: string;

@@ -18,7 +18,7 @@ import { NewTalk, Talk, talkIn } from "./talk.tsx";
 import { text } from "./text.ts";
 import type { ListedAsk } from "./wire.ts";
 
-/** What is addressed to the person who is signed in: the list, one ask, or on a wide screen both side by side. */
+/** The inbox of the person who is signed in: the list, one ask, or on a wide screen both side by side. */
 export default function Inbox({ id }: { id?: string }) {
   const session = useSession();
   useTitle(text.title);
@@ -75,7 +75,7 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
     const at = rows.findIndex((one) => one.id === id);
     const next = rows[at < 0 ? 0 : at + step];
     if (next) go(`/inbox/${next.id}`);
-    // Whoever comes to the end of what was read finds more there.
+    // Near the last ask that was read, the next page is read.
     if (step === 1 && at + 2 >= rows.length && hasNextPage) void fetchNextPage();
   };
   useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
@@ -103,7 +103,7 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
   );
 }
 
-/** What a place in the room shows: one ask, one conversation, or the beginning of one. */
+/** The detail at a place in the inbox: one ask, one conversation, or the beginning of one. */
 function detailOf(id: string, waiting: readonly ListedAsk[]) {
   const talk = talkIn(id);
   if (id === "new") return <NewTalk />;

@@ -20,7 +20,7 @@ import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
 /** Which of the two lists, and what of it; the same wherever in the room one is. */
 export const tab = createStore<Tab>("open");
 const shown = createStore("");
-/** What is looked for among what is over. */
+/** The words that are searched for among past asks. */
 const sought = createStore("");
 
 const KINDS: readonly Kind[] = ["approval", "reply", "value"];
@@ -50,7 +50,7 @@ function wantedBy(filter: string, words: string): Wanted {
 
 function choose(which: Tab): void {
   leftAt = null;
-  // What is over is neither counted by agent nor due.
+  // Past asks are neither counted by agent nor due.
   if (!shown.get().startsWith("kind:")) shown.set("");
   tab.set(which);
 }
@@ -227,7 +227,7 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
   );
 }
 
-/** Whoever comes back stands where they left. */
+/** Returns the attributes that bring somebody who comes back to where they left. */
 function placeOf(at: typeof leftAt) {
   return at && { "data-focus": true, "data-place": at.y };
 }

@@ -14,7 +14,7 @@ export function isMine(ask: WholeAsk, by: By | null): boolean {
   return by?.kind === "person" && (ask.decisions.at(-1)?.mine ?? false);
 }
 
-/** How an ask ended, who decided, and what was said; words begun here and never sent stay in sight. */
+/** How an ask ended, who decided, and the comment; words begun here and never sent stay in sight. */
 export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefined }) {
   const [, go] = useLocation();
   const onward = next ? `/inbox/${next.id}` : "/inbox";

@@ -21,10 +21,10 @@ function Left({ until }: { until: string }) {
   );
 }
 
-/** What is longer than this scrolls in a box of its own. */
+/** Texts longer than this, in characters, scroll in a box of their own. */
 const LONG = 1000;
 
-/** What the agent says itself, below a line that says so. */
+/** The agent's own words, below a line that says so. */
 export function Words({ ask }: { ask: WholeAsk }) {
   if (ask.words.trim() === "") return null;
   return (

@@ -10,7 +10,10 @@ export type Tab = "open" | "over";
 
 const ALL: Wanted = {};
 
-/** What waits for the person who is signed in, or what is over, page after page: all of it, or what is wanted. */
+/**
+ * The asks that wait for the person who is signed in, or the past ones, page after page: all, or those that match
+ * `wanted`.
+ */
 export function useInbox(tab: Tab, wanted = ALL) {
   const result = useInfiniteQuery({
     queryKey: ["inbox", tab, wanted],
@@ -30,7 +33,7 @@ export function useAsk(id: string) {
 }
 
 /**
- * Reads the lists anew, as far as they were read. What changes meanwhile is read afterwards: a list of many pages that
+ * Reads the lists anew, as far as they were read. Changes meanwhile are read afterwards: a list of many pages that
  * began anew at every change would not come to its end while changes come in.
  */
 async function refreshLists(): Promise<void> {
@@ -92,7 +95,7 @@ export function useArrivals(): void {
   }, [counts]);
 }
 
-/** What the list knows of an ask. */
+/** Returns an ask as a list shows it. */
 export function listed(id: string): ListedAsk | undefined {
   return queries
     .getQueriesData<InfiniteData<AskPage>>({ queryKey: ["inbox"] })

@@ -87,7 +87,7 @@ function Members({ members, slot }: { members: readonly Member[]; slot: Slot }) 
   );
 }
 
-/** What stands around a field: its name, what it is for, and what is wrong with it. */
+/** Returns the texts around a field: its description, and its problem. */
 function describe(
   field: Field,
   slot: Slot,

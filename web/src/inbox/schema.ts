@@ -1,6 +1,6 @@
 /**
- * What a form looks like that fills in a value for a JSON Schema, and the way between what stands in the form and the
- * value. The server has the last word on whether a value fits; here is only what spares people a round trip.
+ * The model of a form for a value of a JSON Schema, and the way between the form's content and the value. The server
+ * has the last word on whether a value fits; the checks here only spare people a round trip.
  */
 import { text } from "./text.ts";
 import type { JsonSchema } from "./wire.ts";
@@ -31,7 +31,7 @@ export interface Member {
   field: Field;
 }
 
-/** What stands in the form: texts as they are typed, choices as their places, so that half a value has a shape too. */
+/** The content of the form: texts as they are typed, choices as their places, so that half a value has a shape too. */
 export type Filled = string | number | boolean | null | readonly Filled[] | { readonly [name: string]: Filled };
 
 export interface Problem {
@@ -131,7 +131,7 @@ function objectOf(schema: Schema, root: Schema, depth: number): Shape {
   const members = Object.entries(properties).map(([name, member]): Member => {
     return { name, required: required.has(name), field: read(member, root, depth + 1) };
   });
-  // What must be there and has no field could never be filled in.
+  // A required member without a field could never be filled in.
   const named = members.every(({ name }) => name !== "__proto__");
   return named && [...required].every((name) => members.some((one) => one.name === name))
     ? { kind: "object", members }
@@ -212,7 +212,7 @@ export function filledWith(field: Field, value: unknown = field.initial): Filled
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "choice": {
-      // What can be only one thing is that thing.
+      // A choice with a single option is that option.
       if (field.options.length === 1 && !field.nullable) return 0;
       const at = field.options.findIndex((option) => isEqual(option.value, value));
       return at < 0 ? null : at;

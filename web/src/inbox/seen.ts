@@ -6,7 +6,7 @@ interface Seen {
   /** Which list it is. */
   list: string;
   ids: ReadonlySet<string>;
-  /** Nothing of it was still to be read, so whatever is not among the ids has come in since. */
+  /** The list was read to its end, so a row that is not among the ids has come in since. */
   isWhole: boolean;
   newestAt: string | null;
 }
@@ -21,9 +21,10 @@ interface Read {
 }
 
 /**
- * Parts a list into what somebody has in front of them and what has come in since, which waits until they want to see it:
- * no row moves away under the finger that is about to press it. Nothing is held back from a list that is empty or was not
- * looked at just before, for which `isToShow` says that `show` is to be called, nor from what is over, which has no counts.
+ * Parts a list into the rows that somebody has in front of them and those that have come in since. New rows wait until
+ * they want to see them: no row moves away under the finger that is about to press it. Nothing is held back from a list
+ * that is empty or was not looked at just before: `isToShow` says then that `show` is to be called. Nothing is held
+ * back from past asks either, which have no counts.
  */
 export function useSeen(list: string, { asks, hasNextPage, counts }: Read) {
   const before = seen.use();
@@ -39,7 +40,10 @@ export function useSeen(list: string, { asks, hasNextPage, counts }: Read) {
   return { rows, arrived: asks?.filter(isNew) ?? [], isToShow, show };
 }
 
-/** Of a list that was not read to its end, a row that moves up is told from a new one by when it was asked. */
+/**
+ * Returns whether a row has come in since the list was seen. In a list that was not read to its end, the time of asking
+ * tells a new row from one that moved up.
+ */
 function hasComeSince({ ids, isWhole, newestAt }: Seen, { id, created_at: at }: ListedAsk): boolean {
   return !ids.has(id) && (isWhole || newestAt === null || at > newestAt);
 }

@@ -147,7 +147,7 @@ export function Talk({ id }: { id: number }) {
   );
 }
 
-/** What was said, in its order: one's own words, and the agent's. */
+/** The messages of a conversation in their order: one's own, and the agent's. */
 function Said({ talk }: { talk: OwnConversation }) {
   const own = talk.messages.map((one) => ({ at: one.at, id: one.id, one, ask: null }));
   const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
@@ -262,7 +262,7 @@ function Composer(props: {
       <Written
         label={props.label}
         value={draft.text ?? ""}
-        onChange={(said) => change({ text: said })}
+        onChange={(words) => change({ text: words })}
         onSend={() => void submit()}
       />
       <Send refused={refused} sending={sending} />

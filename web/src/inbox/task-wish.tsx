@@ -9,7 +9,7 @@ const CHANGE = "\n\nWhat would change:\n";
 /** The sentences about the task, which stand here in their own words. */
 const WHOSE = /^For task .*$/m;
 
-/** What is said around a call: of a coding agent's, for which task, how it is kept apart, and what it would change. */
+/** The facts about a coding agent's call: its task, how it is kept apart, and what it would change. */
 export function WishWords({ ask }: { ask: WholeAsk }) {
   const { task, words } = ask;
   if (task?.about !== "wish") return <Words ask={ask} />;

@@ -86,7 +86,7 @@ export const text = {
     length: (n: number) => count(n, "character", "characters"),
     raw: "Raw",
     rawLead: "What is approved is the digest of exactly this.",
-    /** What an argument is, where drawing it leaves out the signs by which JSON says so. */
+    /** Names the type of an argument, where its drawing leaves out the signs by which JSON shows it. */
     kindOf: (typed: TypedArgument): string => {
       if (typed.is === "text")
         return typed.lines.length > 1 ? `text, ${count(typed.lines.length, "line", "lines")}` : "";
@@ -157,7 +157,7 @@ export const text = {
     `${name ?? "Somebody"}, by ${CHANNELS[via] ?? via}: ${why}`,
 
   who: (by: By | null, mine: boolean): string => {
-    // What was allowed for good is no new decision.
+    // A decision by a permanent grant is not a new decision.
     if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, for good`;
     if (mine) return "you";
     if (!by) return "nobody";

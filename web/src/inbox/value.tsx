@@ -23,7 +23,10 @@ const isJson = (field: Field, draft: AskDraft): boolean => draft.json !== undefi
 
 const filledIn = (field: Field, draft: AskDraft): Filled => draft.filled ?? filledWith(field);
 
-/** A value to be filled in: a form as the schema says, JSON for whoever prefers it, plain words where there is no schema. */
+/**
+ * A value to be filled in: a form as the schema says, JSON for people who prefer it, plain words where there is no
+ * schema.
+ */
 export function Value({ ask }: { ask: WholeAsk }) {
   const { schema } = ask;
   const [draft, change] = useAskDraft(ask.id);
@@ -82,7 +85,7 @@ export function Value({ ask }: { ask: WholeAsk }) {
   );
 }
 
-/** What a schema asks for, as a form or as JSON, and the way from one to the other. */
+/** The value that a schema asks for, as a form or as JSON, and the way from one to the other. */
 function BySchema(props: {
   field: Field;
   draft: AskDraft;

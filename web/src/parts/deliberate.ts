@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Whoever presses sooner than this after something appeared meant what was there before. */
+/** A press sooner than this after something appeared was for what was there before, in ms. */
 const SHOWN_MS = 500;
 
 export interface Deliberate {
-  /** What can be pressed has been on screen long enough to be meant. */
+  /** The buttons have been on screen long enough for a deliberate press. */
   settled: boolean;
   /** For an element around the buttons that decide: notes presses that began too early, whenever they end. */
   onPointerDown: () => void;
-  /** True when a press or a key that arrives now was meant; asked once for each. */
+  /** True when a press or a key that arrives now is deliberate; asked once for each. */
   isMeant: () => boolean;
 }
 
 /**
- * Keeps a second tap, or a press that began before `shown` was on screen, from deciding. What is shown anew counts as new
- * when its identity changes.
+ * Keeps a second tap, or a press that began before `shown` was on screen, from deciding. A change of the identity of
+ * `shown` counts as something new.
  */
 export function useDeliberate(shown: unknown): Deliberate {
   const [known, setKnown] = useState<{ shown: unknown } | null>(null);

@@ -3,8 +3,8 @@ import { text } from "../text.ts";
 import styles from "./more.module.css";
 
 /**
- * The button below a list that goes on, or above one whose beginning is missing. Whoever presses it stands at the first
- * of the rows it brings, as with the list's other rows; where none could be read it says so.
+ * The button below a list that goes on, or above one whose beginning is missing. A press moves the focus to the first
+ * of the rows it brings, as with the list's other rows; where no row could be read it says so.
  *
  * @param props.rows how many rows of the list are shown; they are the first `li` of what holds this button
  */

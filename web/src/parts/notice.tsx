@@ -14,7 +14,7 @@ export function Notice(props: { title: string; hint?: string; level?: 1 | 2; chi
   );
 }
 
-/** What stands where something is still being loaded. */
+/** The placeholder for something that is still being loaded. */
 export function Loading({ rows = 4 }: { rows?: number }) {
   return (
     <div class={styles.loading} role="status">

@@ -4,7 +4,7 @@ import { text } from "../text.ts";
 import { Dialog } from "./dialog.tsx";
 import styles from "./sign-out.module.css";
 
-/** Signs out; whoever has written something that was not sent is asked first what shall become of it. */
+/** Signs out. A person with something unsent is asked first what shall become of it. */
 export function SignOut({ label }: { label: string }) {
   const [left, setLeft] = useState<Unfinished | null>(null);
   const [failed, setFailed] = useState("");

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What devices are told: a row for each device and ask, written before anything is sent. */
+/** The notices to devices: a row for each device and ask, written before anything is sent. */
 export const notices: Migration = {
   number: 4,
   name: "notices",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What is remembered of phone numbers: who wants no messages, and who wrote last when. */
+/** The facts remembered about phone numbers: who wants no messages, and when each number last wrote. */
 export const phones: Migration = {
   number: 7,
   name: "phones",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Where agents want to be told, and everything that is told there. */
+/** The webhook endpoints of agents, and every event that is sent there. */
 export const webhooks: Migration = {
   number: 9,
   name: "webhooks",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What people begin with agents: each conversation, the names of its threads, and what was said in it. */
+/** The conversations that people begin with agents, the names of their threads, and their messages. */
 export const conversations: Migration = {
   number: 12,
   name: "conversations",

@@ -1,6 +1,8 @@
 import type { Migration } from "./migration.ts";
 
-/** What people allowed for good, what they were asked often, and how often each rule spared them a question. */
+/**
+ * The permanent grants, the questions that people were asked often, and how often each rule spared people a question.
+ */
 export const policy: Migration = {
   number: 14,
   name: "policy",

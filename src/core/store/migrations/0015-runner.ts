@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What models may be offered, what they have cost, and the runs that identical asks share. */
+/** The tools that models may be offered, the cost of models, and the runs that identical asks share. */
 export const runner: Migration = {
   number: 15,
   name: "runner",

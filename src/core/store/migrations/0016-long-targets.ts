@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Whom a message goes to, where that is too long for the index that lets each message be planned once. */
+/** The recipient of a message, where it is too long for the index that lets each message be planned once. */
 export const longTargets: Migration = {
   number: 16,
   name: "long targets",

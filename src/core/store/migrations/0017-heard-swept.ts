@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What was heard is found by its age, but for what is remembered for ever. */
+/** Indexes received messages by their age, except those that are remembered for ever. */
 export const heardSwept: Migration = {
   number: 17,
   name: "heard swept",

@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 
 /**
  * Tasks for coding agents, their dependencies, attempts, events and reviews, under the names of spec/assignment 14;
- * times are milliseconds. What an attempt asks stands in the relay's tables.
+ * times are milliseconds. The asks of an attempt are in the relay's tables.
  */
 export const assignment: Migration = {
   number: 19,
@@ -52,7 +52,7 @@ export const assignment: Migration = {
     // Whose log is still there, though they are over.
     `CREATE INDEX aa_tasks_over ON aa_tasks (updated_at)
        WHERE swept = 0 AND state IN ('approved', 'rejected', 'failed', 'canceled')`,
-    // What a review leaves to be done in git.
+    // The tasks whose review leaves work to be done in git.
     `CREATE INDEX aa_tasks_after ON aa_tasks (repo, id) WHERE after_json IS NOT NULL`,
     `CREATE INDEX aa_tasks_of_ask ON aa_tasks (review_ask) WHERE review_ask IS NOT NULL`,
 
@@ -109,7 +109,7 @@ export const assignment: Migration = {
        PRIMARY KEY (repo, id, seq)
      )${strict}`,
 
-    // What is told of all tasks of a repository, numbered for those who follow them all.
+    // The events of all tasks of a repository, numbered for those who follow them all.
     `CREATE TABLE aa_board (
        repo ${text} NOT NULL,
        seq ${integer} NOT NULL,
@@ -124,7 +124,8 @@ export const assignment: Migration = {
        repo ${text} PRIMARY KEY,
        seq ${integer} NOT NULL
      )${strict}`,
-    // Held by whoever changes tasks of a repository, before anything else of it; the board is numbered last.
+    // Held by every transaction that changes tasks of a repository, before anything else of it; the board is numbered
+    // last.
     `CREATE TABLE aa_repos (
        repo ${text} PRIMARY KEY,
        places ${integer} NOT NULL

@@ -6,7 +6,7 @@ const WEEK_MS = 7 * DAY_MS;
 const MONDAY_TO_THURSDAY_MS = 3 * DAY_MS;
 
 /**
- * What everybody's ledger adds up to in each period, kept with the ledger: adding it all up for each look at a
+ * The totals of everybody's ledger in each period, kept with the ledger. Adding it all up for each look at a
  * leaderboard, or at one's own rank, took seconds at a million answers.
  */
 export const standings: Migration = {

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What exactly is allowed for good, where that is a function call; null for what executors ask. */
+/** The digest of the exact function call that is allowed for good; null for the asks of executors. */
 export const grantsOfCalls: Migration = {
   number: 21,
   name: "grants of calls",

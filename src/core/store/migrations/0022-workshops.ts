@@ -1,6 +1,8 @@
 import type { Migration } from "./migration.ts";
 
-/** When whoever runs attempts on a machine was last heard of; one that is gone for good holds no task up. */
+/**
+ * The last sign of life of each process that runs attempts on a machine; one that is gone for good holds no task up.
+ */
 export const workshops: Migration = {
   number: 22,
   name: "workshops",

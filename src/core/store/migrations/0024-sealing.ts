@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * Entries of the record are written first and chained afterwards: `seq`, `prev` and `hash` are empty until then. What is
- * chained already keeps every byte. The order of `id` is the order in which entries were written.
+ * Entries of the record are written first and chained afterwards: `seq`, `prev` and `hash` are empty until then.
+ * Entries that are chained already keep every byte. The order of `id` is the order in which entries were written.
  */
 export const sealing: Migration = {
   number: 24,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What a task builds on does not merge: which tasks, in which files, and whether somebody chose to wait. */
+/** The merge conflict of a task's dependencies: which tasks, in which files, and whether somebody chose to wait. */
 export const conflicts: Migration = {
   number: 25,
   name: "conflicts",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What an ask wants of people stands in a column of its own, so that an inbox is filtered and counted by the store. */
+/** The kind of decision that an ask needs, in a column of its own, so that the store filters and counts an inbox. */
 export const kindOfAsk: Migration = {
   number: 26,
   name: "kind of ask",

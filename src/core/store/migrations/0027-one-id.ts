@@ -29,7 +29,7 @@ const TEXTS: readonly (readonly [table: string, column: string])[] = [
   ["people", "channels"],
 ];
 
-/** What stands around an id in such a column. Words of people and agents are text in JSON: their quotes are escaped. */
+/** The text around an id in such a column. Words of people and agents are text in JSON: their quotes are escaped. */
 const AROUND: readonly (readonly [before: string, after: string])[] = [
   [`"person":"`, `"`],
   [`"kind":"person","id":"`, `"`],
@@ -60,9 +60,8 @@ function renamedWithin([table, column]: readonly [string, string]): string {
 }
 
 /**
- * A person's id is the number that every door shows, as text, and there is no other. What the record says of a person
- * from before keeps the id of then, because its chain covers it: `former_id`. Who runs the server is said by a column
- * of its own.
+ * A person's id is the number that every door shows, as text, and there is no other. Entries of the record from before
+ * keep the id of then, because the chain covers it: `former_id`. A column of its own marks the operator of the server.
  */
 export const oneId: Migration = {
   number: 27,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What an executor asks may be a question to the crowd, which it then ends with. */
+/** Lets an executor's ask be a question to the crowd; the ask ends with the question. */
 export const publicAsks: Migration = {
   number: 28,
   name: "public asks",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** By which policy each running server goes, and when it was last heard of. */
+/** The policy of each running server, and the server's last sign of life. */
 export const policyServers: Migration = {
   number: 32,
   name: "policy of each server",

@@ -6,7 +6,7 @@ export interface SchemaWords {
   counted: string;
   /** Text compared byte by byte. */
   text: string;
-  /** What follows a table's closing bracket. */
+  /** The text that follows a table's closing bracket. */
   strict: string;
 }
 

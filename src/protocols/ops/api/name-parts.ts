@@ -24,7 +24,7 @@ interface ApiDocument {
 }
 
 const JSON_TYPE = "application/json";
-/** What a route may be refused with at the doors that check by themselves. */
+/** The statuses of refusals at the doors that check requests by themselves. */
 const REFUSALS = ["400", "401", "403", "404", "409", "413", "415", "422", "429", "503"];
 const ERRORS: Readonly<Record<string, string>> = {
   a2h: "A2hError",

@@ -1,13 +1,13 @@
 /** A JSON Schema, or a piece of one. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What the document says of a route beside what the route checks with. */
+/** The facts about a route that the document adds to the route's own schemas. */
 export interface Operation {
   /** Its name: unique, and kept for ever, because generated clients call their functions so. */
   id: string;
   /** The name of the schema of its body. */
   body?: string;
-  /** What it replies with when all is well: the name of a schema, or the type of what is not JSON. */
+  /** The success reply: the name of a schema, or the media type of a reply that is not JSON. */
   reply?: string;
   /** Another type that the same reply is sent in, to whoever asks for it. */
   also?: string;

@@ -1,7 +1,7 @@
 import { integer, oneOf, type Schema, text, time } from "./operation.ts";
 
 interface Parameter {
-  /** What it is called in the address, where two that differ have one name. */
+  /** The name in the address, where two different parameters share it. */
   name?: string;
   schema: Schema;
   description: string;

@@ -17,13 +17,13 @@ import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
-/** What every administrative route may decline. */
+/** The refusals of every administrative route. */
 export const ADMIN_REFUSALS = { 401: ErrorBody, 403: ErrorBody } as const;
 const withInput = { 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody } as const;
 
 /**
- * Who may come in: people's roles, sign-in links and sessions, and keys. For a signed-in admin or an `admin` key; what is
- * written down of a person, and how they are reached, stands at the A2H door.
+ * Mounts the access routes: people's roles, sign-in links and sessions, and keys. They need a signed-in admin or an
+ * `admin` key. A person's profile and channels are at the A2H door.
  */
 export function adminAccessRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
@@ -197,8 +197,8 @@ async function makeKey(door: DoorContext, request: FastifyRequest): Promise<Wire
   const { name, scope, person, expires_in_seconds, self_respond, repos } = request.body as NewKeyBody;
   const expiresInMs = expires_in_seconds === undefined ? undefined : expires_in_seconds * 1000;
   const owner = person === undefined ? undefined : personId(person);
-  const wish = { name, scope, person: owner, expiresInMs, selfRespond: self_respond, repos };
-  const { text, key } = await createKey(door.ctx, wish, by);
+  const input = { name, scope, person: owner, expiresInMs, selfRespond: self_respond, repos };
+  const { text, key } = await createKey(door.ctx, input, by);
   return { ...printKey(key), key: text };
 }
 

@@ -1,5 +1,5 @@
 import { refuseFields } from "../../../core/model/field-problem.ts";
-import type { ListPlace } from "../../../core/model/list-page.ts";
+import type { ListPosition } from "../../../core/model/list-page.ts";
 import type { Refusal } from "../../../refusals.ts";
 import { optional, textField } from "../../../wire/fields.ts";
 import { MOST_WHOLE, placeOf, wholeNumber } from "../../http/query.ts";
@@ -17,7 +17,7 @@ export const cursorField = {
  *
  * @throws {Refusal} `invalid_input` for what cannot be one of a list whose rows are called so
  */
-export function pageAfter(cursor: string | undefined, names: RegExp): { after?: ListPlace } {
+export function pageAfter(cursor: string | undefined, names: RegExp): { after?: ListPosition } {
   if (cursor === undefined) return {};
   const after = placeOf(cursor, "_");
   if (after && names.test(after.id)) return { after };
@@ -36,7 +36,7 @@ function notOurs(): Refusal {
 }
 
 /** Returns a place between two pages as a text that means something to this server alone. */
-export function placeText(place: ListPlace | number | null): string | null {
+export function placeText(place: ListPosition | number | null): string | null {
   if (place === null) return null;
   return typeof place === "number" ? String(place) : `${place.at}_${place.id}`;
 }

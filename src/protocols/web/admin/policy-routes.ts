@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { nameOf, policyInput } from "../../../policy/model/policy.ts";
-import { conditionsText, explainVerdict } from "../../../policy/model/explain.ts";
+import { conditionsText, explainDecision } from "../../../policy/model/explain.ts";
 import { lintPolicy } from "../../../policy/model/lint.ts";
 import {
   type KeptGrant,
@@ -10,7 +10,7 @@ import {
   proposalDiff,
   readRulesInUse,
 } from "../../../policy/list.ts";
-import { revokeStanding } from "../../../policy/grants.ts";
+import { revokeGrantOf } from "../../../policy/grants.ts";
 import { judge } from "../../../policy/judge.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../../policy/proposals.ts";
 import { shippedPolicy } from "../../../policy/shipped.ts";
@@ -42,7 +42,7 @@ const GrantList = fields({
   ...cursorField,
 });
 const ProposalList = fields({ state: optional(wordField("state", PROPOSAL_STATES)), ...cursorField });
-/** What grants and proposals are called. */
+/** The form of the ids of grants and proposals. */
 const ID = /^\w{1,64}$/;
 const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS } as const;
 const changes = { ...ADMIN_REFUSALS, 404: ErrorBody } as const;
@@ -66,7 +66,7 @@ export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<voi
 
 const tags = ["administration"];
 
-/** What is in force, and the lists of what was allowed for good and proposed. */
+/** Mounts the routes that read the policy in force, the permanent grants and the proposals. */
 function readingRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -120,7 +120,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
   );
 }
 
-/** What would be decided, and having the file read again. */
+/** Mounts the routes that test a decision and that read the policy file again. */
 function tryingRoutes(app: Door, door: DoorContext): void {
   const { ctx, policy: file } = door;
   const preset = shippedPolicy();
@@ -142,9 +142,9 @@ function tryingRoutes(app: Door, door: DoorContext): void {
       const { policy } = file.current();
       const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
       const input = policyInput({ ...about, ...(isBlock && { meta: meta as Record<string, unknown> }) });
-      const verdict = await judge(ctx.db, { policy }, input);
-      const words = explainVerdict(policy, input, verdict, preset);
-      return { trace: { ...verdict.trace }, words: [...words] } satisfies WirePolicyVerdict;
+      const policyDecision = await judge(ctx.db, { policy }, input);
+      const words = explainDecision(policy, input, policyDecision, preset);
+      return { trace: { ...policyDecision.trace }, words: [...words] } satisfies WirePolicyVerdict;
     },
   );
 
@@ -209,7 +209,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
     },
     async (request) => {
       const by = await administrator(door, request);
-      return printGrant(await revokeStanding(ctx, known(request.params.id), by));
+      return printGrant(await revokeGrantOf(ctx, known(request.params.id), by));
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { MinuteFigures } from "../../../asks/model/figures.ts";
-import type { Job, RelayAnswer, RelayAsk } from "../../../asks/model/ask.ts";
+import type { Job, RelayAnswer, Ask } from "../../../asks/model/ask.ts";
 import type { JobNews } from "../../../asks/follow-job.ts";
 import type { CachedDecision } from "../../../asks/forget-decisions.ts";
 import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../../asks/watch.ts";
@@ -57,7 +57,7 @@ export function jobLine(line: JobLine): WireAdminJobLine {
 }
 
 /** Returns an ask with everything that was said with it, and its answer. */
-export function askWhole(ask: RelayAsk, answer: RelayAnswer | null): WireAdminJobAsk {
+export function askWhole(ask: Ask, answer: RelayAnswer | null): WireAdminJobAsk {
   const { id, jobId, stepId, type, prompt, principal, status, stage, stages, epoch, meta, envelope } = ask;
   return {
     id,

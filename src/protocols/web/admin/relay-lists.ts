@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Refusal } from "../../../refusals.ts";
 import { readJobEvents } from "../../../asks/follow-job.ts";
 import { readJob } from "../../../asks/read-job.ts";
-import { readRelayAsk } from "../../../asks/read.ts";
+import { readAsk } from "../../../asks/read.ts";
 import { listLateAnswers, listSharedBy } from "../../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../../wire/admin-relay.ts";
@@ -14,7 +14,7 @@ import { jobEvent, lateAnswer } from "./print-relay.ts";
 import { ADMIN_REFUSALS } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
-/** What an executor may call its jobs and asks; nothing else is in the store. */
+/** The form of an executor's ids for jobs and asks. The store holds no others. */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Admins read everything, and nothing becomes theirs by it. */
 export const ADMIN = { principal: "", readsAll: true, isAdmin: true } as const;
@@ -44,7 +44,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
     async (request) => {
       await administrator(door, request);
       const skipped = pageAfterNumber((request.query as z.output<typeof Of>).cursor) ?? 0;
-      const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
+      const { ask } = await readAsk(ctx, known(request, "request_not_found"), ADMIN);
       const found = await listLateAnswers(ctx, ask.id, { skipped, limit: PAGE });
       return { late: found.items.map(lateAnswer), next: placeText(found.next) } satisfies WireLateAnswerPage;
     },
@@ -63,7 +63,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
     async (request) => {
       await administrator(door, request);
       const from = pageAfter((request.query as z.output<typeof Of>).cursor, RELAY_ID);
-      const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
+      const { ask } = await readAsk(ctx, known(request, "request_not_found"), ADMIN);
       const found = await listSharedBy(ctx, ask.id, { ...from, limit: PAGE });
       const page: WireSharingAskPage = { shared_by: found.items.map(({ id }) => id), next: placeText(found.next) };
       return page;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { JOB_STATES, type JobState } from "../../../asks/model/ask.ts";
 import { followJob } from "../../../asks/follow-job.ts";
-import { readAddressed, readDetails } from "../../../requests/read.ts";
-import { readClock } from "../../../core/read-clock.ts";
+import { readRequest, readDetails } from "../../../requests/read.ts";
+import { storeNow } from "../../../core/store-now.ts";
 import { readJob } from "../../../asks/read-job.ts";
 import { listHistory } from "../../../asks/read.ts";
 import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../../asks/watch.ts";
@@ -47,7 +47,7 @@ const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS } as const;
 const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
 const STATES = { over: OVER, open: JOB_STATES.filter((state) => !OVER.includes(state)) } as const;
 
-/** What executors ask and how it goes, for admins: everybody's asks and jobs, each whole, and all of it as it happens. */
+/** Mounts the admin's routes of everybody's asks and jobs: each in full, and a stream of all of them as they change. */
 export function adminRelayRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
@@ -61,7 +61,7 @@ export function adminRelayRoutes(door: DoorContext): (app: Door) => Promise<void
 
 const tags = ["administration"];
 
-/** What executors asked. */
+/** Mounts the routes of executors' asks. */
 function askRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -223,6 +223,6 @@ function liveStream(app: Door, door: DoorContext): void {
 
 /** Returns what people were asked for an executor's ask, as it is shown to somebody who is not asked. */
 async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WireAskToPeople> {
-  const asked = await readAddressed(ctx, addressedId);
-  return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await readClock(ctx));
+  const asked = await readRequest(ctx, addressedId);
+  return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await storeNow(ctx.db));
 }

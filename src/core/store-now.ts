@@ -1,0 +1,1 @@
+export { storeNow } from "./store/db.ts";

@@ -1,0 +1,27 @@
+import type { z } from "zod";
+import type { ListedTool } from "../gate/model/tool.ts";
+import type { GateCallBody, GateCallEndBody, WireGateAnswer } from "../wire/gate.ts";
+
+/** How a run ended, as a gate says it. */
+export type CallEnd = Omit<z.input<typeof GateCallEndBody>, "run">;
+
+/** A call as a gate asks for it. */
+export type CallRequest = Omit<z.input<typeof GateCallBody>, "gate" | "timeout_seconds">;
+
+/** The server could not be reached for longer than the gate waits. */
+export class ServerUnreachable extends Error {}
+
+/** The server refuses the gate's request, with a sentence for people. */
+export class RequestRefused extends Error {}
+
+/** Where a gate asks whether calls may run: the server, by whichever way. */
+export interface GateClient {
+  /** Asks, waits so long, and starts the call where it may run. @throws {ServerUnreachable} @throws {RequestRefused} */
+  ask(call: CallRequest, signal: AbortSignal): Promise<WireGateAnswer>;
+  /** Shows that a call still runs; a sign that is lost is made up for by the next. */
+  hold(id: string, run: string): Promise<void>;
+  /** Reports how a call ended. Resolves once that is stored, or the server was away for long. */
+  end(id: string, run: string, end: CallEnd): Promise<void>;
+  /** Returns the names of the tools that are not what was accepted. @throws {ServerUnreachable} @throws {RequestRefused} */
+  heldBack(tools: readonly ListedTool[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+}

@@ -1,0 +1,15 @@
+/** Looking at so much text once takes a few milliseconds. */
+const LARGE_CHARACTERS = 32_768;
+
+/**
+ * Resolves at once after work on a small text, and in the next turn of the event loop after work on a large one, so that
+ * others are served between two steps that each look at all of it.
+ */
+export async function yieldAfterLarge(text: { readonly length: number }): Promise<void> {
+  if (text.length > LARGE_CHARACTERS) await yieldToEventLoop();
+}
+
+/** Resolves in the next turn of the event loop, after whatever input is waiting now has been read. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

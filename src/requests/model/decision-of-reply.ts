@@ -1,0 +1,90 @@
+import type { Request, Decision } from "./request.ts";
+import { offeredBy, optionsOf } from "./view.ts";
+import type { Choice, InboundMessage } from "./inbound-message.ts";
+import { filledValue } from "./read-value.ts";
+import { readReply, takeCode } from "./reply-grammar.ts";
+import { shapeOf } from "./schema-shape.ts";
+
+/** Returns an incoming message as a decision; undefined if it is not clearly one. Never guesses (spec/channels 3.2). */
+export function decisionOfReply(
+  ask: Request,
+  { content: said }: Pick<InboundMessage, "content">,
+  code: string,
+): Decision | null {
+  if ("choice" in said)
+    return ask.form.kind === "value" ? pressedValue(ask, said.choice) : decisionOf(ask, said.choice);
+  return "fields" in said ? filledIn(ask, said.fields) : decisionInWords(ask, said.text, code);
+}
+
+/** Returns the value that a button gives, with the comment that came with it if the schema has one. */
+function pressedValue(ask: Request, choice: Choice): Decision | null {
+  const { form } = ask;
+  if (form.kind !== "value" || form.schema === null) return null;
+  const offered = offeredBy(ask);
+  const name = "name" in choice ? choice.name : choice.is === "option" ? offered[choice.index]?.name : choice.is;
+  const at = offered.findIndex((one) => one.name === name);
+  if (at < 0) return null;
+  const shape = shapeOf(form.schema);
+  if (shape.is === "choice") return { kind: "value", text: offered[at]?.name ?? "", value: shape.offers[at]?.value };
+  const words = "text" in choice ? choice.text : "comment" in choice ? choice.comment : undefined;
+  const comment = shape.is === "decision" && shape.comment !== "none" && words?.trim() ? words.trim() : undefined;
+  const value = { approved: at === 0, ...(comment !== undefined && { comment }) };
+  return { kind: "value", text: [at === 0 ? "Approve" : "Reject", ...(comment ? [comment] : [])].join(", "), value };
+}
+
+function filledIn({ form }: Request, fields: readonly (string | null)[]): Decision | null {
+  const value = form.kind === "value" && form.schema ? filledValue(form.schema, fields) : null;
+  return value && { kind: "value", text: JSON.stringify(value), value };
+}
+
+/** Returns what a press means, or nothing where it was not offered. */
+function decisionOf(ask: Request, choice: Choice): Decision | null {
+  if (choice.is === "approve") {
+    if (ask.form.kind !== "approval") return null;
+    return { kind: "approve", ...(choice.name !== undefined && { option: choice.name }) };
+  }
+  if (choice.is === "reject") {
+    if (ask.form.kind !== "approval") return null;
+    return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
+  }
+  const options = optionsOf(ask);
+  const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
+  // A name that was not offered is refused by the rule for every answer, which says what was.
+  const name = option?.name ?? (choice.is === "option named" ? choice.name : undefined);
+  if (name === undefined || ask.form.kind === "value") return null;
+  const words = choice.text ?? option?.promptFill;
+  if (ask.form.kind === "approval") {
+    return { kind: "reject", option: name, ...(words !== undefined && { comment: words }) };
+  }
+  return { kind: "reply", option: name, ...(words !== undefined && { text: words }) };
+}
+
+/** Returns what words mean, or nothing where they are not understood. `code` is the message's own. */
+function decisionInWords(ask: Request, words: string, code: string): Decision | null {
+  const read = (text: string) => readReply(text, { kind: ask.form.kind, options: optionsOf(ask) });
+  const taken = takeCode(words);
+  // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
+  const isOwn = taken.code?.toUpperCase() === code && taken.rest !== "";
+  const isYes = ask.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
+  const meant = read(isOwn || isYes ? taken.rest : words);
+  switch (meant.is) {
+    case "approve":
+      return { kind: "approve" };
+    case "reject":
+      return {
+        kind: "reject",
+        ...(meant.comment !== undefined && { comment: meant.comment }),
+        ...(meant.option !== undefined && { option: meant.option }),
+      };
+    case "option":
+      return decisionOf(ask, {
+        is: "option",
+        index: optionsOf(ask).findIndex(({ name }) => name === meant.name),
+        ...(meant.comment !== undefined && { text: meant.comment }),
+      });
+    case "text":
+      return ask.form.kind === "value" ? { kind: "value", text: meant.text } : { kind: "reply", text: meant.text };
+    case "not_understood":
+      return null;
+  }
+}
