@@ -59,12 +59,12 @@ function requestOf(raw: Buffer | string) {
 
 /** Hands a mail in, and returns what it was taken to answer, and how far that was proved. */
 async function trustIn(raw: Buffer | string, { dns = DNS, settings, outside }: Situation = {}) {
-  const { heard: message, receive } = openEars();
+  const { messages, receive } = openEars();
   const channel = openChannel({ hookSecret: SECRET, ...settings }, { resolve: resolveIn(dns), ...outside });
   const [hook] = channel.inbound?.hooks ?? [];
   const reply = await hook?.handle(requestOf(raw), receive);
   assert.equal(reply?.status, 204);
-  return { match: message[0]?.match, trust: message[0]?.trust };
+  return { match: messages[0]?.match, trust: messages[0]?.trust };
 }
 
 const SUPPORT = `support@${DOMAIN}`;
@@ -74,11 +74,11 @@ const SUPPORT = `support@${DOMAIN}`;
  * mail.
  */
 async function provedIn(raw: Buffer | string, situation: Situation = {}): Promise<boolean | undefined> {
-  const { heard: message, receive } = openEars();
+  const { messages, receive } = openEars();
   const settings = { hookSecret: SECRET, entries: [SUPPORT], ...situation.settings };
   const channel = openChannel(settings, { resolve: resolveIn(situation.dns ?? DNS) });
   await channel.inbound?.hooks?.[0]?.handle(requestOf(raw), receive);
-  return message[0]?.talk?.proved;
+  return messages[0]?.talk?.proved;
 }
 
 const verified = (match: object) => ({ match, trust: "verified" });

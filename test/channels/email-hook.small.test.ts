@@ -35,10 +35,10 @@ async function post(receive: Receive, mail: string, { at = Date.now(), body = ma
 
 describe("the hook for mails", () => {
   it("takes a mail that was signed as Standard Webhooks says", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     assert.equal(await post(receive, replyMail("reject: zu spät")), 204);
     assert.deepEqual(
-      message.map(({ match, sender, content }) => [match, sender, content]),
+      messages.map(({ match, sender, content }) => [match, sender, content]),
       [[{ token: TOKEN }, { kind: "email", id: ANA }, { text: "reject: zu spät" }]],
     );
     const mail = replyMail("reject");
@@ -48,7 +48,7 @@ describe("the hook for mails", () => {
   });
 
   it("hears nothing in one that was not, or not now, or twice over", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     const mail = replyMail("reject");
     const now = Date.now();
     for (const [change, status] of [
@@ -77,7 +77,7 @@ describe("the hook for mails", () => {
     ] as [Change, number][]) {
       assert.equal(await post(receive, mail, { at: now, ...change }), status, JSON.stringify(change));
     }
-    assert.deepEqual(message, []);
+    assert.deepEqual(messages, []);
     for (const at of [now - 298_000, now + 298_000]) assert.equal(await post(receive, mail, { at }), 204);
   });
 

@@ -38,40 +38,40 @@ describe("a mailbox read by IMAP", () => {
   }
 
   it("is told of a reply at once, and knows by Delivered-To what it answers", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using _reader = reading(receive);
     await dovecot.deliver(replyMail("reject: first", HIDDEN), REPLY_TO);
-    await until(() => message.length === 1);
+    await until(() => messages.length === 1);
     await dovecot.deliver(replyMail("reject: second", HIDDEN), REPLY_TO);
-    await until(() => message.length === 2);
+    await until(() => messages.length === 2);
     assert.deepEqual(
-      message.map(({ match, sender, content }) => [match, sender.id, content]),
+      messages.map(({ match, sender, content }) => [match, sender.id, content]),
       ["reject: first", "reject: second"].map((text) => [{ token: TOKEN }, ANA, { text }]),
     );
   });
 
   it("gives what came while nobody read, and nothing twice", async () => {
     await dovecot.deliver(replyMail("while away", HIDDEN), REPLY_TO);
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     {
       await using _reader = reading(receive);
-      await until(() => message.length === 1);
+      await until(() => messages.length === 1);
       await until(async () => (await unseen()) === 0);
     }
     const again = openEars();
     await using _reader = reading(again.receive);
     await dovecot.deliver(replyMail("a new one", HIDDEN), REPLY_TO);
-    await until(() => again.heard.length === 1);
-    assert.deepEqual(again.heard[0]?.content, { text: "a new one" });
+    await until(() => again.messages.length === 1);
+    assert.deepEqual(again.messages[0]?.content, { text: "a new one" });
   });
 
   it("keeps a mail that the core could not take, and gives it again with the next look", async () => {
     const clock = heldClock();
-    const message: InboundMessage[] = [];
+    const messages: InboundMessage[] = [];
     let failures = 0;
     const receive: Receive = async (one) => {
       if (failures === 0) throw new Error(`no database ${(failures += 1)}`);
-      message.push(one);
+      messages.push(one);
       return { is: "accepted", says: "Recorded." };
     };
     await using _reader = reading(receive, clock);
@@ -80,21 +80,21 @@ describe("a mailbox read by IMAP", () => {
     assert.equal(await unseen(), 1);
     await until(() => {
       clock.advance(60_000);
-      return message.length === 1;
+      return messages.length === 1;
     });
-    assert.deepEqual(message[0]?.content, { text: "stay" });
+    assert.deepEqual(messages[0]?.content, { text: "stay" });
     await until(async () => (await unseen()) === 0);
   });
 
   it("is opened again when its server comes back", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using _reader = reading(receive, systemClock);
     await dovecot.deliver(replyMail("before", HIDDEN), REPLY_TO);
-    await until(() => message.length === 1);
+    await until(() => messages.length === 1);
     await dovecot.restart();
     await dovecot.deliver(replyMail("after", HIDDEN), REPLY_TO);
-    await until(() => message.length === 2);
-    assert.deepEqual(message[1]?.content, { text: "after" });
+    await until(() => messages.length === 2);
+    assert.deepEqual(messages[1]?.content, { text: "after" });
   });
 
   it("is let go of at once where it cannot be opened, and nobody's password is logged", async () => {

@@ -74,10 +74,10 @@ const bounceOf = (status: string, original: string): string =>
 
 describe("a reply that comes by SMTP", () => {
   it("is heard as its author's words, without quotes and signature", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     assert.equal(await deliver(listener.port, replyMail(`Reject: too risky.\n\n-- \nAna Ruiz\nCFO${QUOTED}`)), 250);
-    const [one, ...more] = message;
+    const [one, ...more] = messages;
     assert.deepEqual(more, []);
     assert.ok(one);
     assert.match(one.id, /^[0-9a-f]{64}$/);
@@ -90,13 +90,13 @@ describe("a reply that comes by SMTP", () => {
         match: { token: TOKEN },
         sender: { kind: "email", id: ANA },
         trust: "weak",
-        said: { text: "Reject: too risky." },
+        content: { text: "Reject: too risky." },
       },
     );
   });
 
   it("answers what its reply address or the mail it follows says, never its subject", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const other = TOKEN.replace("a", "7");
     const no = { To: AGENT, "In-Reply-To": null };
@@ -116,26 +116,26 @@ describe("a reply that comes by SMTP", () => {
       [{ ...no, Subject: `Re: ${ORIGINAL} ${REPLY_TO}` }, AGENT, null],
     ];
     for (const [headers, to, wanted] of matches) {
-      message.length = 0;
+      messages.length = 0;
       assert.equal(await deliver(listener.port, replyMail(`no${QUOTED}`, headers), to), 250);
-      assert.deepEqual(message[0]?.match ?? null, wanted, JSON.stringify(headers));
+      assert.deepEqual(messages[0]?.match ?? null, wanted, JSON.stringify(headers));
     }
   });
 
   it("has one author, or is not heard", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     await deliver(listener.port, replyMail("no", { From: `${ANA}, bo@people.example` }));
     await deliver(listener.port, `From: bo@people.example\r\n${replyMail("no")}`);
     await deliver(listener.port, replyMail("no", { From: null }));
     await deliver(listener.port, replyMail("no", { From: `Team: ${ANA};` }));
-    assert.equal(message.length, 0);
+    assert.equal(messages.length, 0);
     await deliver(listener.port, replyMail("no", { From: '"bo@people.example" <ANA@People.example>' }));
-    assert.deepEqual(message[0]?.sender, { kind: "email", id: ANA });
+    assert.deepEqual(messages[0]?.sender, { kind: "email", id: ANA });
   });
 
   it("is dropped when a program wrote it, or this server", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const programs: Record<string, string>[] = [
       { "Auto-Submitted": "auto-replied" },
@@ -151,25 +151,25 @@ describe("a reply that comes by SMTP", () => {
       assert.equal(await deliver(listener.port, replyMail("no", headers)), 250);
     }
     assert.equal(await deliver(listener.port, replyMail("no"), REPLY_TO, ""), 250);
-    assert.deepEqual(message, []);
+    assert.deepEqual(messages, []);
     await deliver(listener.port, replyMail("no", { "Auto-Submitted": "No (really)", Precedence: "normal" }));
-    assert.equal(message.length, 1);
+    assert.equal(messages.length, 1);
   });
 
   it("is the same to the core, whichever way it comes twice", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const mail = replyMail("no");
     await deliver(listener.port, mail);
     await deliver(listener.port, `Received: from elsewhere\r\nDelivered-To: ${REPLY_TO}\r\n${mail}`, AGENT);
     await deliver(listener.port, mail.replace(/Message-ID:.*\r\n/, ""));
-    const [one, again, unnamed] = message.map(({ id }) => id);
+    const [one, again, unnamed] = messages.map(({ id }) => id);
     assert.equal(again, one);
     assert.notEqual(unnamed, one);
   });
 
   it("may be HTML alone, base64, in another alphabet, or nothing but quotes", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const html = `<html><body><div>No &amp; thanks:<br>too&nbsp;late</div><div class="gmail_quote"><blockquote>approve</blockquote></div></body></html>`;
     await deliver(listener.port, replyMail(html, { "Content-Type": "text/html; charset=utf-8" }));
@@ -178,22 +178,22 @@ describe("a reply that comes by SMTP", () => {
     await deliver(listener.port, replyMail(QUOTED));
     await deliver(listener.port, replyMail("ok\n> asked\nbut only in the EU"));
     assert.deepEqual(
-      message.map(({ content }) => content),
+      messages.map(({ content }) => content),
       [{ text: "No & thanks:\ntoo late" }, { text: "nö" }, { text: "" }, { text: "ok\nbut only in the EU" }],
     );
   });
 
   it("holds nobody up with a text made to be read for ever", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     await deliver(listener.port, replyMail(`${"Op schreef\n".repeat(5000)}x`));
-    assert.deepEqual(message[0]?.content, { text: "" });
+    assert.deepEqual(messages[0]?.content, { text: "" });
   });
 });
 
 describe("the SMTP listener", () => {
   it("takes mail for its own addresses alone, and passes nothing on", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     for (const [to, code] of [
       [AGENT, 250],
@@ -211,11 +211,11 @@ describe("the SMTP listener", () => {
     ] as const) {
       assert.equal(await deliver(listener.port, replyMail("no"), to), code, to);
     }
-    assert.equal(message.length, 3);
+    assert.equal(messages.length, 3);
   });
 
   it("refuses what is larger than ten megabytes, whether it was announced or not", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const large = replyMail(`${"x".repeat(70)}\n`.repeat(150_000));
     assert.equal(await deliver(listener.port, large), 552);
@@ -228,7 +228,7 @@ describe("the SMTP listener", () => {
       `${large}\r\n.`,
     ]);
     assert.match(said, /^552 /m);
-    assert.deepEqual(message, []);
+    assert.deepEqual(messages, []);
   });
 
   it("asks the other side to come again when the core cannot take a mail", async () => {
@@ -237,7 +237,7 @@ describe("the SMTP listener", () => {
   });
 
   it("accepts and forgets what is no mail, or answers nothing", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive);
     const nested = Array.from(
       { length: 200 },
@@ -252,7 +252,7 @@ describe("the SMTP listener", () => {
     ]) {
       assert.equal(await deliver(listener.port, raw, AGENT), 250);
     }
-    assert.deepEqual(message, []);
+    assert.deepEqual(messages, []);
   });
 
   it("offers neither a login nor, without a certificate, STARTTLS", async () => {
@@ -268,18 +268,18 @@ describe("the SMTP listener", () => {
     const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     writeFileSync(certFile, LOOPBACK_CERTIFICATE);
     writeFileSync(keyFile, LOOPBACK_KEY);
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     await using listener = await listening(receive, { certFile, keyFile });
     rmSync(folder, { recursive: true });
     const tls = { rejectUnauthorized: false };
     const transport = createTransport({ host: "127.0.0.1", port: listener.port, requireTLS: true, tls });
     await transport.sendMail({ envelope: { from: ANA, to: [REPLY_TO] }, raw: replyMail("no") });
-    assert.equal(message.length, 1);
+    assert.equal(messages.length, 1);
     assert.match(await speak(listener.port, ["EHLO x"]), /STARTTLS/);
   });
 
   it("tells of mails of ours that came back, and hears nothing in them", async () => {
-    const { heard: message, receive } = openEars();
+    const { messages, receive } = openEars();
     const failed: unknown[][] = [];
     await using listener = await listening(receive, {}, { onFailed: async (...one) => void failed.push(one) });
     for (const raw of [
@@ -291,7 +291,7 @@ describe("the SMTP listener", () => {
       assert.equal(await deliver(listener.port, raw, AGENT, ""), 250);
     }
     assert.deepEqual(failed, [[{ thread: ORIGINAL }, "5.1.1"]]);
-    assert.deepEqual(message, []);
+    assert.deepEqual(messages, []);
   });
 
   it("logs what became of mails, and never whose they are or what they say", async () => {

@@ -101,12 +101,12 @@ export function openChannel(settings: Partial<EmailSettings>, outside: Partial<E
 }
 
 /** Records the inbound messages, and accepts them. */
-export function openEars(): { heard: InboundMessage[]; receive: Receive } {
-  const message: InboundMessage[] = [];
+export function openEars(): { messages: InboundMessage[]; receive: Receive } {
+  const messages: InboundMessage[] = [];
   return {
-    heard: message,
+    messages,
     receive: async (one) => {
-      message.push(one);
+      messages.push(one);
       return { is: "accepted", says: "Recorded." };
     },
   };

@@ -131,7 +131,7 @@ describe("a request that Slack signed", () => {
       const payload = path.endsWith("events") ? aReply("eu-west") : aPress("parley:approve");
       assert.equal((await scene.signed(path, payload)).status, 200);
       await settle(scene);
-      assert.equal(scene.heard.length, 1);
+      assert.equal(scene.messages.length, 1);
     });
   }
 
@@ -144,7 +144,7 @@ describe("a request that Slack signed", () => {
       assert.equal((await scene.signed(INTERACTIONS, aPress("parley:approve"), { aheadS })).status, 401);
     }
     await settle(scene);
-    assert.equal(scene.heard.length, 2);
+    assert.equal(scene.messages.length, 2);
   });
 
   it("is answered before what it asks for is done", async () => {
@@ -157,10 +157,10 @@ describe("a request that Slack signed", () => {
       return receive(message);
     };
     assert.equal((await scene.signed(INTERACTIONS, aPress("parley:approve"))).status, 200);
-    assert.deepEqual(scene.heard, []);
+    assert.deepEqual(scene.messages, []);
     goOn();
     await settle(scene);
-    assert.equal(scene.heard.length, 1);
+    assert.equal(scene.messages.length, 1);
   });
 
   it("echoes the challenge of a new address, and nothing where it is not signed", async () => {
@@ -214,7 +214,7 @@ describe("a request that Slack signed", () => {
     for (const payload of odd) assert.equal((await scene.signed(INTERACTIONS, payload)).status, 200);
     for (const payload of odd) assert.equal((await scene.signed(EVENTS, payload)).status, 200);
     await settle(scene);
-    assert.deepEqual(scene.heard, []);
+    assert.deepEqual(scene.messages, []);
     assert.deepEqual(scene.slack.calls, []);
   });
 
@@ -230,7 +230,7 @@ describe("a request that Slack signed", () => {
       assert.equal((await scene.post(path, body, headers)).status, 200);
       await settle(scene);
     }
-    const [press, again, reply, once] = scene.heard.map(({ provider, id }) => `${provider} ${id}`);
+    const [press, again, reply, once] = scene.messages.map(({ provider, id }) => `${provider} ${id}`);
     assert.deepEqual([again, once], [press, reply]);
     assert.notEqual(press, reply);
   });
@@ -247,7 +247,7 @@ describe("a request that Slack did not sign", () => {
       assert.deepEqual(await scene.post(INTERACTIONS, spoilt.body, spoilt.headers), { status: 401, body: "" });
       assert.equal((await scene.post(INTERACTIONS, good.body, good.headers)).status, 200);
       await settle(scene);
-      assert.equal(scene.heard.length, 1);
+      assert.equal(scene.messages.length, 1);
     });
   }
 
@@ -266,7 +266,7 @@ describe("a request that Slack did not sign", () => {
       const { status } = await scene.post(INTERACTIONS, body, headersSignedAt(body, SECRET, timestamp));
       assert.equal(status, 401);
       await settle(scene);
-      assert.deepEqual(scene.heard, []);
+      assert.deepEqual(scene.messages, []);
     });
   }
 
@@ -285,7 +285,7 @@ describe("several Slack apps", () => {
     const press = aPress("parley:approve", { ...elsewhere, app: "A0OTHER" });
     assert.equal((await scene.signed(INTERACTIONS, press, { secret: OTHER_SECRET })).status, 200);
     await settle(scene);
-    const [{ sender } = {}] = scene.heard;
+    const [{ sender } = {}] = scene.messages;
     const whom = { id: "U0ELSEWHERE", team: "T0OTHER", member: true, channel: "C024BE91L" };
     assert.deepEqual(sender, { kind: "slack", ...whom, app: "A0OTHER" });
     assert.deepEqual([...new Set(scene.slack.calls.map(({ token }) => token))], [OTHER_TOKEN]);
@@ -298,7 +298,7 @@ describe("several Slack apps", () => {
     assert.equal((await scene.signed(INTERACTIONS, asMain, { secret: OTHER_SECRET })).status, 401);
     assert.equal((await scene.signed(INTERACTIONS, asOther, { secret: SECRET })).status, 401);
     await settle(scene);
-    assert.deepEqual(scene.heard, []);
+    assert.deepEqual(scene.messages, []);
   });
 
   it("do not vouch for people of each other's workspaces", async () => {
@@ -309,7 +309,7 @@ describe("several Slack apps", () => {
     await scene.signed(INTERACTIONS, alsoForged, { secret: OTHER_SECRET });
     await settle(scene);
     assert.deepEqual(
-      scene.heard.map(({ sender }) => "member" in sender && sender.member),
+      scene.messages.map(({ sender }) => "member" in sender && sender.member),
       [false, false],
     );
   });

@@ -34,7 +34,7 @@ describe("a press on Slack", () => {
       match: { delivery: DELIVERY, ts: PRESSED },
       sender: { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" },
       trust: "signed",
-      said: { choice: { is: "approve" } },
+      content: { choice: { is: "approve" } },
     });
     assert.deepEqual(toldTo(scene), ["U0ANA: Recorded: approved."]);
   });
@@ -214,7 +214,7 @@ describe("words in a Slack thread", () => {
       match: { thread: "C024BE91L/1763632800.000001" },
       sender: { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" },
       trust: "signed",
-      said: { text: "reject, too expensive" },
+      content: { text: "reject, too expensive" },
     });
     const sent = await scene.channel.send(
       { ...aNotice(), target: { via: "slack", to: "C024BE91L", settings: { threadTs: "1763632800.000001" } } },
@@ -305,7 +305,7 @@ describe("words in a Slack thread", () => {
     (scene.clock as HeldClock).advance(3_600_000);
     await say(scene, aReply("hm"));
     assert.equal(toldTo(scene).length, 5);
-    assert.equal(scene.heard.length, 7);
+    assert.equal(scene.messages.length, 7);
   });
 
   it("spoken to the app begin a conversation: by a mention in the thread of it, in a direct message in all that is said", async () => {
@@ -363,6 +363,6 @@ describe("words in a Slack thread", () => {
     assert.deepEqual(toldTo(scene), []);
     scene.receive = receive;
     assert.equal((await scene.signed(EVENTS, mention)).status, 200);
-    assert.equal(scene.heard.length, 1);
+    assert.equal(scene.messages.length, 1);
   });
 });

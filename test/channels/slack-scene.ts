@@ -33,7 +33,7 @@ export interface SlackScene extends AsyncDisposable {
   slack: SlackDouble;
   channel: Channel<SlackTarget>;
   /** The inbound messages, in order. */
-  heard: InboundMessage[];
+  messages: InboundMessage[];
   /** The core's result for the next inbound messages. */
   verdict: InboundResult;
   /** The data from which an editor is filled. */
@@ -88,11 +88,11 @@ export async function openSlackScene(
     channel,
     clock,
     logged,
-    heard: [],
+    messages: [],
     verdict: { is: "accepted", says: "Recorded: approved." },
     opened: { view: aView() },
     async receive(message) {
-      scene.heard.push(message);
+      scene.messages.push(message);
       waiting.shift()?.(message);
       return scene.verdict;
     },
@@ -267,13 +267,13 @@ export function aReply(text: string, more: Readonly<Record<string, unknown>> = {
 
 /** Sends a payload and waits until all that it led to is over. */
 export async function say(scene: SlackScene, payload: { type: string }): Promise<InboundMessage | undefined> {
-  const before = scene.heard.length;
+  const before = scene.messages.length;
   const path = payload.type === "event_callback" ? EVENTS : INTERACTIONS;
   assert.equal((await scene.signed(path, payload)).status, 200);
   const over = new AbortController();
   over.abort();
   await scene.channel.inbound?.listen?.(scene.receive, over.signal);
-  return scene.heard.slice(before)[0];
+  return scene.messages.slice(before)[0];
 }
 
 /** Returns the messages that only one person saw, in order. */

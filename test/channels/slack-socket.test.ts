@@ -61,7 +61,7 @@ describe("Slack's Socket Mode", () => {
       return receive(message);
     };
     await socket.send(anEnvelope(aPress("parley:approve")));
-    assert.deepEqual(scene.heard, []);
+    assert.deepEqual(scene.messages, []);
     const message = scene.nextHeard();
     goOn();
     await message;
@@ -76,7 +76,7 @@ describe("Slack's Socket Mode", () => {
       await socket.send(envelope);
       await message;
     }
-    const [one, other] = scene.heard;
+    const [one, other] = scene.messages;
     assert.equal(one?.id, other?.id);
   });
 
@@ -86,7 +86,7 @@ describe("Slack's Socket Mode", () => {
     await socket.send({ envelope_id: "env-slash", type: "slash_commands", payload: { command: "/deploy" } });
     await socket.send({ ...anEnvelope(aPress("other:thing")) });
     await scene.stop();
-    assert.deepEqual(scene.heard, []);
+    assert.deepEqual(scene.messages, []);
   });
 
   it("is opened again when Slack moves the connection, and when it breaks", async () => {
@@ -124,7 +124,7 @@ describe("Slack's Socket Mode", () => {
     await socket.send(anEnvelope(aPress("parley:approve")));
     await scene.stop();
     await socket.closed;
-    assert.equal(scene.heard.length, 1);
+    assert.equal(scene.messages.length, 1);
     assert.deepEqual(scene.slack.of("apps.connections.open").length, 1);
   });
 

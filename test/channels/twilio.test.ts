@@ -35,7 +35,7 @@ const nextSid = () => `SM${String((sids += 1)).padStart(32, "f")}`;
 describe("text messages and WhatsApp", () => {
   let world: World;
   let double: TwilioDouble;
-  let inbound: InboundMessage[];
+  let messages: InboundMessage[];
   let failed: [delivery: string, code: string][];
   let result: InboundResult;
   before(async () => {
@@ -43,7 +43,7 @@ describe("text messages and WhatsApp", () => {
   });
   beforeEach(async () => {
     world = await openWorld({ on: "sqlite" });
-    [inbound, failed] = [[], []];
+    [messages, failed] = [[], []];
     double.calls.length = 0;
     result = { is: "accepted", says: "Recorded: approved." };
   });
@@ -106,7 +106,7 @@ describe("text messages and WhatsApp", () => {
     ];
     const body = Buffer.from(sent.body ?? new URLSearchParams(fields).toString());
     return hook.handle({ headers: {}, rawHeaders, query, body, params: {} }, async (one) => {
-      inbound.push(one);
+      messages.push(one);
       return result;
     });
   }
@@ -257,7 +257,7 @@ describe("text messages and WhatsApp", () => {
     const thread = `${ANA}|${OURS}`;
     const place = { at: { channel: "sms" }, begins: true, goesOn: true, proved: true };
     const target = { via: "sms", to: ANA, settings: {} };
-    assert.deepEqual(inbound, [
+    assert.deepEqual(messages, [
       {
         talk: { ...place, threads: [thread], thread, source: `twilio ${fields.MessageSid}`, target, raw: {} },
         provider: "twilio",
@@ -266,7 +266,7 @@ describe("text messages and WhatsApp", () => {
         match: { pair: [ANA, OURS] },
         sender: { kind: "phone", id: ANA },
         trust: "signed",
-        said: { text: "YES 7KQ2" },
+        content: { text: "YES 7KQ2" },
       },
     ]);
 
@@ -287,7 +287,7 @@ describe("text messages and WhatsApp", () => {
       ["another account", { ...fields, AccountSid: "AC00000000000000000000000000000000" }, {}],
     ];
     for (const [what, given, sent] of refused) assert.deepEqual(await post(given, sent), { status: 401 }, what);
-    assert.equal(inbound.length, 1);
+    assert.equal(messages.length, 1);
   });
 
   it("come in as JSON when the address holds the body's digest", async () => {
@@ -301,12 +301,12 @@ describe("text messages and WhatsApp", () => {
     ];
     const url = `${PUBLIC_URL}/hooks/twilio/message?${query}`;
     assert.deepEqual(await post({}, { query, body, headers: json(url) }), EMPTY);
-    assert.equal(inbound.length, 1);
+    assert.equal(messages.length, 1);
     const changed = body.replace("YES", "NO");
     assert.deepEqual(await post({}, { query, body: changed, headers: json(url) }), { status: 401 });
     const bare = `${PUBLIC_URL}/hooks/twilio/message`;
     assert.deepEqual(await post({}, { body, headers: json(bare) }), { status: 401 }, "without the digest");
-    assert.equal(inbound.length, 1);
+    assert.equal(messages.length, 1);
   });
 
   it("bring back which button of which message was pressed, whatever stands on it", async () => {
@@ -317,7 +317,7 @@ describe("text messages and WhatsApp", () => {
     await press(`${DELIVERY}:opt:2`);
     await press("something else");
     assert.deepEqual(
-      inbound.map(({ match, content }) => [match, content]),
+      messages.map(({ match, content }) => [match, content]),
       [
         [{ delivery: DELIVERY }, { choice: { is: "approve" } }],
         [{ delivery: DELIVERY }, { choice: { is: "reject" } }],

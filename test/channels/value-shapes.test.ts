@@ -97,7 +97,7 @@ describe("a value with a schema, outside the inbox", () => {
     );
     assert.deepEqual(readEntered({ ...modal, state: { values } }), {
       ...EDITED,
-      said: { fields: ["Main St 1", "1", "0", "1,5", null, null] },
+      content: { fields: ["Main St 1", "1", "0", "1,5", null, null] },
     });
   });
 
