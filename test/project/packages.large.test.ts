@@ -24,7 +24,7 @@ const PROGRAMS = [
   "secret-worker",
   "child",
   "code-worker",
-  "aside-thread",
+  "worker-connection-thread",
   "mail-worker",
   "launcher",
 ];
