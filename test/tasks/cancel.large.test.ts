@@ -115,7 +115,7 @@ describe("ending work that is under way", { concurrency: true }, () => {
 
   it("replaces a task whose commit is being made, and takes that commit back", async () => {
     const site = shared();
-    await site.submit("late", { prompt: run("i=0; while [ $i -lt 1500 ]; do echo $i > f$i; i=$((i+1)); done") });
+    await site.submit("late", { prompt: run("i=0; while [ $i -lt 6000 ]; do echo $i > f$i; i=$((i+1)); done") });
     await site.until("late", "committing");
     await site.submit("late", { prompt: run("echo new > which.txt") });
     const done = await site.until("late", ({ state, attempt }) => state === "review" && attempt === 2);
