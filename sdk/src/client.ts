@@ -235,10 +235,10 @@ export class Parley {
    * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
    */
   async *responses(id: string, options: CallOptions = {}): AsyncGenerator<QuestionResponse> {
-    let shown = 0;
+    let yielded = 0;
     for await (const { responses } of this.events(id, options)) {
-      yield* responses.slice(shown);
-      shown = responses.length;
+      yield* responses.slice(yielded);
+      yielded = responses.length;
     }
   }
 

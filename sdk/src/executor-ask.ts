@@ -106,10 +106,10 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
   const connection = connect(options, (reply) => {
     stage = reply.headers.get("parley-ask-stage");
   });
-  let notice: string | null = null;
+  let reportedStage: string | null = null;
   const tell = () => {
-    if (stage === null || stage === notice) return;
-    notice = stage;
+    if (stage === null || stage === reportedStage) return;
+    reportedStage = stage;
     options.onPending?.(stage);
   };
   let isPosted = false;

@@ -54,7 +54,7 @@ const CONVERSATIONS = "/people/me/conversations";
  * The inbox of one person: what they are asked by name, and their conversations with agents; for their key of scope
  * `answer`, or their session.
  *
- * Every method throws a {@link ParleyError}: `UNAUTHORIZED` where nobody is signed in, and what stands there.
+ * Every method throws a {@link ParleyError}: `UNAUTHORIZED` where nobody is signed in, and the codes that it names.
  */
 export class Inbox {
   readonly #connection: Connection;

@@ -37,10 +37,10 @@ export interface TasksOptions extends KeyedOptions {
 const CANCEL_MS = 60_000;
 
 /**
- * The tasks of one repository, for a key of scope `assign` or `admin`.
+ * The tasks of one repository, for a key of scope `assign` or the session of an admin.
  *
  * Every method throws a {@link ParleyError}: `UNAUTHORIZED`, `FORBIDDEN` where the key is not good for the repository,
- * `REPO_NOT_FOUND`, and what stands there.
+ * `REPO_NOT_FOUND`, and the codes that it names.
  */
 export class Tasks {
   readonly #connection: Connection;

@@ -128,11 +128,11 @@ async function checkAndTakeFiles({ file, path, header, how }: Reading, dataDir: 
       rows += 1;
       continue;
     }
-    const lastLine = readLine(line.toString("utf8"));
-    if (lastLine?.is === "part" && isRestored(lastLine.name)) await parts.add(lastLine);
-    else if (lastLine?.is === "file") wanted.set(lastLine.name, lastLine.sha256);
-    else if (lastLine?.is === "end") end = lastLine;
-    else throw damaged(path, "a line is none");
+    const parsed = readLine(line.toString("utf8"));
+    if (parsed?.is === "part" && isRestored(parsed.name)) await parts.add(parsed);
+    else if (parsed?.is === "file") wanted.set(parsed.name, parsed.sha256);
+    else if (parsed?.is === "end") end = parsed;
+    else throw damaged(path, "a line is not of an export");
   }
   await parts.end();
   if (!end) throw damaged(path, "it is cut off");
@@ -207,11 +207,11 @@ async function putRows({ file, path, header, how }: Reading, receiver: Receiver,
   for await (const line of byteLines(file)) {
     how.signal.throwIfAborted();
     if (line.toString("latin1", 0, ROW_BEGINS.length) !== ROW_BEGINS) continue;
-    const lastLine = readLine(line.toString("utf8"));
-    if (lastLine?.is !== "row") throw damaged(path, "a line is none");
-    if (lastLine.table !== name || rows.length >= ROWS_AT_ONCE || bytes > BYTES_AT_ONCE) await flush();
-    name = lastLine.table;
-    rows.push(lastLine.row);
+    const parsed = readLine(line.toString("utf8"));
+    if (parsed?.is !== "row") throw damaged(path, "a line is not of an export");
+    if (parsed.table !== name || rows.length >= ROWS_AT_ONCE || bytes > BYTES_AT_ONCE) await flush();
+    name = parsed.table;
+    rows.push(parsed.row);
     bytes += line.length;
   }
   await flush();

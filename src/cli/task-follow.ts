@@ -24,14 +24,14 @@ export async function followTask(
       await systemClock.sleep(1000, over.signal);
     }
   })();
-  let notice: string | undefined;
+  let shownUrl: string | undefined;
   const look = async (): Promise<WholeTask> => {
     const task = await tasks.read(id);
     latest = task;
     const { question, state, reviewUrl, blockedReason: summary = "its dependencies do not merge" } = task;
     const asks = question ?? (state === "conflict" && reviewUrl !== undefined ? { summary, url: reviewUrl } : null);
-    if (asks && asks.url !== notice) {
-      notice = asks.url;
+    if (asks && asks.url !== shownUrl) {
+      shownUrl = asks.url;
       io.progress("");
       io.tell(`A person is asked: ${printable(asks.summary)}`);
       io.tell(`  ${printable(asks.url)}`);

@@ -197,7 +197,7 @@ interface KeptJob {
   folder: string;
   keep(more: Partial<Kept>): Promise<void>;
   /** Nothing is kept of the job any more, unless the worker was interrupted. */
-  over(notice: string): Promise<void>;
+  over(end: string): Promise<void>;
 }
 
 async function keepJob({ worker, io, leases }: Site, hold: Kept): Promise<KeptJob> {
@@ -214,11 +214,11 @@ async function keepJob({ worker, io, leases }: Site, hold: Kept): Promise<KeptJo
     hold,
     folder,
     keep,
-    async over(notice) {
+    async over(end) {
       if (io.interrupted.aborted) return;
       await rm(file, { force: true });
       await rm(folder, { recursive: true, force: true });
-      io.tell(`${hold.repo} ${notice}: over`);
+      io.tell(`${hold.repo} ${end}: over`);
     },
   };
 }

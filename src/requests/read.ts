@@ -80,9 +80,9 @@ function peopleIn(ask: Request, deliveries: readonly Delivery[], decisions: read
   });
   const deciders = [ask.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
   const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
-  const notice = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
+  const notified = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
   const refused = ask.refused ? [ask.refused.responder] : [];
-  return [...new Set([...asked, ...decided, ...notice, ...refused])];
+  return [...new Set([...asked, ...decided, ...notified, ...refused])];
 }
 
 /** Returns one page of open asks, oldest first. */

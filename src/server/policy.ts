@@ -47,7 +47,7 @@ export function policyNotes({ relay: { policyFile } }: Config, file: PolicyFile)
  * notified of a mistake in it in the inbox, once a day.
  */
 export function startPolicy(ctx: Context, file: PolicyFile, announced: Announced): Loop[] {
-  let notice: string | null = null;
+  let reported: string | null = null;
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, {
       clock: ctx.clock,
@@ -71,11 +71,11 @@ export function startPolicy(ctx: Context, file: PolicyFile, announced: Announced
       await file.step(signal);
       await announced.step();
       const problem = file.problem();
-      if (problem !== null && problem !== notice) {
+      if (problem !== null && problem !== reported) {
         const words = `${problem}\n\nUntil it is mended, ${inForce(file)}.`;
         await tellAdmins("The policy file is not in force", problem, words);
       }
-      notice = problem;
+      reported = problem;
       return false;
     }),
     loop("compare policies", WATCH_EVERY_MS, openCompare(ctx, { file, announced, tellAdmins })),
@@ -92,19 +92,19 @@ interface Comparing {
 /** Notifies admins in the inbox, once a day, of servers that go by other policies than this one for a minute. */
 function openCompare(ctx: Context, { file, announced, tellAdmins }: Comparing): () => Promise<boolean> {
   let since: number | null = null;
-  let notice = "";
+  let reported = "";
   return async () => {
     const others = await announced.others();
     since = others.length === 0 ? null : (since ?? ctx.clock.monotonic());
     if (since === null || ctx.clock.monotonic() - since < DIFFERS_FOR_MS) return false;
     // Each server sees the others: all of them say the same words.
     const versions = [file.current().policy.policyVersion, ...others].sort().join(", ");
-    if (versions === notice) return false;
+    if (versions === reported) return false;
     const title = "The servers go by different policies";
     const words = `Their versions are ${versions}. Until they are the same, only what each of them allows is allowed without asking people. parley doctor names the servers; give each the same policy file.`;
     ctx.log.error({ versions }, "the servers on this store go by different policies");
     await tellAdmins(title, versions, words);
-    notice = versions;
+    reported = versions;
     return false;
   };
 }

@@ -52,7 +52,7 @@ const RESOURCE_DIGITS = 12;
 
 /**
  * Makes an agent's request an ask of its attempt's job, once for one `ref`: a repeated call, for instance after a
- * restart, gives the same ask. Policy, cache and people are offered it as any other. A permission is an APPROVAL that
+ * restart, gives the same ask. It goes to policy, cache and people like every ask. A permission is an APPROVAL that
  * binds exactly the tool's name and its input, secrets included. These secrets are sealed, and shown on our own pages
  * only; every other text of the ask is without them (spec/assignment 8; spec/security 4).
  *

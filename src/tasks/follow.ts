@@ -118,13 +118,13 @@ export async function* followBoards(
   const after = new Map<string, number>();
   for (const repo of repos) after.set(repo, await findBoardSeq(ctx.db, repo));
   while (!ctx.stopping.aborted && !signal.aborted) {
-    let shown = 0;
+    let sent = 0;
     for (const [repo, seq] of after) {
       const events = await listBoardEvents(ctx.db, repo, seq, EVENTS_PER_READ);
       for (const event of events) yield { ...event, repo };
       after.set(repo, events.at(-1)?.seq ?? seq);
-      shown += events.length;
+      sent += events.length;
     }
-    if (shown === 0) await changes.next(LONGEST_WAIT_MS);
+    if (sent === 0) await changes.next(LONGEST_WAIT_MS);
   }
 }

@@ -38,7 +38,7 @@ export interface Upkeep {
 export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }: UpkeepOptions): Upkeep {
   let removing: Promise<void> = Promise.resolve();
   let tidiedAt = -Infinity;
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   async function settle(repo: string, signal: AbortSignal): Promise<ReviewedWork> {
     const tasks = new Tasks({ ...place, repo, retries: 0, fetch: systemFetch });
@@ -80,10 +80,10 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
         for (const repo of names) {
           try {
             old.set(repo, (await settle(repo, signal)).rejected);
-            told.delete(repo);
+            reported.delete(repo);
           } catch (error) {
-            if (!signal.aborted && !told.has(repo)) tell(`${repo}: reviews wait: ${sentenceOf(error)}`);
-            told.add(repo);
+            if (!signal.aborted && !reported.has(repo)) tell(`${repo}: reviews wait: ${sentenceOf(error)}`);
+            reported.add(repo);
           }
         }
         if (systemClock.monotonic() - tidiedAt >= TIDY_EVERY_MS && !signal.aborted) {

@@ -100,11 +100,11 @@ async function untilBack({ workshop, client, repo }: At): Promise<void> {
 
 /** Returns a function that reports why an attempt waits, and waits: each time for longer, unless it is to stop. */
 function openWait({ clock }: WorkshopContext, client: AttemptClient): (why: string) => Promise<void> {
-  let notice: string | null = null;
+  let reported: string | null = null;
   let pauseMs: number | undefined;
   return async (why) => {
-    if (why !== notice) await client.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
-    notice = why;
+    if (why !== reported) await client.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
+    reported = why;
     pauseMs = pauseAfter(pauseMs);
     await clock.sleep(pauseMs, AbortSignal.any([client.ending, client.leaving, client.interrupting]));
   };

@@ -225,14 +225,14 @@ async function follow(
   if (client.interrupting.aborted) interrupt();
   else client.interrupting.addEventListener("abort", interrupt, { once: true });
 
-  const shown = Math.max(after, work.logSeq);
-  const teller = openTeller(client, shown, run);
+  const reportedSeq = Math.max(after, work.logSeq);
+  const teller = openTeller(client, reportedSeq, run);
   const ask = openAsking(link, client, { leave, clock });
   try {
     // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
-    for (const line of await readLog(work.folder, after)) if (line.seq <= shown) ask.remember(line);
+    for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) ask.remember(line);
     await ask.rememberedAll();
-    for await (const line of link.lines(shown)) {
+    for await (const line of link.lines(reportedSeq)) {
       if (leave.aborted) break;
       await teller.tell(line);
       await ask.hear(line);
@@ -253,11 +253,11 @@ interface Teller {
 }
 
 /** Reports every line to the server that was not reported before. */
-function openTeller(client: AttemptClient, shown: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
+function openTeller(client: AttemptClient, reportedSeq: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
   return {
     async tell(line) {
       if (line.type === "session") onSession(line.session);
-      if (line.seq <= shown) return;
+      if (line.seq <= reportedSeq) return;
       await client.note(eventsOf(line), { logSeq: line.seq, ...progressOf(line) });
     },
   };

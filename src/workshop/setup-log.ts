@@ -22,7 +22,7 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
   const closed = new Promise<void>((resolve) => file.once("close", resolve));
   file.on("error", () => {});
   let bytes = 0;
-  let shown = 0;
+  let lines = 0;
   let telling = Promise.resolve();
   const tell = (text: string) => {
     telling = telling.then(() => onLine(text)).catch(() => {});
@@ -30,9 +30,9 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
 
   return {
     async append(text) {
-      shown += 1;
-      if (shown <= MOST_TOLD) tell(text);
-      if (shown === MOST_TOLD + 1) tell("It says more than is told here; the rest is in its log.");
+      lines += 1;
+      if (lines <= MOST_TOLD) tell(text);
+      if (lines === MOST_TOLD + 1) tell("It says more than is told here; the rest is in its log.");
       const line = `${text}\n`;
       bytes += Buffer.byteLength(line);
       if (bytes > MOST_BYTES || file.destroyed || file.write(line)) return;

@@ -303,7 +303,7 @@ export async function deleteOldConversations(
   kept: { takenMs: number; untakenMs: number; quietMs: number },
   limit: number,
 ): Promise<boolean> {
-  const value = await tx.all(
+  const deleted = await tx.all(
     sql`DELETE FROM conversation_messages WHERE uid IN (
         SELECT uid FROM conversation_messages
         WHERE acked_at <= (SELECT parley_now()) - ${kept.takenMs}
@@ -322,5 +322,5 @@ export async function deleteOldConversations(
     await tx.all(sql`DELETE FROM conversation_threads WHERE conversation IN (${numbers})`);
     await tx.all(sql`DELETE FROM conversations WHERE number IN (${numbers})`);
   }
-  return value.length === limit || quiet.length === limit;
+  return deleted.length === limit || quiet.length === limit;
 }

@@ -81,8 +81,8 @@ async function versionOf(program: string, path: string, clock: Clock): Promise<s
       env: { PATH: path, HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, XDG_CONFIG_HOME: home },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    let notice = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (notice = (notice + text).slice(0, MOST_TOLD)));
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(0, MOST_TOLD)));
     const ended = new Promise<void>((resolve) => {
       child.on("error", () => resolve());
       child.on("close", () => resolve());
@@ -90,7 +90,7 @@ async function versionOf(program: string, path: string, clock: Clock): Promise<s
     void clock.sleep(TELLS_WITHIN_MS, late.signal).then(() => child.kill("SIGKILL"));
     await Promise.race([ended, clock.sleep(2 * TELLS_WITHIN_MS, late.signal)]);
     child.stdout.destroy();
-    return /\d+\.\d+\.\d+[\w.+-]*/.exec(notice)?.[0] ?? null;
+    return /\d+\.\d+\.\d+[\w.+-]*/.exec(output)?.[0] ?? null;
   } finally {
     late.abort();
     await rm(home, { recursive: true, force: true, maxRetries: 3 });

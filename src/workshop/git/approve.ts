@@ -78,12 +78,12 @@ async function nextOf(
   }
   const { tree, paths } = await mergeTrees(repo, now, commit);
   if (paths.length > 0) return { is: "left", why: `${target} and the work conflict in ${paths.join(", ")}.` };
-  const words = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
+  const message = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
   const parents = how === "merge" ? ["-p", now, "-p", commit] : ["-p", now];
   const made = await gitText(["commit-tree", tree, ...parents, "-F", "-"], {
     gitDir: repo.store,
     env: signed(repo),
-    input: how === "merge" ? `Merge ${words.split("\n")[0] ?? ""}\n` : `${words}\n`,
+    input: how === "merge" ? `Merge ${message.split("\n")[0] ?? ""}\n` : `${message}\n`,
   });
   return { is: "done", commit: made };
 }

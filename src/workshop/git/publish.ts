@@ -47,8 +47,8 @@ export async function publish(repo: Repository, input: PublishInput): Promise<Pu
 
 /** Whether a commit is kept as one of the task's attempts. A branch at such a commit holds no work of a person. */
 async function isAttempt(gitDir: string, slug: string, commit: string): Promise<boolean> {
-  const words = await gitText(["for-each-ref", "--format=%(objectname)", `refs/aa/${slug}/`], { gitDir });
-  return words.split("\n").includes(commit);
+  const output = await gitText(["for-each-ref", "--format=%(objectname)", `refs/aa/${slug}/`], { gitDir });
+  return output.split("\n").includes(commit);
 }
 
 /** The branch of a task is gone from the user's repository, if it still stands for `value` and nobody works on it. */

@@ -29,8 +29,8 @@ export async function diff(repo: Repository, { from, to }: Between, mostBytes = 
 /** Returns how much changed. */
 export async function diffstat(repo: Repository, { from, to }: Between): Promise<Diffstat> {
   checkNames(from, to);
-  const words = await gitText(["diff-tree", "-r", "-M", "--shortstat", ...PLAIN, from, to], { gitDir: repo.store });
-  const count = (word: RegExp) => Number(word.exec(words)?.[1] ?? 0);
+  const output = await gitText(["diff-tree", "-r", "-M", "--shortstat", ...PLAIN, from, to], { gitDir: repo.store });
+  const count = (word: RegExp) => Number(word.exec(output)?.[1] ?? 0);
   return {
     files: count(/(\d+) files? changed/),
     insertions: count(/(\d+) insertions?\(\+\)/),
@@ -100,9 +100,9 @@ export async function dropRef(repo: Repository, ref: string): Promise<void> {
 }
 
 async function refsBelow(gitDir: string, below: readonly string[]): Promise<Map<string, string>> {
-  const words = await gitText(["for-each-ref", "--format=%(objectname) %(refname)", ...below], { gitDir });
+  const output = await gitText(["for-each-ref", "--format=%(objectname) %(refname)", ...below], { gitDir });
   return new Map(
-    words.split("\n").flatMap((line) => {
+    output.split("\n").flatMap((line) => {
       const space = line.indexOf(" ");
       return space === -1 ? [] : [[line.slice(space + 1), line.slice(0, space)] as const];
     }),

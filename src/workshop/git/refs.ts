@@ -6,8 +6,8 @@ import { git, GitFailure, gitText } from "./run.ts";
 
 /** Returns the object that a ref names; null if the ref does not exist. */
 export async function valueOfRef(gitDir: string, ref: string): Promise<string | null> {
-  const words = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
-  for (const line of words.split("\n")) {
+  const output = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
+  for (const line of output.split("\n")) {
     const [name, value] = line.split(" ");
     if (name === ref && value) return value;
   }

@@ -123,11 +123,11 @@ async function findRepository(named: string): Promise<Found> {
   const inside = join(path, ".git");
   const gitDir = (await lstat(inside).catch(() => null)) ? inside : path;
   try {
-    const words = await gitText(["rev-parse", "--show-object-format", "--git-common-dir"], {
+    const output = await gitText(["rev-parse", "--show-object-format", "--git-common-dir"], {
       gitDir,
       timeoutMs: LOOK_MS,
     });
-    const [format = "", common = ""] = words.split("\n");
+    const [format = "", common = ""] = output.split("\n");
     const commonDir = await realpath(common.startsWith("/") ? common : join(path, common));
     return { path, gitDir, commonDir, format, warnings: await ownerWarnings(commonDir) };
   } catch (error) {

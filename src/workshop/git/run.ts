@@ -154,17 +154,17 @@ export interface GitVersion {
 
 /** Returns which git is here, and whether it will do: 2.38 or newer merges without a working tree. */
 export async function gitVersion(): Promise<GitVersion> {
-  let words: string;
+  let output: string;
   try {
-    words = await gitText(["version"]);
+    output = await gitText(["version"]);
   } catch (error) {
     const isMissing = error instanceof GitFailure && error.code === null;
     return { version: null, why: isMissing ? "git was not found." : "git could not be started." };
   }
-  const [, version = "", major = "0", minor = "0"] = /(?:^| )((\d+)\.(\d+)[^ ]*)/.exec(words) ?? [];
+  const [, version = "", major = "0", minor = "0"] = /(?:^| )((\d+)\.(\d+)[^ ]*)/.exec(output) ?? [];
   const isNew = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
   if (isNew) return { version, why: null };
-  return { version, why: `git ${OLDEST.join(".")} or newer is needed; here is ${version === "" ? words : version}.` };
+  return { version, why: `git ${OLDEST.join(".")} or newer is needed; here is ${version === "" ? output : version}.` };
 }
 
 function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullStreams {

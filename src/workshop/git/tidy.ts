@@ -18,8 +18,8 @@ const WIP = /^refs\/aa\/([^/]+)\/\d+-wip\d*(?:-[0-9a-f]{12})?$/;
 export async function sweepRefs(repo: Repository, { busy, rejected, wipMs }: OldRefs): Promise<number> {
   const before = (repo.clock.now() - wipMs) / 1000;
   const format = "--format=%(committerdate:unix) %(refname)";
-  const words = await gitText(["for-each-ref", format, "refs/aa/"], { gitDir: repo.store });
-  const known = words.split("\n").flatMap((line) => {
+  const output = await gitText(["for-each-ref", format, "refs/aa/"], { gitDir: repo.store });
+  const known = output.split("\n").flatMap((line) => {
     const [at = "", ref = ""] = line.split(" ");
     return ref === "" ? [] : [{ at: Number(at), ref }];
   });
@@ -65,8 +65,8 @@ export async function packStore(
 ): Promise<boolean> {
   const gitDir = repo.store;
   await removeLeftovers(repo);
-  const words = await gitText(["count-objects", "-v"], { gitDir });
-  const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(words)?.[1] ?? 0);
+  const output = await gitText(["count-objects", "-v"], { gitDir });
+  const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(output)?.[1] ?? 0);
   if (count("count") <= mostLoose && count("packs") <= mostPacks) return false;
   // By size, and never by what can be reached: that alone loses nothing.
   await git(["repack", "--geometric=2", "-d", "-q", "-n"], {
