@@ -197,7 +197,7 @@ for (const on of DATABASES) {
         const one = await scene.ask({ prompt: fresh("Which currency?"), meta: { to: channel } });
         const id = await scene.withPeople(one);
         const [row] = await scene.world.server.ctx.db.all<{ words: string; audience: string }>(
-          sql`SELECT words, audience FROM addressed_asks WHERE ask_id = ${id}`,
+          sql`SELECT words, audience FROM requests WHERE ask_id = ${id}`,
         );
         assert.match(row?.words ?? "", new RegExp(`Nobody here is called ${channel}, so everybody who sees all`));
         assert.deepEqual(JSON.parse(row?.audience ?? ""), { is: "leaf", target: { via: "inbox" } });
@@ -212,7 +212,7 @@ for (const on of DATABASES) {
       assert.equal((await post("/human_contacts", body)).status, 200);
       const audience = async () => {
         const [row] = await scene.world.server.ctx.db.all<{ audience: string }>(
-          sql`SELECT audience FROM addressed_asks WHERE ref = ${`contact:${body.call_id}`}`,
+          sql`SELECT audience FROM requests WHERE ref = ${`contact:${body.call_id}`}`,
         );
         return row?.audience ?? "";
       };

@@ -228,7 +228,7 @@ for (const on of ONE_DATABASE) {
     const timesAsked = async ({ jobId }: AskingAttempt): Promise<number> =>
       (
         await ctx().db.all(
-          sql`SELECT p.ask_id FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.job_id = ${jobId}`,
+          sql`SELECT p.ask_id FROM requests p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.job_id = ${jobId}`,
         )
       ).length;
   });

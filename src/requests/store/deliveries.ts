@@ -241,7 +241,7 @@ export async function findDeliveryByHash(on: Queryable, hash: string): Promise<D
 /** Returns the messages of a provider's thread about open asks, newest first. */
 export async function findDeliveriesByThread(on: Queryable, thread: string): Promise<Delivery[]> {
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE d.thread = ${thread} ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
   );
   return rows.map(toDelivery);
@@ -258,7 +258,7 @@ export async function hasBegunThread(
 ): Promise<boolean> {
   const inThread = isSlackUser(to) ? sql`d.thread LIKE ${`%/${ts}`}` : sql`d.thread = ${`${to}/${ts}`}`;
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.asker = ${asker} AND d.channel = 'slack' AND ${inThread}`,
   );
   return rows.map(toDelivery).some(({ target, externalIds }) => {
@@ -270,7 +270,7 @@ export async function hasBegunThread(
 /** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */
 export async function findDeliveriesInConversation(on: Queryable, conversation: number): Promise<Delivery[]> {
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.conversation = ${conversation} AND a.state = 'open' AND d.kind <> 'tell'
         AND d.state IN ('sending', 'sent') ORDER BY d.created_at DESC LIMIT 20`,
   );
@@ -293,7 +293,7 @@ export async function giveBackTry(tx: Tx, id: string): Promise<void> {
 /** Stores the id of a message received from a provider; returns false if it was received before. */
 export async function insertInboundIfNew(tx: Tx, provider: string, id: string): Promise<boolean> {
   const rows = await tx.all(
-    sql`INSERT INTO heard (provider, id, at) VALUES (${provider}, ${id}, parley_now())
+    sql`INSERT INTO inbound_messages (provider, id, at) VALUES (${provider}, ${id}, parley_now())
       ON CONFLICT (provider, id) DO NOTHING RETURNING id`,
   );
   return rows.length > 0;
@@ -305,8 +305,8 @@ export async function insertInboundIfNew(tx: Tx, provider: string, id: string): 
  */
 export async function deleteOldInbound(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
   const rows = await tx.all(
-    sql`DELETE FROM heard WHERE (provider, id) IN
-      (SELECT provider, id FROM heard
+    sql`DELETE FROM inbound_messages WHERE (provider, id) IN
+      (SELECT provider, id FROM inbound_messages
         WHERE provider <> 'twilio' AND at <= (SELECT parley_now()) - ${keptMs} ORDER BY at LIMIT ${limit})
       RETURNING id`,
   );

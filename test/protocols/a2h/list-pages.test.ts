@@ -192,11 +192,11 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const first = await askPeople(ctx, { asker: "agent:attempt-3", title: "The first one" });
       const words = await transact(ctx, async (tx) => {
-        await tx.all(sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, audience,
+        await tx.all(sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, audience,
             digest, state, version, created_at, expires_at, wire, kind)
           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
           SELECT ask_id || '_' || (10000 + i), door, asker, ref || i, same_hash, 'Number ' || i, words, form, audience,
-            digest, state, version, created_at, expires_at, wire, kind FROM addressed_asks, n WHERE ask_id = ${first.id}`);
+            digest, state, version, created_at, expires_at, wire, kind FROM requests, n WHERE ask_id = ${first.id}`);
         const task = (await findTask(tx, "shop", "asker")) ?? assert.fail("there is the task");
         const attempt = (await findLiveAttempt(tx, "shop", "asker")) ?? assert.fail("it is worked on");
         const facts = {
