@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { isOver, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "./store/jobs.ts";
-import { findAnswers, noteToldTo } from "./store/answers.ts";
+import { findAnswers, noteAllDelivered } from "./store/answers.ts";
 import { listPendingOfJob } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { jobTopic, watch } from "../core/store/wake.ts";
@@ -94,7 +94,7 @@ async function* newsOf(ctx: Context, events: readonly JobEvent[], delivers: bool
   const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
   const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
   const answers = await findAnswers(ctx.db, [...new Set(ids)]);
-  if (delivers && ids.length > 0) await transact(ctx, (tx) => noteToldTo(tx, ids));
+  if (delivers && ids.length > 0) await transact(ctx, (tx) => noteAllDelivered(tx, ids));
   for (const event of events) {
     const { seq, body } = event;
     if (event.event !== "answer") {

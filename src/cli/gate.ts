@@ -72,7 +72,7 @@ function durationOf(flag: string, text: string): number {
   return ms;
 }
 
-interface Standing {
+interface GateConnection {
   gate: string;
   client: ReturnType<typeof openHttpGateClient>;
   holdMs: number;
@@ -82,7 +82,7 @@ interface Standing {
 async function stand(
   io: Io,
   { program, args }: { program: string; args: readonly string[] },
-  { gate, client, holdMs }: Standing,
+  { gate, client, holdMs }: GateConnection,
 ): Promise<number> {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !OWN_KEYS.has(name)));
   const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "inherit"], env });

@@ -122,8 +122,10 @@ export function suggest(name: string, known: readonly string[]): string {
   const words = wordsOf(name);
   const alike = known.filter((other) => isOneWordApart(words, wordsOf(other)));
   const near = nearest(name, known);
-  const meant = near === undefined ? alike : [near];
-  return meant.length === 0 || meant.length > 3 ? "" : `; "${meant.join('" or "')}" is meant, perhaps`;
+  const suggestions = near === undefined ? alike : [near];
+  return suggestions.length === 0 || suggestions.length > 3
+    ? ""
+    : `; "${suggestions.join('" or "')}" is meant, perhaps`;
 }
 
 const wordsOf = (name: string) => name.split(/[._]/);

@@ -194,7 +194,7 @@ export async function listOwnConversations(
   const last = found.length > limit ? listed.at(-1)?.conversation : undefined;
   return {
     listed,
-    next: last ? { at: last.saidAt, number: last.number } : null,
+    next: last ? { at: last.lastMessageAt, number: last.number } : null,
     count: await countConversationsOf(ctx.db, person, "inbox"),
   };
 }

@@ -207,10 +207,10 @@ async function orderOf(
 /** Returns the last line; undefined when the supervisor went without one. */
 async function follow(
   link: Link,
-  { workshop: bench, work, client, run }: Followed,
+  { workshop, work, client, run }: Followed,
   after: number,
 ): Promise<Extract<SupervisorLine, { type: "ended" }> | undefined> {
-  const { clock } = bench;
+  const { clock } = workshop;
   const over = new AbortController();
   const leave = AbortSignal.any([client.leaving, client.ending, over.signal]);
   const letGo = (): void => link.close();

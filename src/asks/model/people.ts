@@ -136,8 +136,8 @@ export function beforeText(before: RelayAnswer, digest: string | null): string {
   const isOther = digest !== null && consentDigest !== undefined && consentDigest !== digest;
   const what = isOther ? "something else in the same words" : "this";
   if (status === "REJECTED") {
-    const said = withoutCode(error);
-    return `Asked before: ${who} rejected ${what}${quoted(", and said", said === DECLINED ? "" : said)}`;
+    const comment = withoutCode(error);
+    return `Asked before: ${who} rejected ${what}${quoted(", and said", comment === DECLINED ? "" : comment)}`;
   }
   if (isYes(json)) return `Asked before: ${who} approved ${what}${quoted(", and said", text ?? "")}`;
   return `Asked before: ${who} answered${quoted("", text ?? (json === undefined ? "" : JSON.stringify(json)))}`;

@@ -94,7 +94,7 @@ export async function noteDelivered(tx: Tx, askId: string, epoch: number): Promi
 }
 
 /** The same for several asks, each under its own epoch; those of the first epoch need no such row. */
-export async function noteToldTo(tx: Tx, askIds: readonly string[]): Promise<void> {
+export async function noteAllDelivered(tx: Tx, askIds: readonly string[]): Promise<void> {
   await tx.all(
     sql`INSERT INTO answer_deliveries (ask_id, epoch, at) SELECT ask_id, epoch, parley_now() FROM asks
       WHERE ask_id IN (${join([...askIds])}) AND epoch > 0 ON CONFLICT DO NOTHING`,

@@ -68,13 +68,13 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
 /** Returns a mail that says something to whoever got an earlier one, in its thread. */
 export function composeTell(target: EmailTarget, { externalIds }: Sent, words: string, frame: MailFrame): Outgoing {
   const { thread, subject = target.settings.subject ?? "Your answer" } = externalIds;
-  const said = createHash("sha256").update(words).digest("hex").slice(0, 12);
+  const digest = createHash("sha256").update(words).digest("hex").slice(0, 12);
   return {
     recipient: target.to,
     to: [target.to],
     cc: [],
     subject: subjectOf(`Re: ${printable(subject)}`),
-    messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, said),
+    messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, digest),
     ...(thread !== undefined && { inReplyTo: thread }),
     references: thread === undefined ? [] : [thread],
     ...render(wordsOf(words)),
@@ -139,11 +139,11 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
 /** The agent's words about its call or question. Where its template contains them, the template stands alone. */
 function wordBlocks({ view, target, link }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
   const { template } = target.settings;
-  const said = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
-  const hasWords = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
+  const templated = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
+  const hasWords = templated !== null && oneSpace(templated.text).includes(oneSpace(view.words));
   const blocks: Block[] = [
     ...(view.words === "" || hasWords ? [] : [{ quoted: view.words }]),
-    ...(said ? [{ quoted: said.text, ...(said.html !== null && { shaped: said.html }) }] : []),
+    ...(templated ? [{ quoted: templated.text, ...(templated.html !== null && { shaped: templated.html }) }] : []),
   ];
   return blocks.length === 0 ? [] : [{ head: "In the agent's own words" }, ...blocks];
 }

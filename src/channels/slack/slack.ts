@@ -56,7 +56,7 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
 interface Tokens {
   /** @throws {DeliveryError} when the token that came with the ask is gone */
   tokenFor(target: SlackTarget): Promise<string>;
-  isHeard(token: string): boolean;
+  receivesReplies(token: string): boolean;
 }
 
 /** The first of the apps is the one that speaks where nothing else is said. */
@@ -72,14 +72,15 @@ function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
       }
       return token;
     },
-    isHeard: (token) => apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken)),
+    receivesReplies: (token) =>
+      apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken)),
   };
 }
 
 /** Returns the functions that call Slack's Web API: they check a recipient, send, close and reply. */
 function openPosts(
   call: SlackCall,
-  { tokenFor, isHeard }: Tokens,
+  { tokenFor, receivesReplies }: Tokens,
 ): Required<Pick<Channel<SlackTarget>, "check" | "send" | "close" | "tell">> {
   const placeOf = async (token: string, { to }: SlackTarget, signal: AbortSignal): Promise<string> =>
     isSlackUser(to) ? textAt(await call(token, "conversations.open", { users: to }, signal), "channel", "id") : to;
@@ -107,7 +108,7 @@ function openPosts(
       const { threadTs } = target.settings;
       const args = {
         channel,
-        ...wireOf(askMessage(notice, isHeard(token))),
+        ...wireOf(askMessage(notice, receivesReplies(token))),
         metadata: { event_type: "parley_ask", event_payload: { delivery: notice.delivery } },
         ...(threadTs !== undefined && { thread_ts: threadTs }),
       };

@@ -180,7 +180,7 @@ async function ownEndpoint(door: DoorContext, request: FastifyRequest<WithId>) {
 }
 
 /** Admins name the agent; agents ask for themselves. */
-const WISH = NewWebhookBody.omit({ agent: true });
+const NEW_ENDPOINT = NewWebhookBody.omit({ agent: true });
 const OWNER = NewWebhookBody.pick({ agent: true }).required();
 
 /** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
@@ -191,7 +191,7 @@ function readEndpoint(
   problems: Problem[],
 ): EndpointInput | undefined {
   const found = readMembers(
-    WISH,
+    NEW_ENDPOINT,
     body,
     { loc: BODY, problems },
     {
@@ -206,7 +206,7 @@ function readEndpoint(
 /** Checks an endpoint's address. A caller from elsewhere may not name an address of this computer. */
 function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean) {
   return (value: unknown, place: Place): string | undefined => {
-    const url = read(WISH.shape.url, value, place);
+    const url = read(NEW_ENDPOINT.shape.url, value, place);
     const problem = url === undefined ? null : addressProblem(url, { allow, loopbackOnly });
     if (problem === null) return url;
     return complain(place.problems, place.loc, "pattern", `cannot be told anything: ${problem}`);

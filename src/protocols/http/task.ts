@@ -84,8 +84,15 @@ export function wholeTaskWire(
       tree,
     }),
     attempts: attempts.map(attemptWire),
-    reviews: reviews.map(({ attempt, verdict, comment, comments, principal, name, at }) =>
-      present<WireWrittenReview>({ attempt, verdict, comment, comments, by: name ?? principal, at: wireTime(at) }),
+    reviews: reviews.map(({ attempt, decision, comment, comments, principal, name, at }) =>
+      present<WireWrittenReview>({
+        attempt,
+        verdict: decision,
+        comment,
+        comments,
+        by: name ?? principal,
+        at: wireTime(at),
+      }),
     ),
     asks,
     asksNext: next,

@@ -32,7 +32,7 @@ export interface OpenedRequest {
   maxWaitSeconds: number | undefined;
 }
 
-interface Wish {
+interface NewPeopleRequest {
   /** A call that waits for an approval, or the form of another answer. */
   asks: { bound: BoundCall; rejectOptions: readonly ResponseOption[] } | Exclude<RequestForm, { kind: "approval" }>;
   title: string;
@@ -143,7 +143,7 @@ function argumentsOf({ params }: McpRequest): JsonObject {
   return params["arguments"] as JsonObject;
 }
 
-async function store(exchange: Exchange, input: Wish): Promise<Request> {
+async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Request> {
   const { call, door, principal: asker } = exchange;
   const { ctx } = door;
   const { asks, title, words, to, timeoutSeconds } = input;

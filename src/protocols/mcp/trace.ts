@@ -17,10 +17,10 @@ export function underTrace<T>(
   answer: () => Promise<T>,
 ): Promise<T> {
   const parent = tracer.isOn ? readTraceParent(call.meta["traceparent"]) : null;
-  return parent?.isSampled ? told(ctx, tracer, { ...call, parent }, answer) : answer();
+  return parent?.isSampled ? answerInSpan(ctx, tracer, { ...call, parent }, answer) : answer();
 }
 
-async function told<T>(
+async function answerInSpan<T>(
   { clock, random }: Pick<Context, "clock" | "random">,
   tracer: Tracer,
   { method, params, parent }: McpRequest & { parent: TraceParent },

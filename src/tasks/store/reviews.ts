@@ -4,10 +4,10 @@ import { sql } from "../../core/store/sql.ts";
 
 /** Stores what a person said of an attempt's work; of each attempt it is said once. */
 export async function insertReview(tx: Tx, repo: string, id: string, review: Omit<Review, "at">): Promise<void> {
-  const { attempt, verdict, comment, comments, principal } = review;
+  const { attempt, decision, comment, comments, principal } = review;
   await tx.all(
     sql`INSERT INTO aa_reviews (repo, id, attempt, verdict, comment, comments_json, principal, at)
-      VALUES (${repo}, ${id}, ${attempt}, ${verdict}, ${comment}, ${JSON.stringify(comments)}, ${principal}, parley_now())`,
+      VALUES (${repo}, ${id}, ${attempt}, ${decision}, ${comment}, ${JSON.stringify(comments)}, ${principal}, parley_now())`,
   );
 }
 
@@ -24,5 +24,9 @@ export async function listReviews(on: Queryable, repo: string, id: string): Prom
     sql`SELECT attempt, verdict, comment, comments_json, principal, at FROM aa_reviews
       WHERE repo = ${repo} AND id = ${id} ORDER BY attempt`,
   );
-  return rows.map(({ comments_json, ...rest }) => ({ ...rest, comments: JSON.parse(comments_json) as LineComment[] }));
+  return rows.map(({ verdict, comments_json, ...rest }) => ({
+    ...rest,
+    decision: verdict,
+    comments: JSON.parse(comments_json) as LineComment[],
+  }));
 }
