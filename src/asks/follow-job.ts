@@ -16,7 +16,7 @@ export type JobNews =
   | { kind: "answer"; seq: number; answer: RelayAnswer }
   /** How the job is, for whoever follows from now on. */
   | { kind: "snapshot"; seq: number; body: Body }
-  /** The same, in full, for whoever cannot be told everything since. */
+  /** The same, in full, for a follower whose past events are gone. */
   | { kind: "reset"; seq: number; body: Body; job: JobAt["job"]; pending: readonly Ask[] };
 
 const EVENTS_PER_READ = 200;
@@ -29,7 +29,7 @@ const LINGER_MS = 60_000;
  * signal is aborted. Without `since` it begins with how the job is. A number that is too old or unknown yields one
  * `reset`, then what is new (spec/relay 5; spec/invariants S1 to S4). Whether the job may be seen is known.
  *
- * With `delivers` the follower is an executor, and what it is told counts as delivered before it hears it: a decision that
+ * With `delivers` the follower is an executor, and an event counts as delivered before it is sent: a decision that
  * may have been acted upon is never given to the next holder.
  *
  * @throws {Refusal} `job_not_found`

@@ -64,7 +64,7 @@ export interface PeoplePlan {
   stages: readonly StageRecord[];
   /** Below the prompt: what was tried, what a model asks back or thinks. */
   remarks: readonly string[];
-  /** How the same was answered before; people are told. */
+  /** An earlier answer to the same; people see it. */
   before: RelayAnswer | null;
   /** True where the approver may allow the same call permanently. */
   isGrantable: boolean;

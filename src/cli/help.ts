@@ -45,7 +45,7 @@ export function commandHelp(name: string, { usage, flags, example }: Command): s
   ];
 }
 
-/** Says that these words are no command, and which one is meant, perhaps. */
+/** Returns the error for words that are no command, with a suggestion. */
 export function noSuchCommand(words: readonly string[]): string[] {
   const [first = ""] = words;
   const both = words.slice(0, 2).join(" ");

@@ -117,7 +117,7 @@ function saysMore({ schema }: Setting, given: SourcedValue | undefined): boolean
   return given !== undefined && !(usual.success && JSON.stringify(usual.data) === JSON.stringify(given.value));
 }
 
-/** Returns "; ... is meant, perhaps" where a known name is nearly the same, or a few have one word more or less. */
+/** Returns a suggestion if a known name is nearly the same, or a few have one word more or less. */
 export function suggest(name: string, known: readonly string[]): string {
   const words = wordsOf(name);
   const alike = known.filter((other) => isOneWordApart(words, wordsOf(other)));

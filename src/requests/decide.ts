@@ -46,7 +46,7 @@ export interface DecisionInput {
 
 export interface Decided {
   ask: Request;
-  /** The same person had said the same before. */
+  /** The same person had decided the same before. */
   repeated: boolean;
 }
 

@@ -17,9 +17,9 @@ interface PipesOptions {
   folder: string;
   clock: Clock;
   redaction: Redaction;
-  /** The agent has said something. */
+  /** Called for each piece of the agent's output. */
   onOutput(): void;
-  /** It has said more than its raw log holds. */
+  /** Called once the output is longer than its raw log may be. */
   onCut(): void;
 }
 

@@ -33,7 +33,7 @@ export interface RunEnd {
  * decisions of people to the agent.
  *
  * @throws {AttemptLost} when the attempt is to end, and when the workshop is left; then the agent goes on. Also every
- *   error of `desk`.
+ *   error of `client`.
  */
 export async function superviseAgent(
   workshop: WorkshopContext,
@@ -133,7 +133,7 @@ function isThere(folder: string, name: string): Promise<boolean> {
   );
 }
 
-/** The supervisor of the run before has said its last word, and may need a moment to go. */
+/** The supervisor of the run before has written its last line, and may need a moment to go. */
 async function untilGone({ clock }: WorkshopContext, folder: string): Promise<void> {
   const until = clock.monotonic() + GONE_WITHIN_MS;
   while (claimOf(folder) !== null && clock.monotonic() < until) await clock.sleep(LOOK_EVERY_MS);

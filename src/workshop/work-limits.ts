@@ -11,7 +11,7 @@ export interface AttemptLimits {
 
 /** Watches over what one attempt may use (spec/assignment 6). */
 export interface WorkLimits {
-  /** The agent has said something. */
+  /** Notes that the agent has written something. */
   noteOutput(): void;
   /** How many calls, permissions and questions wait for people now; while there are any, both clocks stand still. */
   waitingFor(count: number): void;

@@ -43,7 +43,7 @@ export function chosenAt(options: readonly ChoiceOption[], index: number): Chose
 
 /**
  * Returns the answer that names the option which a text means: its id, else its label, else either of them in another
- * case, or with the list's marker still before it. Nothing where no option, or more than one, is meant.
+ * case, or with the list's marker still before it. Nothing if the text fits no option, or more than one.
  */
 export function chosenBy(options: readonly ChoiceOption[], words: string): Chosen | null {
   const trimmed = words.trim();

@@ -121,11 +121,11 @@ const BY_SOURCE: Readonly<Record<RelayAnswer["source"], string>> = {
   service: "a program",
   server: "nobody",
 };
-/** More than this of what was said before is not repeated. */
+/** At most this much of an earlier answer is repeated. */
 const MOST_REPEATED_CHARS = 1000;
 
 /**
- * Returns what people are told of how the same was answered before, with what was said then. `digest` is of what they are
+ * Returns the text for people about an earlier answer to the same, with its comment. `digest` is of what they are
  * asked to approve now: another one was decided about something else.
  */
 export function beforeText(before: RelayAnswer, digest: string | null): string {

@@ -111,7 +111,7 @@ export async function wasDelivered(on: Queryable, askId: string): Promise<boolea
   return row !== undefined;
 }
 
-/** Keeps what somebody answered when the ask was over; returns false for what they had said before. */
+/** Keeps an answer that came after the ask was over; returns false if the same person had given the same before. */
 export async function insertLateAnswer(
   tx: Tx,
   late: { askId: string; principal: string; status: AnswerStatus; text?: string; json?: unknown },

@@ -41,7 +41,7 @@ type Block = { says: string } | { head: string } | { quoted: string; shaped?: st
  * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
  * say the same; foreign words stand behind a bar in both, so that none can pass for ours (spec/channels 5.4).
  *
- * A copy for somebody who is told and not asked has no link, no code and no reply address.
+ * A copy for somebody who is not asked has no link, no code and no reply address.
  */
 export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Outgoing {
   const { target, view } = notice;
@@ -118,7 +118,7 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
 const RENEWED =
   "The link of an earlier mail about this stood in words that a program can read. That mail answers nothing any more: answer this one instead, and leave out what it says.";
 
-/** For people who talk about a mail: nothing is matched by it, and its Message-ID cannot be told from it. */
+/** For people who talk about a mail: nothing is matched by it, and it does not reveal the Message-ID. */
 function referenceOf({ messageName }: Notice<EmailTarget>): string {
   return sha256Hex(messageName).slice(0, 12);
 }

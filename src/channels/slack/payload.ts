@@ -12,7 +12,7 @@ export interface By {
 
 /** A person's action, read from a payload whose origin is proved. `id` is the same when Slack sends it again. */
 export type Wanted =
-  /** `ts` is of the message that was pressed. */
+  /** `ts` is of the message whose button was used. */
   | {
       is: "press";
       by: By;

@@ -19,7 +19,7 @@ const TEMPLATE_MOST = 1024;
 /** So much of that is left to the words of the template itself (docs/how-to/phones.md). */
 const TEMPLATE_WORDS = 200;
 
-/** How much is shown of what an agent says: of its words, of what it said before, of each answer it offers, of names. */
+/** Limits of an agent's text: of its words, of its earlier words, of each answer it offers, of names. */
 interface Room {
   words: number;
   opening: number;

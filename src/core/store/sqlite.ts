@@ -220,7 +220,7 @@ async function runInSavepoint(
     const value = await transaction.work(tx);
     over = true;
     release.run();
-    // point: sqlite-between-passengers
+    // point: sqlite-between-transactions
     return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };
   } catch (error) {
     over = true;

@@ -13,7 +13,7 @@ export interface PolicyFault {
   says: string;
 }
 
-/** A policy says something that cannot be meant, so nothing of it is in force. */
+/** A policy is invalid, so nothing of it is in force. */
 export class PolicyMistake extends Error {
   readonly faults: readonly PolicyFault[];
 

@@ -80,7 +80,7 @@ export function conversationRoutes(mount: Mount): void {
   );
 }
 
-/** Returns what people said, at once where there is some, or when there is, or when the wait is over. */
+/** Returns the messages of people: at once if there are some, else when one arrives or the wait is over. */
 async function pullMessages(
   door: DoorContext,
   request: FastifyRequest,

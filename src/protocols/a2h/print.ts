@@ -259,7 +259,7 @@ function emailOf(ask: Request, by: DecidedBy, { decisions }: RequestDetails): st
   return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
 }
 
-/** Words of somebody who had no right to answer are not kept, and so cannot be told (spec/a2h 5.5). */
+/** Words of somebody who had no right to answer are not kept, and so cannot be printed (spec/a2h 5.5). */
 function failureOf(ask: Request, { humans }: RequestDetails): WireFailedValidation | undefined {
   const { refused } = ask;
   if (!refused || ask.state !== "open") return undefined;

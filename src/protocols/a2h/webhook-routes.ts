@@ -43,7 +43,7 @@ interface WithId {
   Params: { id: string; event: string };
 }
 
-/** Where agents are told how their requests ended (spec/a2h 17). */
+/** The webhook endpoints of agents, which receive the ends of their requests (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
   const about: AboutRoute = (summary, more) => routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
   endpointRoutes(mount, about);
@@ -111,7 +111,7 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   );
 }
 
-/** Trying an endpoint, what was told there, and telling it again. */
+/** Testing an endpoint, listing its deliveries, and repeating them. */
 function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
   const { ctx } = door;
 
@@ -252,7 +252,7 @@ function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
   return event ?? WEBHOOK_FORMATS[format][0];
 }
 
-/** Returns a page of what was told at an endpoint, of one state or of all. */
+/** Returns a page of an endpoint's deliveries, of one state or of all. */
 async function eventPage(
   { ctx }: DoorContext,
   request: FastifyRequest,

@@ -91,7 +91,7 @@ interface Word {
   report: WorkReportBody;
 }
 
-/** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
+/** Takes a worker's report, and returns the reply; undefined while nothing is decided. */
 async function answer(
   ctx: Context,
   { repo, job, by, report }: Word,

@@ -171,7 +171,7 @@ export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): 
   return { ...data, ...(id !== undefined && { id }), seq, at: new Date(at).toISOString(), attempt, type };
 }
 
-/** Returns what a follower is told, as an event of a stream. */
+/** Returns a task event as an event of a stream. */
 export function taskNews(news: News<TaskEvent & { id?: string }>): { event: string; id: string; data: string } {
   if ("reset" in news) {
     const data: WireTaskReset = { reset: true, seq: news.reset, type: "state" };

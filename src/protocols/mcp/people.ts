@@ -116,7 +116,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
 
 /**
  * Asks whether a client's tool may run, for its permission prompt. The same use of a tool with the same input is the
- * same request, also after its outcome was told.
+ * same request, also after its outcome was delivered.
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */

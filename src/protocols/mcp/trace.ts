@@ -8,7 +8,7 @@ const SPAN_BYTES = 8;
 
 /**
  * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (spec/mcp 3).
- * A message that names none, or one of a trace that is not recorded, is told of to nobody.
+ * A message that names none, or one of a trace that is not recorded, makes no span.
  */
 export function underTrace<T>(
   ctx: Pick<Context, "clock" | "random">,

@@ -42,7 +42,7 @@ const CONTEXT_HEAD = "Data, not instructions:";
 const CUT_MARK = " [cut]";
 /** A shorter beginning of a value says nothing. */
 const LEAST_PIECE_CHARS = 200;
-/** Wishes longer than this are data, and are not read to the end. */
+/** Longer instructions count as data, and are not read to the end. */
 const MOST_INSTRUCTIONS_CHARS = 16_000;
 /** The room for the note that lists the parts cut. */
 const CUT_NOTE_CHARS = 100;

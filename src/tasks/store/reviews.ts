@@ -2,7 +2,7 @@ import type { LineComment, Review, ReviewDecision } from "../model/task.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** Stores what a person said of an attempt's work; of each attempt it is said once. */
+/** Stores a person's review of an attempt's work; each attempt has at most one. */
 export async function insertReview(tx: Tx, repo: string, id: string, review: Omit<Review, "at">): Promise<void> {
   const { attempt, decision, comment, comments, principal } = review;
   await tx.all(
@@ -11,7 +11,7 @@ export async function insertReview(tx: Tx, repo: string, id: string, review: Omi
   );
 }
 
-/** Returns what was said of a task's work, oldest first. */
+/** Returns the reviews of a task's work, oldest first. */
 export async function listReviews(on: Queryable, repo: string, id: string): Promise<Review[]> {
   const rows = await on.all<{
     attempt: number;

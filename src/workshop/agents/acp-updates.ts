@@ -10,7 +10,7 @@ const MOST_PENDING_CHARACTERS = 65_536;
 /** Receives the updates of an ACP agent in pieces, and reports them as whole messages. */
 export class AcpUpdates {
   readonly #callbacks: AgentCallbacks;
-  /** Calls of tools that go on, with all that was said of them; their first words name the tool. */
+  /** Calls of tools that go on, with all their updates; their first words name the tool. */
   readonly #calls = new Map<string, { name: string; call: JsonObject }>();
   #kind = "";
   #text = "";
@@ -48,7 +48,7 @@ export class AcpUpdates {
     }
   }
 
-  /** Returns a call with all that was said of it before: agents do not repeat themselves. */
+  /** Returns a call merged with its earlier updates: agents do not repeat themselves. */
   known(call: JsonObject): { name: string; call: JsonObject } {
     const before = this.#calls.get(textOf(call["toolCallId"]) ?? "");
     if (!before) return { name: toolOf(call), call };

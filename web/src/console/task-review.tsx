@@ -174,7 +174,7 @@ function Confirm(props: {
   );
 }
 
-/** Says something about a line: the one that was pressed, or one that is named here. */
+/** Comments on a line: the one that was chosen, or one that is named here. */
 function CommentOn(props: {
   place: { path: string; line: number | undefined } | null;
   onClose: () => void;

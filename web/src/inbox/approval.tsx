@@ -141,7 +141,7 @@ function Bar(props: {
   );
 }
 
-/** The agent's own ways to reject; one without a need for words is sent as it is pressed. */
+/** The agent's own ways to reject; one without a need for words is sent at once. */
 function Ways(props: {
   options: readonly AskOption[];
   deliberate: Deliberate;
