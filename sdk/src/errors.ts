@@ -6,7 +6,7 @@ export type LocalErrorCode =
   | "UNREACHABLE" // no reply: no network, no server, a cut connection
   | "TIMED_OUT" // no reply within the time this client gives one request
   | "BAD_REPLY" // a reply that no Parley server sends, such as a proxy's error page or a redirect
-  | "UNKNOWN_PERSON"; // nobody, or more than one person, is called as was said; nobody was asked
+  | "UNKNOWN_PERSON"; // the name given fits nobody, or more than one person; nobody was asked
 
 /**
  * Every considered "no" of the server, and every failure to reach it.

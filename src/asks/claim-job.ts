@@ -21,7 +21,7 @@ export interface ClaimInput {
 
 export interface Claimed {
   job: Job;
-  /** The token is told this once; its SHA-256 is stored. */
+  /** The token is returned this once; its SHA-256 is stored. */
   lease: { token: string; epoch: number; ttlS: number; expiresAt: number };
 }
 

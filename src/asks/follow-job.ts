@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { isOver, type RelayAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "./store/jobs.ts";
-import { findAnswers, noteToldTo } from "./store/answers.ts";
+import { findAnswers, noteAllDelivered } from "./store/answers.ts";
 import { listPendingOfJob } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { jobTopic, watch } from "../core/store/wake.ts";
@@ -16,7 +16,7 @@ export type JobNews =
   | { kind: "answer"; seq: number; answer: RelayAnswer }
   /** How the job is, for whoever follows from now on. */
   | { kind: "snapshot"; seq: number; body: Body }
-  /** The same, in full, for whoever cannot be told everything since. */
+  /** The same, in full, for a follower whose past events are gone. */
   | { kind: "reset"; seq: number; body: Body; job: JobAt["job"]; pending: readonly Ask[] };
 
 const EVENTS_PER_READ = 200;
@@ -29,7 +29,7 @@ const LINGER_MS = 60_000;
  * signal is aborted. Without `since` it begins with how the job is. A number that is too old or unknown yields one
  * `reset`, then what is new (spec/relay 5; spec/invariants S1 to S4). Whether the job may be seen is known.
  *
- * With `delivers` the follower is an executor, and what it is told counts as delivered before it hears it: a decision that
+ * With `delivers` the follower is an executor, and an event counts as delivered before it is sent: a decision that
  * may have been acted upon is never given to the next holder.
  *
  * @throws {Refusal} `job_not_found`
@@ -94,7 +94,7 @@ async function* newsOf(ctx: Context, events: readonly JobEvent[], delivers: bool
   const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
   const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
   const answers = await findAnswers(ctx.db, [...new Set(ids)]);
-  if (delivers && ids.length > 0) await transact(ctx, (tx) => noteToldTo(tx, ids));
+  if (delivers && ids.length > 0) await transact(ctx, (tx) => noteAllDelivered(tx, ids));
   for (const event of events) {
     const { seq, body } = event;
     if (event.event !== "answer") {

@@ -64,10 +64,10 @@ export interface PeoplePlan {
   stages: readonly StageRecord[];
   /** Below the prompt: what was tried, what a model asks back or thinks. */
   remarks: readonly string[];
-  /** How the same was answered before; people are told. */
+  /** An earlier answer to the same; people see it. */
   before: RelayAnswer | null;
   /** True where the approver may allow the same call permanently. */
-  standing: boolean;
+  isGrantable: boolean;
   /** The policy's decision and its reasons. */
   trace: PolicyTrace;
   /** Under which key an answer may be given again; null where it may not. */
@@ -117,7 +117,7 @@ export async function askPeopleIn(
       step_id: ask.stepId,
       relay_ask: ask.id,
       ask_type: ask.type,
-      standing: plan.standing,
+      standing: plan.isGrantable,
       policy_trace: plan.trace,
       ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),
       // An approved text is never altered: one that holds a secret is shown only on Parley's own pages.

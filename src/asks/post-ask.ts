@@ -52,7 +52,7 @@ export type AskInput = Pick<
   call?: { fn: string; kwargs: string };
   /** It comes from this server itself, and not through the relay's door: whether that is open does not matter. */
   isOwn?: boolean;
-  /** Proof that it comes from whoever holds the job; without it the present holder is meant. */
+  /** Proof that it comes from whoever holds the job; without it the present holder counts. */
   lease?: string;
 };
 

@@ -53,7 +53,7 @@ async function readValue(ctx: Pick<Context, "schemas">, schema: ForeignSchema, t
 }
 
 /**
- * Gives an executor what the public said, in the transaction that ends the held question: either both are over or neither.
+ * Gives an executor the answers of the public, in the transaction that ends the question: both are over or neither.
  * Where its ask was over before, the question is no longer wanted, and nothing follows.
  */
 async function settleFromPublic(tx: Tx, question: Question, end: QuestionEnd): Promise<QuestionEnded> {

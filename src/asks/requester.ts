@@ -115,8 +115,8 @@ function stageOutcome({ outcome, state }: Request): string {
 /** An executor would get what somebody says, so it must hold no secret (spec/relay 15). */
 async function secretIn({ secrets }: Pick<Context, "secrets">, decision: Decision): Promise<Refusal | null> {
   // A value that is its own text is looked at once.
-  const said = { ...decision, ...("text" in decision && isOwnText(decision) && { text: undefined }) };
-  const { finds } = await secrets.find([...stringsOf(said, (name) => secrets.isSuspect(name))]);
+  const scanned = { ...decision, ...("text" in decision && isOwnText(decision) && { text: undefined }) };
+  const { finds } = await secrets.find([...stringsOf(scanned, (name) => secrets.isSuspect(name))]);
   const [find] = finds;
   if (!find) return null;
   const places = finds.map(({ path, rule, from, to }) => ({ path, rule, from, to }));

@@ -19,9 +19,9 @@ const NANO_PER_PRICE = 1000;
 type Spender = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "log">;
 
 /**
- * Returns the account of what models cost (spec/relay 12). A reservation whose use nobody told stays
- * counted: a server that was killed has spent at most what it had reserved. The admins are told once a month that there is
- * nothing left.
+ * Returns the account of what models cost (spec/relay 12). A reservation whose use nobody reported stays
+ * counted: a server that was killed has spent at most what it had reserved. The admins learn once a month that
+ * nothing is left.
  */
 export function openModelBudget(ctx: Spender, { prices, budgetUsdMonth }: SpendingRules): ModelBudget {
   const unit = prices ? "nano_usd" : "tokens";

@@ -133,7 +133,7 @@ export async function* followRelayNews(
   figures: { read(): Promise<HourFigures> },
   signal: AbortSignal,
 ): AsyncGenerator<RelayNews> {
-  const told = new Map<RelayNews["kind"], string>();
+  const sent = new Map<RelayNews["kind"], string>();
   const over = AbortSignal.any([signal, ctx.stopping]);
   while (!over.aborted) {
     for (const news of [
@@ -142,8 +142,8 @@ export async function* followRelayNews(
       { kind: "figures", figures: await figures.read() },
     ] as const) {
       const text = JSON.stringify(news);
-      if (told.get(news.kind) === text) continue;
-      told.set(news.kind, text);
+      if (sent.get(news.kind) === text) continue;
+      sent.set(news.kind, text);
       yield news;
     }
     await ctx.clock.sleep(LOOK_EVERY_MS, over);

@@ -41,7 +41,7 @@ export interface Notice<Target = unknown> {
   code: string;
   /** Twenty-six lower-case base32 characters; empty where `informsOnly`. */
   replyToken: string;
-  /** Nothing in the message lets its reader decide: whoever asked can read it too, or its reader is only told. */
+  /** Nothing in the message lets its reader decide: the asker can read it too, or its reader gets a copy only. */
   informsOnly: boolean;
   /** False: the arguments are longer than this channel shows whole, so it must offer no approval, only the link. */
   whole: boolean;
@@ -83,7 +83,7 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Hands something heard to the core. Resolves after what it changed is on disk. */
+/** Hands an inbound message to the core. Resolves after its changes are on disk. */
 export type Receive = (message: InboundMessage) => Promise<InboundResult>;
 
 /** A request as its bytes came; nothing of it has been checked. */

@@ -25,7 +25,7 @@ const COMMANDS = "/skip, /report, /next, /list, /quit";
 type Move = "next" | "list" | "quit";
 
 /** A terminal, the person before it, and the server. */
-interface Desk extends ParticipantSession {
+interface AnswerTerminal extends ParticipantSession {
   io: Io;
   json: boolean;
   /** Null when they are done. */
@@ -40,13 +40,13 @@ export async function answerAtTerminal(
   json: boolean,
 ): Promise<number> {
   const ask = async (question: string) => (await io.prompt?.(question))?.trim() ?? null;
-  const session: Desk = { ...answerer, io, json, ask };
+  const session: AnswerTerminal = { ...answerer, io, json, ask };
   if (id === undefined) await answerFeed(session);
   else await present(session, await answerer.people.question(id, { signal: io.interrupted }));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function answerFeed(session: Desk): Promise<void> {
+async function answerFeed(session: AnswerTerminal): Promise<void> {
   const { people, io } = session;
   const read = (cursor: string | null) => people.feed({ limit: FEED_LENGTH, cursor, signal: io.interrupted });
   for (;;) {
@@ -74,7 +74,7 @@ async function answerFeed(session: Desk): Promise<void> {
   }
 }
 
-function pick(session: Desk, count: number, next: string | null): Promise<Picked> {
+function pick(session: AnswerTerminal, count: number, next: string | null): Promise<Picked> {
   return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is no question" });
 }
 
@@ -91,7 +91,7 @@ function list(questions: readonly FeedItem[], before: number, io: Io): void {
 const leftText = ({ expires_at }: FeedItem): string => clockText(Date.parse(expires_at) - systemClock.now());
 
 /** Returns the question as it is now, or nothing when others have answered it meanwhile. */
-async function stillOpen({ people, io }: Desk, id: string): Promise<HumanQuestion | undefined> {
+async function stillOpen({ people, io }: AnswerTerminal, id: string): Promise<HumanQuestion | undefined> {
   try {
     const question = await people.question(id, { signal: io.interrupted });
     return question.can_answer ? question : undefined;
@@ -102,7 +102,7 @@ async function stillOpen({ people, io }: Desk, id: string): Promise<HumanQuestio
 }
 
 /** Shows one question and does what the person says, until it is answered or left. */
-async function present(session: Desk, question: HumanQuestion): Promise<Move> {
+async function present(session: AnswerTerminal, question: HumanQuestion): Promise<Move> {
   const { ask, io, people, keep } = session;
   const { question_id: id, options } = question;
   const how = options ? `1-${options.length} chooses one` : "type your answer";
@@ -148,7 +148,7 @@ function answerOf({ options }: HumanQuestion, word: string): Pick<NewAnswer, "an
 
 /** The last look before something is sent that can never be taken back. */
 async function askConfidence(
-  { ask, io }: Desk,
+  { ask, io }: AnswerTerminal,
   word: string,
   { options }: HumanQuestion,
 ): Promise<{ confidence?: number } | "back" | null> {
@@ -165,7 +165,7 @@ async function askConfidence(
 }
 
 /** Sends an answer once, however often it takes, and says what became of it. */
-async function send(session: Desk, question: HumanQuestion, given: NewAnswer): Promise<Move | "again"> {
+async function send(session: AnswerTerminal, question: HumanQuestion, given: NewAnswer): Promise<Move | "again"> {
   const { ask, io, people, keep, json } = session;
   const idempotencyKey = newKey();
   for (;;) {
@@ -187,7 +187,7 @@ async function send(session: Desk, question: HumanQuestion, given: NewAnswer): P
 }
 
 /** The answer is stored by now, so what cannot be shown is no failure. */
-async function showOthers({ people, io }: Desk, { question_id: id, options }: HumanQuestion): Promise<void> {
+async function showOthers({ people, io }: AnswerTerminal, { question_id: id, options }: HumanQuestion): Promise<void> {
   try {
     const results = await people.results(id, { signal: io.interrupted });
     if (!results.summary && !results.responses) return;
@@ -198,7 +198,7 @@ async function showOthers({ people, io }: Desk, { question_id: id, options }: Hu
   }
 }
 
-async function report({ ask, io, people, keep }: Desk, id: string): Promise<boolean> {
+async function report({ ask, io, people, keep }: AnswerTerminal, id: string): Promise<boolean> {
   const reasons = REPORT_REASONS.map((reason, i) => `${i + 1} ${reason.replaceAll("_", " ")}`).join(", ");
   const word = await ask(`Why? ${reasons}; Enter does not report: `);
   const reason: ReportReason | undefined = REPORT_REASONS[Number(word) - 1];

@@ -68,8 +68,8 @@ function asText(input: Record<string, unknown>): string {
 }
 
 /**
- * Returns what Claude Code reads on standard output. Undecided is said in the way in which each event leaves the decision
- * to whoever sits at the terminal, and never to a rule that allows.
+ * Returns what Claude Code reads on standard output. Each event has its own form for no decision: it
+ * leaves the decision to the person at the terminal, and never to a rule that allows.
  */
 export function decisionJson(
   { hook_event_name: event }: Pick<HookInput, "hook_event_name">,

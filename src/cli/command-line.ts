@@ -76,7 +76,7 @@ async function help(words: readonly string[], io: Io): Promise<number> {
   return EXIT.done;
 }
 
-/** Says why a command did not do what it was told to, in a sentence where that is enough. */
+/** Prints why a command failed, in a sentence if that is enough. */
 async function failed(
   error: unknown,
   { name, command, rest }: { name: string; command: Command; rest: readonly string[] },

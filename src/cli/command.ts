@@ -1,6 +1,6 @@
 import type { LineLevel } from "./log-line.ts";
 
-/** Where a command writes, and what it is told. */
+/** The streams, environment and signals of a command. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** Data. */
@@ -15,7 +15,7 @@ export interface Io {
   interrupted: AbortSignal;
 }
 
-/** One thing the program can be told to do. */
+/** One command of the program. */
 export interface Command {
   /** The part of the usage line after the command's name. */
   usage: string;

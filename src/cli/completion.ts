@@ -1,7 +1,7 @@
 import { type Command, type Commands, EXIT, onlyArgument, WrongUsage } from "./command.ts";
 import { type Offered, offeredWords } from "./offered-words.ts";
 
-/** How a shell is told to ask `parley completion SHELL -- WORDS` for the last of the words, and how it reads the reply. */
+/** How a shell asks `parley completion SHELL -- WORDS` for the last of the words, and how it reads the reply. */
 interface Shell {
   script: readonly string[];
   line(offered: Offered): string;

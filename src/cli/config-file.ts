@@ -31,7 +31,7 @@ export const CHANGE_FLAGS = {
 
 /**
  * Shows a change, has whoever sits at a terminal agree to it, makes it, and returns the exit code: refused where they do
- * not agree. `says` is told when it was made, and when there was nothing to change.
+ * not agree. `says` holds the text for a change, and the one for no change.
  */
 export async function makeChange(
   { file, before, after, isEmpty }: Change,

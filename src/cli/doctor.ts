@@ -73,7 +73,7 @@ export interface Report {
 /** Returns whether nothing was found broken. */
 export const isSound = ({ findings }: Report): boolean => findings.every(({ offenders }) => offenders.length === 0);
 
-/** Prints a report for people, with its verdict. */
+/** Prints a report for people, with its conclusion. */
 export function tellReport(report: Report, broken: string, io: Io): void {
   write(report, io);
   io.out(isSound(report) ? "Everything holds." : broken);

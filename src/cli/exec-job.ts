@@ -18,7 +18,7 @@ export interface JobCommand {
 export class CannotStart extends Error {}
 
 const STEP = "main";
-/** A command that is told to end has so long before it is made to. */
+/** How long a command may take to end by itself after the signal. */
 const END_WITHIN_MS = 10_000;
 const MOST_ENTRIES = 100;
 const MOST_WAITING = 1000;
@@ -28,7 +28,7 @@ const MOST_CHARS = 200_000;
 
 /**
  * The command has run for a job, with the job in its environment and the job's spec on its standard input; what it wrote
- * to standard output are the job's logs, and the job ended as it did. Once the job is lost, the command is told to end.
+ * to standard output are the job's logs, and the job ended as it did. Once the job is lost, the command gets a signal.
  *
  * @throws {CannotStart}, or why the job was lost
  */

@@ -16,7 +16,7 @@ import { agentKey, serverUrl } from "./questions.ts";
 
 /** Most clients give a call up after a minute in which they hear nothing. */
 const USUAL_HOLD_MS = 50_000;
-/** A server whose input has ended has so long to end by itself, and as long again once it is told to. */
+/** How long a server may take to end after its input has ended, and again after the signal. */
 const END_WITHIN_MS = 2000;
 const RUN_LENGTH = 22;
 /** The environment variables that the gate withholds from the program. */
@@ -72,7 +72,7 @@ function durationOf(flag: string, text: string): number {
   return ms;
 }
 
-interface Standing {
+interface GateConnection {
   gate: string;
   client: ReturnType<typeof openHttpGateClient>;
   holdMs: number;
@@ -82,7 +82,7 @@ interface Standing {
 async function stand(
   io: Io,
   { program, args }: { program: string; args: readonly string[] },
-  { gate, client, holdMs }: Standing,
+  { gate, client, holdMs }: GateConnection,
 ): Promise<number> {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !OWN_KEYS.has(name)));
   const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "inherit"], env });
@@ -94,7 +94,7 @@ async function stand(
     closed.catch(() => undefined);
     throw new WrongUsage(`${program} cannot be started: ${error instanceof Error ? error.message : String(error)}`);
   }
-  // It may have gone before what was meant for it came.
+  // It may have gone before its message came.
   child.stdin.on("error", () => undefined);
   child.on("error", (error) => io.tell(`parley gate: ${error.message}`));
   const between = new Gateway({
@@ -131,7 +131,7 @@ async function stand(
   return first === "interrupted" ? EXIT.interrupted : first === "client" ? EXIT.done : (code ?? EXIT.refused);
 }
 
-/** Ends the program as the protocol has it: its input ends, then it is told to, then it is made to. */
+/** Ends the program as the protocol has it: its input ends, then it gets SIGTERM, then SIGKILL. */
 async function end(child: Program, closed: Promise<unknown>): Promise<void> {
   child.stdin.end();
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {

@@ -45,18 +45,18 @@ export function commandHelp(name: string, { usage, flags, example }: Command): s
   ];
 }
 
-/** Says that these words are no command, and which one is meant, perhaps. */
+/** Returns the error for words that are no command, with a suggestion. */
 export function noSuchCommand(words: readonly string[]): string[] {
   const [first = ""] = words;
   const both = words.slice(0, 2).join(" ");
   const groups = [...new Set(NAMES.map((name) => name.split(" ")[0] ?? ""))];
   const isGroup = groups.includes(first);
-  const meant =
+  const suggestion =
     nearest(both, NAMES) ??
     (Object.hasOwn(OTHER_WORDS, first) ? OTHER_WORDS[first] : isGroup ? undefined : nearest(first, groups));
-  const said = isGroup ? both : first;
+  const typed = isGroup ? both : first;
   return [
-    `parley: there is no command "${said}"${meant === undefined ? "" : `; "${meant}" is meant, perhaps`}.`,
+    `parley: there is no command "${typed}"${suggestion === undefined ? "" : `; "${suggestion}" is meant, perhaps`}.`,
     "parley help lists the commands.",
   ];
 }
@@ -66,8 +66,8 @@ export function misreadSentence(message: string, { flags }: Pick<Command, "flags
   const known = [...Object.keys(flags).map((flag) => flag.split(" ")[0] ?? ""), "--help"];
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (unknown !== undefined) {
-    const meant = nearest(unknown, known);
-    return `there is no flag ${unknown}${meant === undefined ? "" : `; ${meant} is meant, perhaps`}`;
+    const suggestion = nearest(unknown, known);
+    return `there is no flag ${unknown}${suggestion === undefined ? "" : `; ${suggestion} is meant, perhaps`}`;
   }
   const [, valueless] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument (?:missing|is ambiguous)/.exec(message) ?? [];
   if (valueless !== undefined) return `${valueless} needs a value`;

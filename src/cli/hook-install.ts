@@ -86,7 +86,7 @@ interface Given {
   always?: string | undefined;
 }
 
-/** Returns what Claude Code is told: which command decides, for which tools, and how long it may take. */
+/** Returns the hook settings of Claude Code: which command decides, for which tools, and how long it may take. */
 function hooksFor({ url, to, by, timeout, always }: Given, env: Io["env"]): Hooks {
   const words = [...ownCommand().map(quoted), "hook", "claude"];
   const server = serverUrl(url, env);

@@ -11,7 +11,7 @@ const COMMANDS = "/next, /list, /quit";
 type Move = "next" | "list" | "quit";
 
 /** A terminal, the person before it, and what is addressed to them. */
-interface Desk {
+interface InboxTerminal {
   inbox: Inbox;
   io: Io;
   json: boolean;
@@ -21,13 +21,18 @@ interface Desk {
 
 /** Shows what is addressed to somebody, or the one ask, and sends what they decide. Returns the exit code. */
 export async function decideAtTerminal(inbox: Inbox, id: string | undefined, io: Io, json: boolean): Promise<number> {
-  const session: Desk = { inbox, io, json, ask: async (question) => (await io.prompt?.(question))?.trim() ?? null };
+  const session: InboxTerminal = {
+    inbox,
+    io,
+    json,
+    ask: async (question) => (await io.prompt?.(question))?.trim() ?? null,
+  };
   if (id === undefined) await decideAll(session);
   else await present(session, await inbox.read(id));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function decideAll(session: Desk): Promise<void> {
+async function decideAll(session: InboxTerminal): Promise<void> {
   const { inbox, io } = session;
   for (;;) {
     let page = await inbox.list();
@@ -56,12 +61,12 @@ async function decideAll(session: Desk): Promise<void> {
   }
 }
 
-function pick(session: Desk, count: number, next: string | null): Promise<Picked> {
+function pick(session: InboxTerminal, count: number, next: string | null): Promise<Picked> {
   return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is nothing at" });
 }
 
 /** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
-async function stillThere({ inbox }: Desk, id: string): Promise<InboxRequestDetail | undefined> {
+async function stillThere({ inbox }: InboxTerminal, id: string): Promise<InboxRequestDetail | undefined> {
   try {
     const ask = await inbox.read(id);
     return ask.state === "open" ? ask : undefined;
@@ -72,7 +77,7 @@ async function stillThere({ inbox }: Desk, id: string): Promise<InboxRequestDeta
 }
 
 /** Shows one ask and does what the person says, until it is decided or left. */
-async function present(session: Desk, ask: InboxRequestDetail): Promise<Move> {
+async function present(session: InboxTerminal, ask: InboxRequestDetail): Promise<Move> {
   const { io } = session;
   io.tell("");
   for (const line of wholeLines(ask, false)) io.tell(line);
@@ -111,7 +116,7 @@ function howTo({ kind, options, schema, may_decide: may }: InboxRequestDetail): 
 
 /** Returns what is to be sent once it was confirmed, nothing to be asked again, or that they are done. */
 async function decisionOf(
-  session: Desk,
+  session: InboxTerminal,
   ask: InboxRequestDetail,
   word: string,
 ): Promise<InboxDecision | null | "quit"> {
@@ -131,7 +136,10 @@ async function decisionOf(
  * An approval is confirmed in a word of its own: Enter alone approves nothing. Arguments that hold a secret are shown
  * whole before it.
  */
-async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<InboxDecision | null | "quit"> {
+async function approval(
+  { ask: prompt, io }: InboxTerminal,
+  ask: InboxRequestDetail,
+): Promise<InboxDecision | null | "quit"> {
   if (holdsSecrets(ask)) for (const line of wholeLines(ask, true)) io.tell(line);
   const comment = await prompt("A comment for the agent? Enter for none: ");
   if (comment === null) return "quit";
@@ -146,7 +154,10 @@ async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Pro
   return { approved: true, ...(ask.digest !== null && { digest: ask.digest }), ...(comment !== "" && { comment }) };
 }
 
-async function rejection({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<InboxDecision | null | "quit"> {
+async function rejection(
+  { ask: prompt, io }: InboxTerminal,
+  ask: InboxRequestDetail,
+): Promise<InboxDecision | null | "quit"> {
   const numbers = ask.options.length > 0 ? `1-${ask.options.length}, or in your words` : "In your words";
   const why = await prompt(`Why? ${numbers}; Enter for no reason; /back: `);
   if (why === null) return "quit";
@@ -167,7 +178,7 @@ function replyOf({ options, schema }: InboxRequestDetail, word: string): InboxDe
 
 /** Sends a decision, again if it has to be, and says what became of it; saying the same twice changes nothing. */
 async function send(
-  { ask: prompt, io, inbox, json }: Desk,
+  { ask: prompt, io, inbox, json }: InboxTerminal,
   { id }: InboxRequestDetail,
   decision: InboxDecision,
 ): Promise<Move | "again"> {

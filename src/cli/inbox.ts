@@ -72,7 +72,7 @@ export const inbox: Command = {
 const UNSEEN =
   "Its arguments hold a secret. Look at all of them with --secrets, and approve them with --approve DIGEST --secrets.";
 
-interface Said {
+interface DecisionFlags {
   approve?: string | undefined;
   reject?: boolean | undefined;
   option?: string | undefined;
@@ -82,7 +82,7 @@ interface Said {
 }
 
 /** Returns what the flags decide; nothing where they decide nothing. @throws {WrongUsage} */
-function decisionOf({ approve, reject, option, text, value, comment }: Said): InboxDecision | null {
+function decisionOf({ approve, reject, option, text, value, comment }: DecisionFlags): InboxDecision | null {
   const isReply = option !== undefined || text !== undefined;
   const ways = [approve !== undefined, reject === true, isReply && !reject, value !== undefined];
   if (ways.filter(Boolean).length > 1)

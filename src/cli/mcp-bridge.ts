@@ -218,7 +218,7 @@ function headerText(text: string): string {
 
 /**
  * Returns a writer under which progress only ever grows, also when a wait is asked for again and the server counts
- * from nothing; that it is, it is told by null.
+ * from nothing; null stands for such a wait.
  */
 function growingProgress(elapsedSeconds: () => number, write: (line: string) => void): (text: string | null) => void {
   let offset = 0;

@@ -75,7 +75,7 @@ export const mcpUninstall: Command = {
   },
 };
 
-/** Returns how a client's configuration becomes one with Parley in it, or without it where nothing is told. */
+/** Returns how a client's configuration becomes one with Parley in it, or without it if no entry is given. */
 function changeOf(client: McpClient, path: string, address: McpServerAddress | undefined): Change {
   const file = resolve(path);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -89,7 +89,7 @@ function clientNamed(name: string, names: readonly string[]): McpClient {
   return client;
 }
 
-/** Returns the file with Parley in it, or without it where nothing is told. @throws {Error} one sentence */
+/** Returns the file with Parley in it, or without it if no entry is given. @throws {Error} one sentence */
 function edited(client: McpClient, text: string, file: string, address: McpServerAddress | undefined): string {
   const entry = client.entry(address ?? { url: "", key: undefined });
   try {

@@ -49,7 +49,7 @@ function rulesThatAsk(policyFile: string, isSettingNamed: (called: unknown) => b
       isSettingNamed(to) ? [`the policy's rule ${id ?? `number ${index + 1}`}`] : [],
     );
   } catch (error) {
-    // One that is not there names nobody; what is wrong with another is told by parley policy lint.
+    // One that is not there names nobody; parley policy lint reports other problems.
     if (error instanceof UnreadableFile) return [];
     throw error;
   }

@@ -16,7 +16,7 @@ export interface Ended {
   user_info?: DeciderInReply;
 }
 
-/** Nobody could be asked, or nobody heard what was answered: whatever is decided then, it is not yes. */
+/** Nobody could be asked, or no answer arrived: the decision is never yes. */
 export class CouldNotAsk extends Error {}
 
 export interface ServerAccess {

@@ -172,11 +172,13 @@ function runCases(policy: Policy, file: string, io: Io): number {
   for (const { name, input, decision, rule } of readCases(file).cases) {
     const policyDecision = evaluate(policy, [], policyInput(input));
     const by = decidedBy(policy, policyDecision);
-    const isAsSaid = policyDecision.decision === decision && (rule === undefined || rule === by);
-    if (!isAsSaid) failed += 1;
+    const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by);
+    if (!isAsExpected) failed += 1;
     const wanted = rule === undefined ? decision : `${decision} by ${rule}`;
     io.out(
-      printable(isAsSaid ? `ok      ${name}` : `FAILED  ${name}: ${policyDecision.decision} by ${by}, not ${wanted}`),
+      printable(
+        isAsExpected ? `ok      ${name}` : `FAILED  ${name}: ${policyDecision.decision} by ${by}, not ${wanted}`,
+      ),
     );
   }
   return failed > 0 ? EXIT.refused : EXIT.done;

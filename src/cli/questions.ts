@@ -48,7 +48,7 @@ export function openClient(url: string, env: Io["env"]): Parley {
   return new Parley({ url, key: agentKey(url, env) });
 }
 
-/** Returns a question and what people said: each answer, or the tally of a choice. */
+/** Returns a question and its answers: each one, or the tally of a choice. */
 export function questionLines(question: Question): string[] {
   return [
     ...printableLines(question.prompt),

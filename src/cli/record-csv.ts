@@ -20,8 +20,8 @@ export const CSV_COLUMNS = [
 /** Returns an entry's cells in the order of the columns; what it does not say is empty. */
 export function csvCells(entry: Readonly<Record<string, unknown>>): string[] {
   const { kind, id } = (entry["actor"] ?? {}) as { kind?: unknown; id?: unknown };
-  const said = { ...entry, actor_kind: kind, actor_id: id } as Readonly<Record<string, unknown>>;
-  return CSV_COLUMNS.map((column) => textOf(said[column]));
+  const columns = { ...entry, actor_kind: kind, actor_id: id } as Readonly<Record<string, unknown>>;
+  return CSV_COLUMNS.map((column) => textOf(columns[column]));
 }
 
 function textOf(value: unknown): string {

@@ -105,7 +105,7 @@ function placeOf(sockets: readonly InheritedSocket[]): { host?: string; port?: s
   return widest ? { host: widest.address, port: String(widest.port) } : {};
 }
 
-/** Starts another server in this one's place when told to; where that does not start, this one goes on. */
+/** Starts another server in this one's place on a signal; if that does not start, this one goes on. */
 function onReplace(
   dataDir: string,
   self: ServerProcess,

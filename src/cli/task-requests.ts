@@ -20,9 +20,9 @@ export interface Tasks {
   read(id: string): Promise<WholeTask>;
   cancel(id: string): Promise<Task>;
   review(id: string, review: TaskReview): Promise<Task>;
-  /** Returns what was told so far. */
+  /** Returns the events so far. */
   log(id: string): Promise<TaskEvent[]>;
-  /** Yields what was told and what is told from now on, until the caller has heard enough. */
+  /** Yields past and new events until the caller stops. */
   events(id: string): AsyncGenerator<TaskEvent>;
   /** Where people look at the task. */
   boardOf(task: Pick<Task, "id" | "repo">): string;

@@ -65,9 +65,9 @@ export function wholeTaskLines(task: WholeTask, board: string): string[] {
       const words = answer === undefined ? state : `${state}: ${printable(answer)}`;
       return `asked   ${printable(summary)} (${words})${url === undefined ? "" : ` ${url}`}`;
     }),
-    ...reviews.map(({ verdict, comment, by, at }) => {
+    ...reviews.map(({ verdict: decision, comment, by, at }) => {
       const words = comment ? `: ${printable(comment)}` : "";
-      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by)}, ${at}${words}`;
+      return `review  ${decision.replaceAll("_", " ")} by ${printable(by)}, ${at}${words}`;
     }),
     "",
     ...printableLines(task.prompt).map((line) => `  ${line}`),

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { TaskEvent, TaskReview } from "@parley/sdk/tasks";
 import { printable, printableJson } from "../lib/printable.ts";
-import { REVIEW_VERDICTS } from "../tasks/model/task.ts";
+import { REVIEW_DECISIONS } from "../tasks/model/task.ts";
 import { endedWell, followToEnd, TASK_FLAGS, TASK_OPTIONS } from "./assign.ts";
 import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { serverUrl } from "./questions.ts";
@@ -143,18 +143,18 @@ export const taskReview: Command = {
       },
     });
     const id = onlyArgument(positionals, "ID");
-    const given = REVIEW_VERDICTS.filter(
-      (verdict) => values[verdict === "request_changes" ? "request-changes" : verdict],
+    const given = REVIEW_DECISIONS.filter(
+      (decision) => values[decision === "request_changes" ? "request-changes" : decision],
     );
-    const [verdict] = given;
-    if (verdict === undefined || given.length > 1) {
+    const [decision] = given;
+    if (decision === undefined || given.length > 1) {
       throw new WrongUsage("give one of --approve, --request-changes, --reject");
     }
     const comments = values.line?.map(lineComment);
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
     const { attempt } = await tasks.read(id);
     const review: TaskReview = {
-      verdict,
+      verdict: decision,
       attempt,
       ...(values.comment !== undefined && { comment: values.comment }),
       ...(comments && { comments }),

@@ -140,7 +140,7 @@ async function keysOf(
     const set = JSON.parse(text) as { keys?: unknown } | null;
     if (Array.isArray(set?.keys)) return { set: set as KnownKeys["set"], from: flags.keys ?? server };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new WrongUsage(`${where} holds no JWK set`);
 }

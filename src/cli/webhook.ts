@@ -10,7 +10,7 @@ import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./com
 import { lookUntil } from "./look-until.ts";
 import { table } from "./table.ts";
 
-const TOLD_WITHIN_MS = 30_000;
+const DELIVERED_WITHIN_MS = 30_000;
 const NEWEST = { limit: 50 };
 
 export const webhookList: Command = {
@@ -55,7 +55,7 @@ export const webhookTest: Command = {
       const eventId = await sendTestEvent(ctx, endpoint, eventOf(endpoint, values.event));
       const read = async () => (await listWebhookEvents(ctx, endpoint, NEWEST)).find((one) => one.id === eventId);
       const isTried = (one: WebhookEvent | undefined) => one?.state !== "pending" || one.error !== null;
-      return lookUntil(read, isTried, { withinMs: TOLD_WITHIN_MS, signal: io.interrupted });
+      return lookUntil(read, isTried, { withinMs: DELIVERED_WITHIN_MS, signal: io.interrupted });
     });
     if (io.interrupted.aborted) return EXIT.interrupted;
     if (!webhookEvent) throw new Error("The endpoint was removed meanwhile.");

@@ -339,7 +339,7 @@ async function claim(
   return repo === null ? null : { jobId: job.job_id, repo, lease: lease.token };
 }
 
-/** Returns whether a job came to its end with a result, as its worker may not have heard. */
+/** Returns whether a job came to its end with a result, which its worker may not know. */
 async function hasSucceeded(place: ServerAddress, jobId: string): Promise<boolean> {
   const reply = await systemFetch(`${place.url}/jobs/${encodeURIComponent(jobId)}`, {
     headers: { authorization: `Bearer ${place.key}` },

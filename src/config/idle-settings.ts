@@ -117,13 +117,15 @@ function saysMore({ schema }: Setting, given: SourcedValue | undefined): boolean
   return given !== undefined && !(usual.success && JSON.stringify(usual.data) === JSON.stringify(given.value));
 }
 
-/** Returns "; ... is meant, perhaps" where a known name is nearly the same, or a few have one word more or less. */
+/** Returns a suggestion if a known name is nearly the same, or a few have one word more or less. */
 export function suggest(name: string, known: readonly string[]): string {
   const words = wordsOf(name);
   const alike = known.filter((other) => isOneWordApart(words, wordsOf(other)));
   const near = nearest(name, known);
-  const meant = near === undefined ? alike : [near];
-  return meant.length === 0 || meant.length > 3 ? "" : `; "${meant.join('" or "')}" is meant, perhaps`;
+  const suggestions = near === undefined ? alike : [near];
+  return suggestions.length === 0 || suggestions.length > 3
+    ? ""
+    : `; "${suggestions.join('" or "')}" is meant, perhaps`;
 }
 
 const wordsOf = (name: string) => name.split(/[._]/);

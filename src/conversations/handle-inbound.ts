@@ -1,4 +1,4 @@
-import { closingSentence, DECIDED_IN_INBOX, PRESSED_ELSEWHERE } from "../requests/closing-sentence.ts";
+import { closingSentence, DECIDED_IN_INBOX, DECIDED_ELSEWHERE } from "../requests/closing-sentence.ts";
 import type { Context } from "../context.ts";
 import { VIAS } from "../requests/model/request.ts";
 import type { Decider, Decision, RefusedAnswer, Request, Via } from "../requests/model/request.ts";
@@ -92,7 +92,7 @@ async function isEndedBy(on: Queryable, { outcome }: Request, message: InboundMe
 function nothingFor({ log }: Context, { sender, match }: InboundMessage): InboundResult {
   if (sender.kind !== "slack" || !("delivery" in match)) return NOTHING;
   log.warn({ app: sender.app ?? null, delivery: match.delivery }, "a press was not on the message that was sent");
-  return { is: "no_match", says: PRESSED_ELSEWHERE };
+  return { is: "no_match", says: DECIDED_ELSEWHERE };
 }
 
 /** Asks the sender which of several requests the message answers. */
@@ -140,7 +140,7 @@ async function answer(
 
   try {
     const decision = await judged(ctx, ask, { decision: decided.decision, responder });
-    const input = { askId: ask.id, responder, pressed: decisionOriginOf(ctx, delivery, identityOf(message)) };
+    const input = { askId: ask.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
     const result = await transact(ctx, async (tx) => {
       if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;
       return decideIn(ctx, tx, input, decision);
@@ -352,7 +352,7 @@ function acceptedSentence(ask: Request, decision: Decision): string {
 /**
  * The channels on which an answer arrives long after it was sent: there the result goes out as a message of its own.
  */
-const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
+const RESULT_BY_MESSAGE = new Set(["email", "sms", "whatsapp"]);
 
 /** The recipient reads nothing about an answer that was taken, or about a stranger but for `FROM_ELSEWHERE`. */
 const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
@@ -368,7 +368,7 @@ async function tellLater(
   result: Pick<InboundResult, "is" | "says">,
   note: NoteWords,
 ): Promise<void> {
-  if (!TOLD_LATER.has(delivery.channel)) return;
+  if (!RESULT_BY_MESSAGE.has(delivery.channel)) return;
   if (!CONCERNS_RECIPIENT.has(result.is) && result.says !== FROM_ELSEWHERE) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.

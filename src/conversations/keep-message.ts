@@ -26,7 +26,7 @@ import { exposeIn, type CleanWords } from "../requests/clean-words.ts";
 import { chargeLimit } from "../core/limits.ts";
 
 /** More than anybody says in an hour. */
-const SAID_PER_HOUR = 120;
+const MESSAGES_PER_HOUR = 120;
 const MOST_WORDS = 40_000;
 
 /** Words that somebody wrote, with the message as its channel delivered it. */
@@ -68,7 +68,7 @@ export async function keepMessage(
 ): Promise<{ conversation: Conversation; message: ConversationMessage } | null> {
   const { entry, channel, opener, person } = input;
   const speaker = opener === null ? `person:${String(person)}` : `${opener.kind}:${opener.value}`;
-  await chargeLimit(tx, "words to agents", speaker, SAID_PER_HOUR);
+  await chargeLimit(tx, "words to agents", speaker, MESSAGES_PER_HOUR);
   const { words, raw } = input.cleanWords.words;
   const { conversation, isNew } = await goOnOrOpen(tx, input);
   const { number, agent } = conversation;

@@ -56,10 +56,11 @@ export function isOver(ctx: Context, found: Found, message: InboundMessage, { go
 export function isOffered(found: Found, { content }: InboundMessage): boolean {
   if (found.is === "nothing" || !("text" in content)) return false;
   const words = flat(content.text);
-  const isSaid = (text: string | undefined) => text !== undefined && flat(text) === words;
+  const isSameText = (text: string | undefined) => text !== undefined && flat(text) === words;
   const all = found.is === "one" ? [found.matched] : found.all;
   return all.some(
-    ({ ask }) => ask.state === "open" && offeredBy(ask).some(({ name, title }) => isSaid(name) || isSaid(title)),
+    ({ ask }) =>
+      ask.state === "open" && offeredBy(ask).some(({ name, title }) => isSameText(name) || isSameText(title)),
   );
 }
 
@@ -70,11 +71,11 @@ async function waitingIn(
   { talk, isReply, going }: Talking,
 ): Promise<Matched[]> {
   if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
-  const isHeard = ({ target }: Delivery) => sender.kind !== "slack" || isPostedBy(target, sender.app ?? null);
+  const isFromSameApp = ({ target }: Delivery) => sender.kind !== "slack" || isPostedBy(target, sender.app ?? null);
   const all = await findDeliveriesInConversation(on, going.number);
   return withAsks(
     on,
-    all.filter((one) => isSame(one.target, going) && isHeard(one)),
+    all.filter((one) => isSame(one.target, going) && isFromSameApp(one)),
   );
 }
 

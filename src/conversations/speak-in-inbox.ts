@@ -100,7 +100,7 @@ export async function goOnInInbox(ctx: Context, person: string, number: number, 
     const words = await personSpeaking(ctx, person, { entry: point, goesOnWith: number }, typed);
     await transact(ctx, async (tx) => {
       if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return;
-      // point: conversation-between-heard-and-words
+      // point: conversation-between-inbound-and-words
       await keepMessage(ctx, tx, words);
     });
     return;
@@ -116,7 +116,7 @@ async function answer(ctx: Context, person: string, ask: Request, typed: TypedMe
   const decision = await judged(ctx, ask, { decision: decided, responder });
   const result = await transact(ctx, async (tx) => {
     if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return null;
-    // point: conversation-between-heard-and-answer
+    // point: conversation-between-inbound-and-answer
     return decideIn(ctx, tx, { askId: ask.id, responder }, decision);
   });
   if (result instanceof Refusal) throw result;
@@ -194,7 +194,7 @@ export async function listOwnConversations(
   const last = found.length > limit ? listed.at(-1)?.conversation : undefined;
   return {
     listed,
-    next: last ? { at: last.saidAt, number: last.number } : null,
+    next: last ? { at: last.lastMessageAt, number: last.number } : null,
     count: await countConversationsOf(ctx.db, person, "inbox"),
   };
 }

@@ -17,7 +17,7 @@ export interface Running {
 export type GatedEnd = { outcome: "result" | "error"; digest: string } | { outcome: "lost" };
 
 /**
- * The call has ended, and the record says how. Said again it changes nothing; it counts also for a call that was given up
+ * The call has ended, and the record says how. A repeat changes nothing; it counts also for a call that was given up
  * for unknown meanwhile, because what is known is better than what is not.
  *
  * @throws {Refusal} `request_not_found` for another agent's call, or another run

@@ -12,7 +12,7 @@ export class Redirected extends Error {
   }
 }
 
-/** Nothing else of an address is said: its path may hold a key. */
+/** Nothing else of an address is shown: its path may hold a key. */
 function originOf(address: string): string {
   const url = URL.parse(address);
   return url === null || url.origin === "null" ? "another address" : url.origin;

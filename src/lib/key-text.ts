@@ -12,7 +12,7 @@ const SHAPE = new RegExp(`^parley_(${SCOPES.join("|")})_[0-9A-Za-z]{${RANDOM_LEN
 
 /**
  * Returns a fresh key: `parley_<scope>_`, 32 base-62 characters (190 bits) and 6 of checksum, so that scanners for
- * leaked secrets find it and a typing error is told apart from a key nobody knows.
+ * leaked secrets find it and a typing error differs from a key nobody knows.
  */
 export function makeKeyText(scope: Scope, random: Random): string {
   const body = `parley_${scope}_${base62(random, RANDOM_LENGTH)}`;

@@ -12,13 +12,13 @@ export function lineDiff(before: string, after: string): string[] {
   const from = Math.max(0, start - CONTEXT_LINES);
   const [oldEnd, nowEnd] = [old.length - tail, now.length - tail];
   const more = Math.min(CONTEXT_LINES, tail);
-  const said = (mark: string, lines: string[]) => lines.map((line) => `${mark}${line.replace(/\r?\n$/, "")}`);
+  const marked = (mark: string, lines: string[]) => lines.map((line) => `${mark}${line.replace(/\r?\n$/, "")}`);
   return [
     `@@ -${from + 1},${oldEnd + more - from} +${from + 1},${nowEnd + more - from} @@`,
-    ...said(" ", old.slice(from, start)),
-    ...said("-", old.slice(start, oldEnd)),
-    ...said("+", now.slice(start, nowEnd)),
-    ...said(" ", now.slice(nowEnd, nowEnd + more)),
+    ...marked(" ", old.slice(from, start)),
+    ...marked("-", old.slice(start, oldEnd)),
+    ...marked("+", now.slice(start, nowEnd)),
+    ...marked(" ", now.slice(nowEnd, nowEnd + more)),
   ];
 }
 

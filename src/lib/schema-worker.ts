@@ -15,7 +15,7 @@ class PatternInPlace {
 Object.assign(globalThis, { RegExp: PatternInPlace });
 
 const MOST_PROBLEMS = 20;
-/** Say only that something below them is wrong, which is said there. */
+/** Keywords that only report a problem below them, which is reported there. */
 const FRAMES = new Set(["properties", "additionalProperties", "items", "prefixItems", "allOf", "$ref"]);
 
 parentPort?.on("message", ({ schema, value }: { schema: string; value: string }) => {

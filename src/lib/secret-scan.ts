@@ -2,7 +2,7 @@ import { openBoundedThread } from "./bounded-thread.ts";
 import { mayHold, mergeSpans, type SecretMatch } from "./secret-rules.ts";
 import type { SecretJob } from "./secret-worker.ts";
 
-/** A text to look through, and how it is called in what is said of it. */
+/** A text to scan, and its name in reports. */
 export interface SecretText {
   path: string;
   text: string;

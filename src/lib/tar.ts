@@ -30,7 +30,7 @@ export interface TarWriter {
   /**
    * The file is in the archive. Returns its SHA-256 in hex.
    *
-   * @throws {Error} when `source` has another number of bytes than was said
+   * @throws {Error} when `source` has another number of bytes than was given
    */
   add(name: string, size: number, source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string>;
   /** Nothing comes after what was added. */

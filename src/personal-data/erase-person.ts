@@ -126,9 +126,9 @@ async function eraseIn(tx: Tx, called: string, by: Actor): Promise<Erasure> {
 export async function listAddresses(on: Pick<Tx, "all" | "dialect">, person: string): Promise<string[]> {
   const { identities, targets } = await listReached(on, person);
   const reached = targets.flatMap((target) => {
-    const said = JSON.parse(target) as { via?: string; kind?: string; to?: unknown; value?: unknown } | null;
-    const address = said?.kind === undefined ? said?.to : said.value;
-    return typeof address === "string" && said?.via !== "webhook" ? [address] : [];
+    const parsed = JSON.parse(target) as { via?: string; kind?: string; to?: unknown; value?: unknown } | null;
+    const address = parsed?.kind === undefined ? parsed?.to : parsed.value;
+    return typeof address === "string" && parsed?.via !== "webhook" ? [address] : [];
   });
   return [...new Set([...identities, ...reached])].filter(isOnesOwn).sort((one, other) => other.length - one.length);
 }

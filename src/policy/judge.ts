@@ -76,7 +76,7 @@ function disputed(
     countedAs: null,
     ...(theirs?.to !== undefined && { to: theirs.to }),
     need: theirs?.need ?? 1,
-    standing: false,
+    isGrantable: false,
     because: reason,
   };
 }

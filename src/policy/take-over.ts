@@ -40,12 +40,12 @@ export async function takeOverLearned(ctx: Pick<Context, "db" | "wake" | "log">,
 }
 
 function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
-  const said = ({ when, unless, decision }: PolicyRule) => [
+  const comparable = ({ when, unless, decision }: PolicyRule) => [
     Object.fromEntries(when.map(({ input, any }) => [input, any])),
     unless,
     decision,
   ];
-  return isDeepStrictEqual(said(one), said(other));
+  return isDeepStrictEqual(comparable(one), comparable(other));
 }
 
 /** Completes the work of a server that died after it wrote the rule and before it recorded that. */

@@ -29,8 +29,8 @@ export interface Credit {
 }
 
 /**
- * Appends the one ledger row of an accepted answer, adds it to the standings, and gives the badges it earned. Runs in the answer's transaction
- * with the person's limit window held, so that two answers of one person cannot both be the tenth.
+ * Appends the one ledger row of an accepted answer, adds it to the scores, and gives the badges it earned. Runs in the
+ * answer's transaction with the person's limit window held, so that two answers of one person cannot both be the tenth.
  */
 export async function creditAnswer(
   ctx: Context,

@@ -17,7 +17,7 @@ export async function ownerOf(on: Queryable, { target, person }: Addressed): Pro
 
 /**
  * True when a message was for somebody whose address this is no longer: it was removed, changed or given to somebody
- * else, or the person is gone. Such a message is not sent any more, its link is dead, and nothing said in reply to it
+ * else, or the person is gone. Such a message is not sent any more, its link is dead, and no reply to it
  * counts.
  */
 export async function isAddressLost(on: Queryable, { target, person }: Addressed): Promise<boolean> {

@@ -52,7 +52,7 @@ const IN_PLACE_OF = { link: "[token]", reply: "[token]", delivery: "[delivery]" 
 const NO_CODE = "[code]";
 
 /**
- * Returns what a person said without anything that lets its reader answer a request in the person's name: tokens of
+ * Returns a person's words without anything that lets its reader answer a request in the person's name: tokens of
  * one-time links and reply addresses, codes and ids of messages, however they are encoded or wrapped in it. Strings are
  * looked at wherever they stand in it. Every word of a person that a program may read passes here before it is stored
  * (spec/channels 3.3).
@@ -101,7 +101,7 @@ export async function cleanWords<T>(
   return { words: result, exposed: [...exposed] } as unknown as CleanWords<T>;
 }
 
-/** Part of a string that somebody said, with what could be a token in it. */
+/** A part of somebody's text that may hold a token. */
 interface Part extends ReadText {
   written: string;
   candidates: readonly Candidate[];

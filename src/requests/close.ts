@@ -14,7 +14,7 @@ export interface RequestEnd {
   at: number;
   by: DecidedBy | Actor;
   action: string;
-  pressed?: DecisionOrigin;
+  origin?: DecisionOrigin;
   data?: Record<string, unknown>;
 }
 
@@ -37,7 +37,7 @@ export async function closeRequestIn(
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutAsk(ask, how.action),
     ...("via" in how.by && { via: how.by.via }),
-    ...(how.pressed && { pressed: how.pressed }),
+    ...(how.origin && { origin: how.origin }),
     ...(outcome.digest !== undefined && { digest: outcome.digest }),
     ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
   });

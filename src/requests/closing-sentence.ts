@@ -3,7 +3,7 @@ import type { Queryable } from "../core/store/db.ts";
 import type { Request } from "./model/request.ts";
 
 /** The reply to a press on anything but the message that was sent. */
-export const PRESSED_ELSEWHERE =
+export const DECIDED_ELSEWHERE =
   "Nothing is recorded: this is not the message that Parley sent. Press under the newest one, or decide in the inbox.";
 
 /** The reply to a press or an approval under a message that the asker can read. */

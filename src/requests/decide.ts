@@ -39,14 +39,14 @@ export interface DecisionInput {
   responder: Decider;
   decision: Decision;
   /** The button, link or message by which the person decided; absent for the inbox. */
-  pressed?: DecisionOrigin;
+  origin?: DecisionOrigin;
   /** The decision came with a key. The owner of the requester's key may hold both keys in one program. */
   byKey?: boolean;
 }
 
 export interface Decided {
   ask: Request;
-  /** The same person had said the same before. */
+  /** The same person had decided the same before. */
   repeated: boolean;
 }
 
@@ -115,7 +115,7 @@ async function decideHeld(
   if (!held) throw new Refusal("request_not_found");
   const { ask, now } = held;
   if (ask.state !== "open") return lateAnswer(tx, ask, input);
-  const { responder, decision, pressed: origin } = input;
+  const { responder, decision, origin } = input;
   const by = decidedBy(responder, ask);
   const before = await listDecisions(tx, ask.id);
   const former = before.find((one) => one.decision.by.id === by.id);
@@ -138,7 +138,7 @@ async function decideHeld(
     responder,
     by,
     at: now,
-    ...(origin && { pressed: origin }),
+    ...(origin && { origin }),
     decision: withWords(ask, decision),
     nameOf: ({ id }) => names.get(id) ?? id,
   });
@@ -157,7 +157,7 @@ async function decideHeld(
   }
   const outcome = withArguments(ask, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  const over = await finishRequest(ctx, tx, ask, { outcome, at: now, by, action, ...(origin && { pressed: origin }) });
+  const over = await finishRequest(ctx, tx, ask, { outcome, at: now, by, action, ...(origin && { origin }) });
   return { ask: over, repeated: false };
 }
 
@@ -310,23 +310,23 @@ export async function noteRefusedAnswer(
 ): Promise<void> {
   const { via, person, called = "unknown" } = responder;
   const words = await cleanWords(ctx, refusal, { ...responder, askId });
-  const { input, ...said } = words.words;
+  const { input, ...kept } = words.words;
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
     if (held?.ask.state !== "open") return;
     const attempts = (held.ask.refused?.attempts ?? 0) + 1;
     const by = { via, responder: person ?? called };
-    const refused = { ...by, ...said, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
+    const refused = { ...by, ...kept, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
     await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
     const isKnown = person !== null && (await findHuman(tx, person)) !== undefined;
     await appendAudit(tx, {
       actor: isKnown ? { kind: "human", id: person } : { kind: "address", id: via },
       ...aboutAsk(held.ask, "answer_refused"),
       via,
-      data: { reason: said.reason },
+      data: { reason: kept.reason },
     });
     await exposeIn(ctx, tx, words);
-    if (said.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
+    if (kept.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
   });
 }
 
@@ -352,7 +352,7 @@ async function note(tx: Tx, ask: Request, { by, pressed: origin }: CountedDecisi
     actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
     ...aboutAsk(ask, action),
     via: by.via,
-    ...(origin && { pressed: origin }),
+    ...(origin && { origin }),
     ...(ask.digest !== null && { digest: ask.digest }),
   });
 }

@@ -1,4 +1,4 @@
-import { closingSentence, DECIDED_IN_INBOX, PRESSED_ELSEWHERE } from "./closing-sentence.ts";
+import { closingSentence, DECIDED_IN_INBOX, DECIDED_ELSEWHERE } from "./closing-sentence.ts";
 import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
@@ -15,12 +15,12 @@ import { Refusal } from "../refusals.ts";
  */
 export async function openEditor(
   ctx: Context,
-  { delivery: id, ...pressed }: SlackMessageRef & { delivery: string },
+  { delivery: id, ...message }: SlackMessageRef & { delivery: string },
   responder: Decider,
 ): Promise<{ view: AskView } | { refused: string }> {
   const delivery = await findDelivery(ctx.db, id);
   if (!delivery) return { refused: "This request is not here any more." };
-  if (!isPostedAt(delivery, pressed)) return { refused: PRESSED_ELSEWHERE };
+  if (!isPostedAt(delivery, message)) return { refused: DECIDED_ELSEWHERE };
   if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
     const ask = await readRequest(ctx, delivery.askId);

@@ -63,7 +63,7 @@ export async function decideByLink(
     if (tried === "wrong") throw new Refusal("code_missing");
   }
   const origin = decisionOriginOf(ctx, delivery, identityAt(delivery.target));
-  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, pressed: origin });
+  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, origin });
 }
 
 /** Returns the recipient of a message as a decider; `via` is the channel that carried the link. */

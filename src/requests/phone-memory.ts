@@ -22,12 +22,12 @@ export function phoneMemory(ctx: Context) {
       return (await findPhone(ctx.db, kind, number))?.optedOut ?? false;
     },
     /** The person has written just now. */
-    async heardFrom(kind: PhoneKind, number: string): Promise<void> {
+    async noteMessageFrom(kind: PhoneKind, number: string): Promise<void> {
       await transact(ctx, (tx) => notePhoneContact(tx, kind, number));
     },
     async hasWritten(kind: PhoneKind, number: string, withinMs: number): Promise<boolean> {
       const phone = await findPhone(ctx.db, kind, number);
-      return phone?.heardAt != null && phone.now - phone.heardAt < withinMs;
+      return phone?.lastMessageAt != null && phone.now - phone.lastMessageAt < withinMs;
     },
     /** Counts one message to the number; returns how long to wait when there were too many this hour. */
     async charge(kind: PhoneKind, number: string): Promise<{ waitMs: number } | null> {

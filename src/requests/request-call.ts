@@ -112,8 +112,8 @@ async function judgeCall(
  */
 function mayBeGranted({ policy, call, input, policyDecision, forPeople }: JudgedCall): boolean {
   if (isJoint(call.audience) || call.form.editable) return false;
-  if (policyDecision.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).standing;
-  return policyDecision.standing;
+  if (policyDecision.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).isGrantable;
+  return policyDecision.isGrantable;
 }
 
 interface Ruled {

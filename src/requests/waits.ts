@@ -65,12 +65,12 @@ export async function* followRequestWaits(
 ): AsyncGenerator<RequestWaitReading> {
   const askIds = (await findRequestWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
   using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
-  const told = new Map<string, RequestWaitReading["status"]>();
+  const reported = new Map<string, RequestWaitReading["status"]>();
   for (;;) {
     const readings = await readRequestWaits(ctx, waitIds, asker);
     for (const reading of readings) {
-      if (told.get(reading.wait.id) === reading.status) continue;
-      told.set(reading.wait.id, reading.status);
+      if (reported.get(reading.wait.id) === reading.status) continue;
+      reported.set(reading.wait.id, reading.status);
       yield reading;
     }
     const working = readings.filter(({ status }) => status === "working");

@@ -59,7 +59,7 @@ export async function askForReviewIn(
 
 /**
  * People are asked what to do about dependencies that do not merge; returns the ask's id, which belongs in the task's
- * `reviewAsk`. Nobody having said so within seven days, the task fails (spec/assignment 4).
+ * `reviewAsk`. Without an answer within seven days, the task fails (spec/assignment 4).
  */
 export async function askAboutConflictIn(
   ctx: Asking,

@@ -63,7 +63,7 @@ export async function holdAttempt(
   return { attempt, task };
 }
 
-/** An attempt has come to its next step, and its task with it; said again it changes nothing. @throws {NotHeld} */
+/** An attempt has come to its next step, and its task with it; a repeat changes nothing. @throws {NotHeld} */
 export async function stepAttempt(
   ctx: Context,
   held: Held,

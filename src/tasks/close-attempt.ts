@@ -28,7 +28,7 @@ export interface AttemptResult extends ReviewFacts {
 }
 
 /**
- * The commit stands, the task is up for review, and people are asked for it, all at once; said again it changes nothing.
+ * The commit stands, the task is up for review, and people are asked for it, all at once; a repeat changes nothing.
  *
  * @throws {NotHeld}
  */

@@ -106,7 +106,7 @@ export async function readTask(ctx: Reads, repo: string, id: string): Promise<Ta
 }
 
 /**
- * Returns one task of a repository with all that was done and said about it, and the first page of what was asked.
+ * Returns one task of a repository with its attempts and reviews, and the first page of its asks.
  *
  * @throws {Refusal} `task_not_found`
  */

@@ -16,7 +16,7 @@ import { closeTaskAskIn } from "./ask-people.ts";
 /** A person's review of the work of a task's newest attempt. */
 export interface ReviewInput extends Pick<Task, "repo" | "id"> {
   attempt: number;
-  verdict: ReviewDecision;
+  decision: ReviewDecision;
   comment: string | null;
   comments: readonly LineComment[];
   /** Always a person: programs do not review. */
@@ -65,24 +65,24 @@ function countedOf({ person, comment }: ReviewInput, { settledAt }: Request): Co
 }
 
 /** Returns the review as the outcome of the request to people. */
-function outcomeOf({ verdict, comment, person }: ReviewInput): Outcome {
+function outcomeOf({ decision, comment, person }: ReviewInput): Outcome {
   const by = { kind: "person", id: person, via: "api" } as const;
-  return { status: "answered", option: verdict, ...(comment !== null && { text: comment }), by };
+  return { status: "answered", option: decision, ...(comment !== null && { text: comment }), by };
 }
 
 /** The same as part of a transaction under way, for the one that ends what people were asked. Call it last. */
 export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, input: ReviewInput): Promise<Task> {
-  const { repo, id, attempt, verdict, comment, comments, person, name } = input;
+  const { repo, id, attempt, decision, comment, comments, person, name } = input;
   const held = await lockTask(tx, repo, id);
   if (!held) throw new Refusal("task_not_found", { id });
   const { state, commit } = held;
   if (state !== "review" || commit === null || held.attempt !== attempt) {
     throw new Refusal("review_conflict", { state, attempt: held.attempt });
   }
-  await insertReview(tx, repo, id, { attempt, verdict, comment, comments, principal: person });
+  await insertReview(tx, repo, id, { attempt, decision, comment, comments, principal: person });
   // point: review-between-review-and-task
   const by = actorOf(input);
-  switch (verdict) {
+  switch (decision) {
     case "approve":
       return moveTaskIn(ctx, tx, held, { to: "approved", by, after: { is: "approve", attempt, commit } });
     case "reject": {

@@ -25,7 +25,7 @@ interface TextRule {
   /** Characters that may not stand in it, and how they are called. */
   without?: readonly [pattern: RegExp, called: string];
   pattern?: RegExp;
-  /** Said where the pattern does not match. */
+  /** The error if the pattern does not match. */
   says?: string;
 }
 
@@ -68,7 +68,7 @@ export function word<const Word extends string>(words: readonly Word[], more: Js
   );
 }
 
-/** A list of so many items, which its reader counts: what is wrong with their number is said before they are looked at. */
+/** A list of so many items, which its reader counts: a wrong number is reported before any item is read. */
 export function list<Item extends z.ZodType>(item: Item, { min = 0, max }: ListBounds): z.ZodArray<Item> {
   return z.array(item).meta({ ...(min > 0 && { minItems: min }), maxItems: max });
 }

@@ -84,7 +84,7 @@ function wordProblem(name: string, words: readonly string[]): FieldProblem {
   return { message: `${name} must be ${list}`, field: name, constraint: "enum", allowed: words };
 }
 
-/** A list of a few words; what is wrong with it is said of the list. */
+/** A list of a few words; an error names the list. */
 export function wordsField<const Word extends string>(
   name: string,
   words: readonly Word[],
@@ -109,7 +109,7 @@ export function laterField<Input>(json: Json): z.ZodOptional<z.ZodType<unknown, 
 /** A field with a check of its own. */
 export const checkedField = field;
 
-/** An object of fields whose problems are told in the order of the fields. */
+/** An object of fields whose problems are reported in the order of the fields. */
 export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
   return z.object(shape);
 }

@@ -67,19 +67,19 @@ export const GateToolsBody = fields({
 }).meta({ id: "GateTools" });
 
 const heldSeconds = z.int().describe("For so long a sign of life holds the call");
-const told = { id: z.string(), ...toolApprovalShape };
+const shared = { id: z.string(), ...toolApprovalShape };
 
 export const WireGateAnswer = z
   .union([
     z.object({
       state: z.literal("started"),
-      ...told,
+      ...shared,
       arguments: z.unknown().describe("The arguments to run the call with, once"),
       edited: z.boolean(),
       digest: z.string(),
       held_seconds: heldSeconds,
     }),
-    z.object({ state: z.enum(["waiting", "denied"]), ...told }),
+    z.object({ state: z.enum(["waiting", "denied"]), ...shared }),
     z.object({ state: z.literal("changed"), tool: z.string() }),
   ])
   .meta({ id: "GateAnswer", description: "Whether a call runs now, waits for people, or may not run." });

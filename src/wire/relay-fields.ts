@@ -26,7 +26,7 @@ export function relayIdField(name: string): z.ZodType<string, string> {
   });
 }
 
-/** Says what something is: that one word, where it is said at all. */
+/** Names the kind of something: that one word, or nothing. */
 export function typeField(word: string): z.ZodOptional<z.ZodType<string, string>> {
   return checkedField<string>({ type: "string", const: word }, (value) =>
     value === undefined || value === word ? null : wrong("type", "const", `type must be ${word}`, { allowed: [word] }),
@@ -47,7 +47,7 @@ export function objectField(name: string): z.ZodOptional<z.ZodType<Record<string
   }).optional();
 }
 
-/** Names and values by which jobs are told apart. */
+/** Names and values that tell jobs apart. */
 export function labelsField(name: string): z.ZodOptional<z.ZodType<Record<string, string>, Record<string, string>>> {
   return checkedField<Record<string, string>>(
     { type: "object", additionalProperties: { type: "string" }, maxProperties: MOST_LABELS },

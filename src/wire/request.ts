@@ -124,7 +124,7 @@ const escalation = z
   .meta({ id: "Escalation" });
 
 const onTimeout = z.enum(["expire", "keep"]);
-/** How long people have, as it is told again. */
+/** How long people have, as it is printed. */
 export const timeoutShape = { timeout_seconds: z.int().optional(), on_timeout: onTimeout.optional() };
 const askedShape = {
   channel: WireContactChannel.optional(),

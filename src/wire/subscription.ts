@@ -1,4 +1,4 @@
-/** Where and how often somebody wants to be told of questions, as it travels (spec/ask-a-human 4.5). */
+/** A subscription to notices of questions, as it travels (spec/ask-a-human 4.5). */
 import { z } from "zod";
 import { isPublicHttps } from "../lib/public-address.ts";
 import { TAGS } from "../questions/model/question.ts";

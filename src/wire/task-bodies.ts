@@ -1,7 +1,7 @@
 /** Bodies that give coding agents tasks, and review them (spec/assignment 2 and 12). */
 import { z } from "zod";
 import { lengthOf, type FieldProblem } from "../core/model/field-problem.ts";
-import { REVIEW_VERDICTS, START_ON } from "../tasks/model/task.ts";
+import { REVIEW_DECISIONS, START_ON } from "../tasks/model/task.ts";
 import { checkedField, fields, integerField, optional, textField, wordField } from "./fields.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 
@@ -110,7 +110,7 @@ export type NewTaskBody = z.output<typeof NewTaskBody>;
 
 /** A person's review of a task. */
 export const TaskReviewBody = fields({
-  verdict: wordField("verdict", REVIEW_VERDICTS),
+  verdict: wordField("verdict", REVIEW_DECISIONS),
   attempt: integerField("attempt", 1, 1_000_000),
   comment: optional(textField("comment", 0, MOST_COMMENT)),
   comments: optional(commentsField),

@@ -5,7 +5,7 @@ import { ASK_TYPES } from "../core/model/ask-type.ts";
 import { SANDBOXES } from "../core/model/sandbox.ts";
 import {
   ATTEMPT_STATES,
-  REVIEW_VERDICTS,
+  REVIEW_DECISIONS,
   START_ON,
   TASK_EVENT_TYPES,
   TASK_STATES,
@@ -121,7 +121,7 @@ export type WireTaskAttempt = z.output<typeof WireTaskAttempt>;
 export const WireWrittenReview = z
   .object({
     attempt: z.int(),
-    verdict: z.enum(REVIEW_VERDICTS),
+    verdict: z.enum(REVIEW_DECISIONS),
     comment: z.string().optional(),
     comments: z.array(WireLineComment),
     by: z.string(),

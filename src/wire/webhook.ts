@@ -1,4 +1,4 @@
-/** Where agents are told how their requests ended, as it travels (spec/a2h 17). */
+/** A webhook endpoint of an agent, as it travels (spec/a2h 17). */
 import { z } from "zod";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../notices/model/webhook-events.ts";
 import { flag, list, moment, text, word } from "./a2h-fields.ts";

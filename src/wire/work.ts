@@ -9,7 +9,7 @@ import { WireDiffstat } from "./task.ts";
 /** Longer than any sentence of ours, and than any path. */
 const MOST_TEXT = 10_000;
 /** One permission request, with the change that it would make. */
-const MOST_WISH = 200_000;
+const MOST_REQUEST_TEXT = 200_000;
 
 /** A text that every store takes. */
 const text = (most: number) =>
@@ -48,12 +48,12 @@ const permission = z.object({
   tool: text(MOST_TEXT).min(1),
   input: z.record(z.string(), z.unknown()),
   action: z.enum(PERMISSION_ACTIONS),
-  resource: text(MOST_WISH),
-  diff: text(MOST_WISH).optional(),
+  resource: text(MOST_REQUEST_TEXT),
+  diff: text(MOST_REQUEST_TEXT).optional(),
   leadsOutside: z.boolean().optional(),
 });
 const question = z.object({
-  text: text(MOST_WISH),
+  text: text(MOST_REQUEST_TEXT),
   options: z.array(z.object({ label: text(MOST_TEXT), description: text(MOST_TEXT).optional() })).max(100),
   multiple: z.boolean().optional(),
 });

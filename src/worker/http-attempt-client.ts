@@ -59,11 +59,11 @@ const LOST = new Set([404, 409, 410]);
 /** The status codes of a refused key. It stays unknown whether the job is still this worker's. */
 const REFUSED = new Set([401, 403]);
 const CLOSED_WHY = "the attempt has ended";
-const NOT_DECIDED: Pick<Wish<PermissionDecision>, "none" | "refused"> = {
+const NOT_DECIDED: Pick<PendingRequest<PermissionDecision>, "none" | "refused"> = {
   none: { allow: false, why: CLOSED_WHY, canceled: true },
   refused: (why) => ({ allow: false, why }),
 };
-const NOT_ANSWERED: Pick<Wish<QuestionAnswer>, "none" | "refused"> = {
+const NOT_ANSWERED: Pick<PendingRequest<QuestionAnswer>, "none" | "refused"> = {
   none: { none: true, why: CLOSED_WHY },
   refused: (why) => ({ none: true, why }),
 };
@@ -103,9 +103,9 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
       void (await say({ say: "note", events: events.map(eventOf), facts: factsOf(progress) })),
     waiting: async (isWaiting) => void (await say({ say: "waiting", isWaiting })),
     permission: (ref, permission, signal) =>
-      askThrough<PermissionDecision>(line, { ref, wish: permission, ...NOT_DECIDED }, { signal, leaving }),
+      askThrough<PermissionDecision>(line, { ref, request: permission, ...NOT_DECIDED }, { signal, leaving }),
     question: (ref, question, signal) =>
-      askThrough<QuestionAnswer>(line, { ref, wish: question, ...NOT_ANSWERED }, { signal, leaving }),
+      askThrough<QuestionAnswer>(line, { ref, request: question, ...NOT_ANSWERED }, { signal, leaving }),
     async trouble(why) {
       if (why === null && !isTroubled) return;
       isTroubled = why !== null;
@@ -193,9 +193,9 @@ function openLine({ place, leaving, hold: heldBefore }: HttpAttemptClientOptions
 }
 
 /** A request that an agent waits for, and the reply to the agent where nobody decides. */
-interface Wish<T> {
+interface PendingRequest<T> {
   ref: string;
-  wish: PermissionRequest | AgentQuestion;
+  request: PermissionRequest | AgentQuestion;
   none: T;
   refused: (why: string) => T;
 }
@@ -203,7 +203,7 @@ interface Wish<T> {
 /** Returns the decision on a request, however long that takes; `none` where `signal` is aborted first. */
 async function askThrough<T extends PermissionDecision | QuestionAnswer>(
   { say, ending }: Line,
-  { ref, wish: question, none, refused }: Wish<T>,
+  { ref, request: question, none, refused }: PendingRequest<T>,
   { signal, leaving }: { signal: AbortSignal; leaving: AbortSignal },
 ): Promise<T> {
   while (!signal.aborted) {

@@ -99,7 +99,7 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
   };
 }
 
-/** Returns when anything of a submission changed last, its tree within aside. */
+/** Returns when anything of a submission changed last, except within its tree. */
 async function lastTouched({ folder }: SubmissionFolder): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const times = await Promise.all(

@@ -17,21 +17,21 @@ interface PipesOptions {
   folder: string;
   clock: Clock;
   redaction: Redaction;
-  /** The agent has said something. */
-  heard(): void;
-  /** It has said more than its raw log holds. */
+  /** Called for each piece of the agent's output. */
+  onOutput(): void;
+  /** Called once the output is longer than its raw log may be. */
   onCut(): void;
 }
 
 /** Returns an adapter's end of a started agent. The agent's output also goes into `raw.log`, up to 50 MiB. */
 export function openAgentPipes(
   { stdin, stdout, stderr, exited }: Started,
-  { folder, clock, redaction, heard, onCut }: PipesOptions,
+  { folder, clock, redaction, onOutput, onCut }: PipesOptions,
 ): AgentPipes & Disposable {
   const raw = openRawLog(folder, redaction, onCut);
   let kept = "";
   const readErrors = async () => {
-    for await (const line of boundedLines(stderr, heard)) {
+    for await (const line of boundedLines(stderr, onOutput)) {
       raw.append(line);
       kept = `${kept}${line}\n`.slice(-KEPT_STDERR);
     }
@@ -44,7 +44,7 @@ export function openAgentPipes(
     return { ...end, stderr: harmless(redaction.text(kept.trim())) };
   };
   async function* lines(): AsyncGenerator<string> {
-    for await (const line of boundedLines(stdout, heard)) {
+    for await (const line of boundedLines(stdout, onOutput)) {
       raw.append(line);
       yield line;
     }
@@ -68,12 +68,12 @@ async function letGo(stream: Readable, clock: Clock): Promise<void> {
 }
 
 /** Like `linesOf`, of a stream that may be torn down, and with lines that may be far too long. */
-async function* boundedLines(stream: Readable, heard: () => void): AsyncGenerator<string> {
+async function* boundedLines(stream: Readable, onOutput: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   try {
     for await (const part of stream as AsyncIterable<Uint8Array>) {
-      heard();
+      onOutput();
       const [first = "", ...more] = decoder.decode(part, { stream: true }).split("\n");
       if (rest.length <= LONGEST_LINE) rest += first;
       for (const next of more) {

@@ -17,7 +17,7 @@ export interface AttemptSpec {
   publishedSha: string | null;
 }
 
-/** Returns the folder of one submission of a task: its tree, its agent's home, and what was said of it. */
+/** Returns the folder of one submission of a task: its tree, its agent's home, and its logs. */
 export function folderOf(
   workDir: string,
   { repo, slug, generation }: { repo: string; slug: string; generation: number },

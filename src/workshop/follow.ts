@@ -33,7 +33,7 @@ export interface RunEnd {
  * decisions of people to the agent.
  *
  * @throws {AttemptLost} when the attempt is to end, and when the workshop is left; then the agent goes on. Also every
- *   error of `desk`.
+ *   error of `client`.
  */
 export async function superviseAgent(
   workshop: WorkshopContext,
@@ -133,7 +133,7 @@ function isThere(folder: string, name: string): Promise<boolean> {
   );
 }
 
-/** The supervisor of the run before has said its last word, and may need a moment to go. */
+/** The supervisor of the run before has written its last line, and may need a moment to go. */
 async function untilGone({ clock }: WorkshopContext, folder: string): Promise<void> {
   const until = clock.monotonic() + GONE_WITHIN_MS;
   while (claimOf(folder) !== null && clock.monotonic() < until) await clock.sleep(LOOK_EVERY_MS);
@@ -207,10 +207,10 @@ async function orderOf(
 /** Returns the last line; undefined when the supervisor went without one. */
 async function follow(
   link: Link,
-  { workshop: bench, work, client, run }: Followed,
+  { workshop, work, client, run }: Followed,
   after: number,
 ): Promise<Extract<SupervisorLine, { type: "ended" }> | undefined> {
-  const { clock } = bench;
+  const { clock } = workshop;
   const over = new AbortController();
   const leave = AbortSignal.any([client.leaving, client.ending, over.signal]);
   const letGo = (): void => link.close();

@@ -29,7 +29,7 @@ export function isWaitingTool(name: unknown): boolean {
 
 /**
  * Returns the server's answer to a tool call. A call that waits for people is first sent without waiting, for its
- * handle. Then the wait for that handle is repeated until it is over, or as long as the caller said. So nothing is lost
+ * handle. Then the wait for that handle is repeated until it is over, or as long as the caller gave. So nothing is lost
  * with a lost reply: a repeated wait for a handle asks nobody again.
  */
 export async function callTool(upstream: McpUpstream, call: ToolCall, options: CallOptions): Promise<UpstreamReply> {

@@ -164,7 +164,7 @@ interface SetupOptions {
 const SETUP_MS = 1_800_000;
 const PARTS_WAIT_MS = 1000;
 /** How long the receiver may take to accept the last lines. */
-const TOLD_WITHIN_MS = 10_000;
+const LAST_LINES_WITHIN_MS = 10_000;
 const LONGEST_LINE = 65_536;
 
 /**
@@ -221,7 +221,7 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     await Promise.race([allRead, clock.sleep(PARTS_WAIT_MS)]);
     for (const stream of [started.stdout, started.stderr]) stream.destroy();
     const long = new AbortController();
-    await Promise.race([setupLog.close(), stopped, clock.sleep(TOLD_WITHIN_MS, long.signal)]);
+    await Promise.race([setupLog.close(), stopped, clock.sleep(LAST_LINES_WITHIN_MS, long.signal)]);
     long.abort();
     if (end === "stopped") return { code: null, why: "it was stopped" };
     if (end === "late") return { code: null, why: `it took longer than ${Math.round(limitMs / 1000)} seconds` };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 
 const MOST_BYTES = 52_428_800;
-const MOST_TOLD = 2000;
+const MOST_SENT_LINES = 2000;
 
 /** Writes the output of a setup command to a file, and sends it to a receiver. */
 export interface SetupLog {
@@ -31,8 +31,8 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
   return {
     async append(text) {
       lines += 1;
-      if (lines <= MOST_TOLD) tell(text);
-      if (lines === MOST_TOLD + 1) tell("It says more than is told here; the rest is in its log.");
+      if (lines <= MOST_SENT_LINES) tell(text);
+      if (lines === MOST_SENT_LINES + 1) tell("It says more than is told here; the rest is in its log.");
       const line = `${text}\n`;
       bytes += Buffer.byteLength(line);
       if (bytes > MOST_BYTES || file.destroyed || file.write(line)) return;

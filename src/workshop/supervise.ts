@@ -18,7 +18,7 @@ import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 export { killAttempt } from "./processes.ts";
 export { readLog } from "./supervisor-log.ts";
 
-/** A supervisor that somebody is attached to. Everything may be said twice. */
+/** A supervisor that somebody is attached to. Every message may be sent twice. */
 export interface Link {
   pid: number;
   /**
@@ -26,7 +26,7 @@ export interface Link {
    * `ended`, it died; when the iteration ends before that, the link was closed.
    */
   lines(after: number): AsyncGenerator<SupervisorLine>;
-  /** Passes a decision on. It has arrived when a line `decided` says so; until then it may be said again. */
+  /** Passes a decision on. It has arrived when a line `decided` says so; until then it may be sent again. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
   /** Ends the attempt; the line `ended` comes when its processes are gone. */
   cancel(): void;

@@ -223,7 +223,7 @@ async function runAgent(
     folder: order.folder,
     clock,
     redaction,
-    heard: () => limits.heard(),
+    onOutput: () => limits.noteOutput(),
     onCut: () => append({ type: "error", text: RAW_CUT }),
   });
   const looked = { tree: agentOrder.treeOutside, isJailed, redaction };

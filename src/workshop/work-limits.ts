@@ -11,8 +11,8 @@ export interface AttemptLimits {
 
 /** Watches over what one attempt may use (spec/assignment 6). */
 export interface WorkLimits {
-  /** The agent has said something. */
-  heard(): void;
+  /** Notes that the agent has written something. */
+  noteOutput(): void;
   /** How many calls, permissions and questions wait for people now; while there are any, both clocks stand still. */
   waitingFor(count: number): void;
   used(usage: { turns?: number | undefined; costUsd?: number | undefined }): void;
@@ -57,7 +57,7 @@ export function openWorkLimits(clock: Clock, limits: AttemptLimits, onOver: (why
   void watch();
 
   return {
-    heard() {
+    noteOutput() {
       look();
       silent = 0;
     },

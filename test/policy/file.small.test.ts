@@ -116,7 +116,7 @@ describe("the policy file of a server", () => {
     for (const action of ["read", "write", "clarify"]) assert.equal(decide(action), "ESCALATE");
     const grant = { action: "write", resource: "", env: "dev", tool: null, repo: null, agent: null, id: "grant_1" };
     const policyDecision = evaluate(file.current().policy, [grant], policyInput({ action: "write" }));
-    assert.deepEqual([policyDecision.decision, policyDecision.standing], ["ESCALATE", false]);
+    assert.deepEqual([policyDecision.decision, policyDecision.isGrantable], ["ESCALATE", false]);
   });
 
   it("is replaced whole by an edit, keeps its permissions, and stays a link where it is one", async () => {

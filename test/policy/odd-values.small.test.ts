@@ -76,7 +76,7 @@ describe("a value that no rule can hold", () => {
       assert.equal(decide([], asked, [grant]).decision, "ALLOW");
       for (const name of ["action", "resource", "env", "tool", "repo"] as const) {
         const policyDecision = decide([], { ...asked, [name]: branch }, [grant]);
-        assert.deepEqual([policyDecision.decision, policyDecision.standing], ["ESCALATE", false], name);
+        assert.deepEqual([policyDecision.decision, policyDecision.isGrantable], ["ESCALATE", false], name);
       }
       for (const name of ["action", "resource", "env", "role", "tool", "repo"] as const) {
         const odd = { action: "x", [name]: branch };

@@ -71,7 +71,13 @@ describe("the policy engine", () => {
   });
 
   it("traces a decision as the contract writes it", () => {
-    const { trace, to, need, standing, because } = decide(RULES, {
+    const {
+      trace,
+      to,
+      need,
+      isGrantable: standing,
+      because,
+    } = decide(RULES, {
       action: "deploy",
       resource: "shop-api",
       env: "prod",
@@ -270,8 +276,8 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
     const other = decide("version: 1\ndefaults: { other: DENY }", { action: "write" });
     assert.deepEqual([other.decision, other.matchedRule, other.countedAs], ["DENY", false, null]);
     assert.equal(decide("version: 1", { action: "write" }).decision, "ESCALATE");
-    assert.equal(decide("version: 1", { ask_type: "APPROVAL" }).standing, false, "an ask that names no action");
-    assert.equal(decide("version: 1", { ask_type: "APPROVAL", action: "write" }).standing, true);
+    assert.equal(decide("version: 1", { ask_type: "APPROVAL" }).isGrantable, false, "an ask that names no action");
+    assert.equal(decide("version: 1", { ask_type: "APPROVAL", action: "write" }).isGrantable, true);
   });
 
   it("names rules that can never win, and no others", () => {
@@ -317,7 +323,7 @@ rules:
 
     const other = { ...call, fn: "ping" };
     const open = decide(text, other);
-    assert.deepEqual([open.decision, open.trace.defaulted, open.standing, open.need], ["ESCALATE", true, true, 1]);
+    assert.deepEqual([open.decision, open.trace.defaulted, open.isGrantable, open.need], ["ESCALATE", true, true, 1]);
     const what = policyClassOf(policyInput(other));
     assert.ok(what);
     const { action, resource, env, agent, digest } = what;

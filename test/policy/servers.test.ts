@@ -62,15 +62,15 @@ for (const on of DATABASES) {
 
       const version = parsePolicy("version: 1\n").policyVersion;
       await other(world, "version: 1\n");
-      const { trace, ...verdict } = await decide(world);
+      const { trace, ...policyDecision } = await decide(world);
       const because = `another server goes by policy ${version}, which does not allow it`;
-      assert.deepEqual(verdict, {
+      assert.deepEqual(policyDecision, {
         decision: "ESCALATE",
         matchedRule: true,
         rules: ["ok"],
         countedAs: null,
         need: 1,
-        standing: false,
+        isGrantable: false,
         because,
       });
       assert.deepEqual(

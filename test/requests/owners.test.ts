@@ -24,7 +24,7 @@ async function askAt(ctx: Context, door: string) {
 
 async function allow(ctx: Context, askId: string, comment: string): Promise<Decided> {
   const responder = await responderOf(ctx.db, OPERATOR, "web");
-  return decideAsk(ctx, { askId, responder, decision: { kind: "approve", standing: true, comment } });
+  return decideAsk(ctx, { askId, responder, decision: { kind: "approve", isPermanent: true, comment } });
 }
 
 async function askCrowdAt(ctx: Context, door: string): Promise<string> {

@@ -130,7 +130,7 @@ for (const on of DATABASES) {
       const after = await now(task);
       assert.deepEqual([after.state, after.reviewAsk], ["approved", null]);
       const [review] = await reviewsOf(task);
-      assert.deepEqual([review?.verdict, review?.comment, review?.principal], ["approve", null, dana.id]);
+      assert.deepEqual([review?.decision, review?.comment, review?.principal], ["approve", null, dana.id]);
     });
 
     it("puts the task in line again for changes, which need words; words alone ask for changes", async () => {
@@ -148,7 +148,10 @@ for (const on of DATABASES) {
 
       const other = await reviewed(scene());
       assert.equal((await dana.decide(askOf(other), { text: "Use cents." })).status, 200);
-      assert.deepEqual([(await now(other)).state, (await reviewsOf(other))[0]?.verdict], ["queued", "request_changes"]);
+      assert.deepEqual(
+        [(await now(other)).state, (await reviewsOf(other))[0]?.decision],
+        ["queued", "request_changes"],
+      );
     });
 
     it("rejects with the person's words, and takes no second decision", async () => {
@@ -165,7 +168,7 @@ for (const on of DATABASES) {
       const dana = await scene().person();
       const task = await reviewed(scene());
       const input = { repo: "shop", id: task.id, attempt: 1, comments: [], person: dana.id, name: dana.name } as const;
-      await reviewTask(ctx(), { ...input, verdict: "approve", comment: "Good." });
+      await reviewTask(ctx(), { ...input, decision: "approve", comment: "Good." });
       const { body } = await dana.whole(askOf(task));
       assert.deepEqual([body.state, body.outcome.option, body.outcome.text], ["answered", "Approve", "Good."]);
       assert.deepEqual([(await now(task)).state, (await reviewsOf(task)).length], ["approved", 1]);
@@ -182,7 +185,7 @@ for (const on of DATABASES) {
         comments: [],
         person: people[0]?.id ?? "",
         name: "x",
-        verdict: "reject",
+        decision: "reject",
         comment: null,
       }).then(
         () => 200,

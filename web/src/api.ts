@@ -21,9 +21,9 @@ export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit)
   try {
     const reply = await fetch(input, init);
     reachable.set(true);
-    const said = Date.parse(reply.headers.get("date") ?? "");
+    const serverMs = Date.parse(reply.headers.get("date") ?? "");
     // The header has whole seconds, and the reply took a moment: small differences mean nothing.
-    if (!Number.isNaN(said)) aheadMs = Math.abs(said - Date.now()) > 2500 ? said - Date.now() : 0;
+    if (!Number.isNaN(serverMs)) aheadMs = Math.abs(serverMs - Date.now()) > 2500 ? serverMs - Date.now() : 0;
     return reply;
   } catch (error) {
     if (!init?.signal?.aborted) reachable.set(false);

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortcuts } from "./settings.ts";
 
 const TYPING = "textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]";
-const PRESSED_BY_ENTER = "a, button, summary";
+const ACTIVATED_BY_ENTER = "a, button, summary";
 
 /** While the component is on screen, each key does what stands under it, except where somebody types. */
 export function useKeys(actions: Record<string, (() => void) | undefined>): void {
@@ -14,7 +14,7 @@ export function useKeys(actions: Record<string, (() => void) | undefined>): void
       const action = latest.current[event.key];
       if (!action || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (shortcuts.get() === "off" || on.closest(TYPING) || document.querySelector("dialog[open]")) return;
-      if (event.key === "Enter" && on.closest(PRESSED_BY_ENTER)) return;
+      if (event.key === "Enter" && on.closest(ACTIVATED_BY_ENTER)) return;
       event.preventDefault();
       action();
     };

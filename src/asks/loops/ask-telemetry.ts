@@ -88,7 +88,7 @@ interface Writer extends Pick<Context, "clock" | "random" | "log" | "secrets"> {
 /** The ids under which asks and jobs stand in traces. */
 interface TraceIds {
   ofJob(job: Job): { traceId: string; spanId: string };
-  /** An ask belongs to its caller's trace where that is told, else to its job's. */
+  /** An ask belongs to its caller's trace if that is known, else to its job's. */
   traceOf(asked: Asked): { traceId: string; parentId: string; isSampled: boolean };
   spanOf(ask: Ask): string;
 }

@@ -10,11 +10,11 @@ const JOBS_PER_STEP = 100;
 const JUMP_MS = 2000;
 
 /**
- * Opens what puts jobs in line again whose holder was not heard of, and ends those whose time to live is over; each in a
+ * Opens what puts jobs in line again whose holder is silent, and ends those whose time to live is over; each in a
  * transaction of its own. A step returns whether it found any.
  *
  * A clock that jumps, as when the computer has slept, takes no job away, for its holders slept too
- * (spec/invariants T3). Nor does a time in which no server was there to be told that they live: a lease that ran out
+ * (spec/invariants T3). Nor does a time in which no server was there to take their sign of life: a lease that ran out
  * before the first step begins anew, for a server that looked would have taken it long ago.
  */
 export function openExpireJobs(

@@ -345,7 +345,7 @@ async function toPeople(
       input,
       stages: [...stages],
       schema: peopleSchema(ask, role),
-      standing: judged.standing,
+      isGrantable: judged.isGrantable,
       trace: judged.trace,
       keep: keep && { key: keep.personKey(asked.audience), role: keep.role, policyVersion: keep.policyVersion },
       remarks: [...remarks, ...unknown],

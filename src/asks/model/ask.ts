@@ -84,7 +84,7 @@ export interface Ask {
   /** Null where the asker sent only a hash. */
   envelope: ContextEnvelope | null;
   constraints: AskConstraints;
-  /** As asked for; null where the type's own role is meant. */
+  /** The role asked for; null for the type's own role. */
   roleId: string | null;
   meta: Readonly<Record<string, unknown>>;
   /** The asker. */

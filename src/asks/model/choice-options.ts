@@ -43,15 +43,15 @@ export function chosenAt(options: readonly ChoiceOption[], index: number): Chose
 
 /**
  * Returns the answer that names the option which a text means: its id, else its label, else either of them in another
- * case, or with the list's marker still before it. Nothing where no option, or more than one, is meant.
+ * case, or with the list's marker still before it. Nothing if the text fits no option, or more than one.
  */
 export function chosenBy(options: readonly ChoiceOption[], words: string): Chosen | null {
-  const meant = words.trim();
+  const trimmed = words.trim();
   const ways: ((option: ChoiceOption) => boolean)[] = [
-    ({ id }) => id === meant,
-    ({ label }) => label === meant,
-    ({ id, label }) => [id, label].some((one) => one !== undefined && flat(one) === flat(meant)),
-    ({ label }) => MARKER.test(meant) && flat(label) === flat(meant.replace(MARKER, "")),
+    ({ id }) => id === trimmed,
+    ({ label }) => label === trimmed,
+    ({ id, label }) => [id, label].some((one) => one !== undefined && flat(one) === flat(trimmed)),
+    ({ label }) => MARKER.test(trimmed) && flat(label) === flat(trimmed.replace(MARKER, "")),
   ];
   for (const way of ways) {
     const found = options.flatMap((option, index) => (way(option) ? [index] : []));

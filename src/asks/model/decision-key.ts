@@ -31,7 +31,7 @@ export type DecisiveAsk = Pick<Ask, "type" | "prompt" | "meta" | "envelope" | "c
 
 /**
  * Returns what an ask's decision key covers, in the one form that all asks of that key share. A machine is given this
- * and nothing else of an ask: what it said in view of anything more would be repeated to others (spec/relay 9).
+ * and nothing else of an ask: an answer that rests on anything more would be repeated to others (spec/relay 9).
  */
 export function decisiveAsk({ type, prompt, meta, envelope, constraints }: DecisiveAsk): DecisiveAsk {
   const { allowedTools, maxTokens } = constraints;

@@ -121,11 +121,11 @@ const BY_SOURCE: Readonly<Record<RelayAnswer["source"], string>> = {
   service: "a program",
   server: "nobody",
 };
-/** More than this of what was said before is not repeated. */
+/** At most this much of an earlier answer is repeated. */
 const MOST_REPEATED_CHARS = 1000;
 
 /**
- * Returns what people are told of how the same was answered before, with what was said then. `digest` is of what they are
+ * Returns the text for people about an earlier answer to the same, with its comment. `digest` is of what they are
  * asked to approve now: another one was decided about something else.
  */
 export function beforeText(before: RelayAnswer, digest: string | null): string {
@@ -136,8 +136,8 @@ export function beforeText(before: RelayAnswer, digest: string | null): string {
   const isOther = digest !== null && consentDigest !== undefined && consentDigest !== digest;
   const what = isOther ? "something else in the same words" : "this";
   if (status === "REJECTED") {
-    const said = withoutCode(error);
-    return `Asked before: ${who} rejected ${what}${quoted(", and said", said === DECLINED ? "" : said)}`;
+    const comment = withoutCode(error);
+    return `Asked before: ${who} rejected ${what}${quoted(", and said", comment === DECLINED ? "" : comment)}`;
   }
   if (isYes(json)) return `Asked before: ${who} approved ${what}${quoted(", and said", text ?? "")}`;
   return `Asked before: ${who} answered${quoted("", text ?? (json === undefined ? "" : JSON.stringify(json)))}`;

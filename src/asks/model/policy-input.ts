@@ -26,7 +26,8 @@ export function policyInputOf(
   ]);
   const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
   // The runner of an attempt names the agent and the tool; such asks come from the runner alone.
-  const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
+  const attemptMeta: Readonly<Record<string, unknown>> =
+    attempted === null ? { agent: agentName(ask.principal) } : meta;
   return policyInput(
     {
       action: more.action ?? meta["action"],
@@ -34,8 +35,8 @@ export function policyInputOf(
       env: env.value,
       ask_type: ask.type,
       role: more.role ?? ask.roleId,
-      tool: more.tool ?? said["tool"],
-      agent: said["agent"],
+      tool: more.tool ?? attemptMeta["tool"],
+      agent: attemptMeta["agent"],
       repo: repo.value,
       job: job.id,
       meta,
@@ -50,9 +51,9 @@ function trusted(
   claims: readonly unknown[],
 ): { value: unknown; claimed: Record<string, string> } {
   const plain = (value: PolicyValue) => (typeof value === "string" ? normalised(name, value) : value);
-  const said = claims.filter((claim) => (plain(comparable(claim)) ?? "") !== "");
-  if (!registered) return { value: said[0] ?? null, claimed: {} };
-  const other = comparable(said.find((claim) => plain(comparable(claim)) !== normalised(name, registered)));
+  const stated = claims.filter((claim) => (plain(comparable(claim)) ?? "") !== "");
+  if (!registered) return { value: stated[0] ?? null, claimed: {} };
+  const other = comparable(stated.find((claim) => plain(comparable(claim)) !== normalised(name, registered)));
   const text = typeof other === "string" ? other : "nothing that can be compared";
   return { value: registered, claimed: other === null ? {} : { [name]: text } };
 }

@@ -6,7 +6,7 @@ import type { ChoiceOption, Ask } from "./ask.ts";
 import { shapeOf, type OfferedValue } from "../../requests/model/schema-shape.ts";
 import { cutTo } from "../../core/model/title.ts";
 
-/** How whoever of the public answered is called: nobody is told who that was. */
+/** The name of anybody of the public who answered: their own is not disclosed. */
 export const THE_PUBLIC = "the public";
 
 /** The limits of a question to the crowd (spec/ask-a-human 3.1). */

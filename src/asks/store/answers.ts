@@ -94,7 +94,7 @@ export async function noteDelivered(tx: Tx, askId: string, epoch: number): Promi
 }
 
 /** The same for several asks, each under its own epoch; those of the first epoch need no such row. */
-export async function noteToldTo(tx: Tx, askIds: readonly string[]): Promise<void> {
+export async function noteAllDelivered(tx: Tx, askIds: readonly string[]): Promise<void> {
   await tx.all(
     sql`INSERT INTO answer_deliveries (ask_id, epoch, at) SELECT ask_id, epoch, parley_now() FROM asks
       WHERE ask_id IN (${join([...askIds])}) AND epoch > 0 ON CONFLICT DO NOTHING`,
@@ -111,7 +111,7 @@ export async function wasDelivered(on: Queryable, askId: string): Promise<boolea
   return row !== undefined;
 }
 
-/** Keeps what somebody answered when the ask was over; returns false for what they had said before. */
+/** Keeps an answer that came after the ask was over; returns false if the same person had given the same before. */
 export async function insertLateAnswer(
   tx: Tx,
   late: { askId: string; principal: string; status: AnswerStatus; text?: string; json?: unknown },

@@ -141,7 +141,7 @@ export function toAt(row: AskRow): AskAt {
   };
 }
 
-/** Returns the text of `wire` of an ask with these stages and, where policy was asked, what it said. */
+/** Returns the text of `wire` of an ask with these stages and, if policy was asked, its decision. */
 export function wireWith(held: AskAt, stages: readonly StageRecord[], policyTrace: PolicyTrace | null): string {
   const { bodyHash, options, warnings, mismatch, sealedCall: call } = held;
   const { envelope, traceparent } = held.ask;

@@ -10,7 +10,7 @@ export async function findOldJobs(on: Queryable, keptMs: number, limit: number):
   return rows.map((row) => row.job_id);
 }
 
-/** Deletes jobs that are over with all that was asked and said in them; an open one among them is left whole. */
+/** Deletes jobs that are over with all their asks and answers; an open one among them is left whole. */
 export async function deleteEndedJobs(tx: Tx, jobIds: readonly string[]): Promise<void> {
   const ended = await tx.all<{ job_id: string }>(
     sql`SELECT job_id FROM jobs WHERE job_id IN (${join([...jobIds])}) AND ended_at IS NOT NULL`,

@@ -27,8 +27,8 @@ export function undeclaredText(bytes: Uint8Array, declared: string, isHtml: bool
   // The parser knows some labels, which no decoder takes, by another name.
   if (!SAYS_NOTHING.test(label)) return undefined;
   const page = isHtml ? META.exec(Buffer.from(bytes.subarray(0, META_BYTES)).toString("latin1"))?.[1] : undefined;
-  const meant = page?.toLowerCase() ?? "";
-  return (/^utf/.test(meant) ? undefined : decoded(meant, bytes)) ?? decoded("windows-1252", bytes);
+  const pageCharset = page?.toLowerCase() ?? "";
+  return (/^utf/.test(pageCharset) ? undefined : decoded(pageCharset, bytes)) ?? decoded("windows-1252", bytes);
 }
 
 /** Returns a mail whose header is UTF-8, as its reader expects; bytes of another charset stand there undeclared. */

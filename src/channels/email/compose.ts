@@ -41,7 +41,7 @@ type Block = { says: string } | { head: string } | { quoted: string; shaped?: st
  * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
  * say the same; foreign words stand behind a bar in both, so that none can pass for ours (spec/channels 5.4).
  *
- * A copy for somebody who is told and not asked has no link, no code and no reply address.
+ * A copy for somebody who is not asked has no link, no code and no reply address.
  */
 export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Outgoing {
   const { target, view } = notice;
@@ -68,13 +68,13 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
 /** Returns a mail that says something to whoever got an earlier one, in its thread. */
 export function composeTell(target: EmailTarget, { externalIds }: Sent, words: string, frame: MailFrame): Outgoing {
   const { thread, subject = target.settings.subject ?? "Your answer" } = externalIds;
-  const said = createHash("sha256").update(words).digest("hex").slice(0, 12);
+  const digest = createHash("sha256").update(words).digest("hex").slice(0, 12);
   return {
     recipient: target.to,
     to: [target.to],
     cc: [],
     subject: subjectOf(`Re: ${printable(subject)}`),
-    messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, said),
+    messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, digest),
     ...(thread !== undefined && { inReplyTo: thread }),
     references: thread === undefined ? [] : [thread],
     ...render(wordsOf(words)),
@@ -118,7 +118,7 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
 const RENEWED =
   "The link of an earlier mail about this stood in words that a program can read. That mail answers nothing any more: answer this one instead, and leave out what it says.";
 
-/** For people who talk about a mail: nothing is matched by it, and its Message-ID cannot be told from it. */
+/** For people who talk about a mail: nothing is matched by it, and it does not reveal the Message-ID. */
 function referenceOf({ messageName }: Notice<EmailTarget>): string {
   return sha256Hex(messageName).slice(0, 12);
 }
@@ -139,11 +139,11 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
 /** The agent's words about its call or question. Where its template contains them, the template stands alone. */
 function wordBlocks({ view, target, link }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
   const { template } = target.settings;
-  const said = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
-  const hasWords = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
+  const templated = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
+  const hasWords = templated !== null && oneSpace(templated.text).includes(oneSpace(view.words));
   const blocks: Block[] = [
     ...(view.words === "" || hasWords ? [] : [{ quoted: view.words }]),
-    ...(said ? [{ quoted: said.text, ...(said.html !== null && { shaped: said.html }) }] : []),
+    ...(templated ? [{ quoted: templated.text, ...(templated.html !== null && { shaped: templated.html }) }] : []),
   ];
   return blocks.length === 0 ? [] : [{ head: "In the agent's own words" }, ...blocks];
 }

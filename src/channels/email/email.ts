@@ -42,9 +42,9 @@ export interface EmailOutside {
   log: Logger;
   /** Left out, this machine's own. */
   resolve?: ResolveDns;
-  /** Told by their Message-IDs of messages that were sent and will never arrive, with the status in the report, such as `5.1.1`. */
+  /** Receives the Message-IDs of sent messages that will never arrive, and the status of the report, as `5.1.1`. */
   onFailed: (of: FailedMail, providerCode: string) => Promise<void>;
-  /** Told where mail is taken, once it is. */
+  /** Receives the address at which mail is taken, once it is. */
   onListening?: (port: number) => void;
 }
 

@@ -122,7 +122,7 @@ function reasonOf(error: unknown): { code?: string; reason: string } {
 
 const PORTS = { plain: 143, secure: 993 };
 
-/** Off this computer no password is told before the connection is encrypted. */
+/** Off this computer no password is sent before the connection is encrypted. */
 async function openClient(url: string): Promise<ImapFlow> {
   const { ImapFlow } = await import("imapflow");
   const { host, port, secure, loopback, auth } = mailServerAt(url, PORTS);

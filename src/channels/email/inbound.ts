@@ -27,7 +27,7 @@ interface Inbox {
   clock: Clock;
   log: Logger;
   resolve: ResolveDns;
-  /** Told of messages of ours that will never arrive. */
+  /** Called for messages of ours that will never arrive. */
   onFailed: (of: FailedMail, providerCode: string) => Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
   html: string | undefined;
 }
 
-/** A part of a mail, as far as the parser is told in which charset it is. */
+/** A part of a mail; its charset is given to the parser. */
 interface TextPart {
   content: ArrayBuffer | null;
   contentType: { parsed: { value: string; params: Record<string, string> } };

@@ -30,7 +30,7 @@ export function isSecretName(messageId: string): boolean {
   return /\.m@[^@]*>$/.test(messageId);
 }
 
-/** Returns the address at which one recipient's answer to one message is heard. */
+/** Returns the address that takes one recipient's answer to one message. */
 export function replyAddress(token: string, domain: string): string {
   return `ask+${token}@${domain}`;
 }

@@ -24,7 +24,7 @@ export function referenceIn(
 /**
  * The same, of headers that their author signed, and only of a mail that was written to us: to a reply address, or in
  * direct answer to a message of ours to the address that we write from. Where a mail was routed, and what it quotes, says
- * nothing about what its author meant.
+ * nothing about its author's intent.
  */
 export function signedReferenceIn(
   lines: readonly string[],

@@ -39,7 +39,7 @@ export function mailServerAt(url: string, ports: { plain: number; secure: number
 
 /**
  * Returns what sends mails through one server, each in a transaction of its own with one recipient. Off this computer
- * nothing is sent, and no password is told, before the connection is encrypted.
+ * nothing, and no password, is sent before the connection is encrypted.
  */
 export function openSmtp(url: string, from: Mailbox): SendMail {
   const { host, port, secure, loopback, auth } = mailServerAt(url, { plain: 587, secure: 465 });

@@ -14,7 +14,7 @@ const NO_ENTRY = "Answer a question by its buttons or in its thread. No agent ta
 export interface Follower {
   /** Records the person's decision, or sends them the reason why it is not recorded or the next step. */
   follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void>;
-  /** Says something that one person alone sees; that it could not be said is logged and no more. */
+  /** Posts a note that one person alone sees; a failure is only logged. */
   note(app: SlackApp, by: By, says: string): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Following<Want extends Wanted> {
   replyWith(result: InboundResult): Promise<void>;
 }
 
-/** Opens what follows the wishes that payloads hold. */
+/** Opens the function that carries out the actions in payloads. */
 export function openFollower(call: SlackCall, members: SlackMembers, outside: SlackOutside): Follower {
   const { clock, log } = outside;
   const isNoteLeft = openNoteLimit(clock);

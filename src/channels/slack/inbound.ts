@@ -15,9 +15,9 @@ const ROOTS = ["/hooks/slack", "/humanlayer/v1/slack"];
 export interface Inbound {
   hooks: readonly Hook[];
   /**
-   * Starts what a payload asks for; its origin is proved. A press is followed after Slack was answered, because whoever
-   * pressed can press again. Words are kept before: then it returns what resolves once they are on disk, with false
-   * where Slack has to say them again.
+   * Starts what a payload asks for; its origin is proved. A press is followed after Slack was answered, because a
+   * person can press again. Words are kept before: then it returns a promise that resolves once they are on disk, to
+   * false if Slack has to send them again.
    */
   take(app: SlackApp, payload: unknown, receive: Receive): Promise<boolean> | null;
   /** Resolves when nothing is under way. */

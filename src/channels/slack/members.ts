@@ -10,7 +10,7 @@ export interface SlackMembers {
   isMember(app: SlackApp, user: string, team: string): Promise<boolean>;
 }
 
-/** Opens a memory of who is a member; what Slack said is good for ten minutes, and silence is not kept. */
+/** Opens a memory of who is a member; a reply of Slack is good for ten minutes, and a missing one is not kept. */
 export function openMembers(call: SlackCall, { clock, log }: SlackOutside): SlackMembers {
   const teams = new Map<string, string>();
   const known = new Map<string, { isMember: boolean; until: number }>();

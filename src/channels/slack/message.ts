@@ -54,15 +54,15 @@ export interface Message {
 export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
   const { view, whole } = notice;
   if (notice.target.settings.plain || notice.informsOnly) return { text: plainText(notice) };
-  const pressed = hears && whole;
-  const linked = !pressed || view.words.length > roomForWords(view) || isLong(view);
+  const hasButtons = hears && whole;
+  const linked = !hasButtons || view.words.length > roomForWords(view) || isLong(view);
   return {
     text: headline(view),
     blocks: [
       ...opening(notice),
       ...body(view, whole),
-      ...(pressed ? [...help(view), actions(notice)] : []),
-      ...(pressed && view.kind !== "approval" ? [small("Or answer in the thread of this message.")] : []),
+      ...(hasButtons ? [...help(view), actions(notice)] : []),
+      ...(hasButtons && view.kind !== "approval" ? [small("Or answer in the thread of this message.")] : []),
       ...(linked ? [linkLine("The whole of it: ", notice.link, "open the page", codeOf(notice))] : []),
     ],
   };

@@ -4,7 +4,7 @@ const NOTES_PER_HOUR = 3;
 const MOST_NOTED = 1000;
 const HOUR_MS = 3_600_000;
 
-/** Opens the count of what is said in reply to talk: a few times an hour about the same, and no more. */
+/** Opens the limit on replies to messages: a few an hour about the same. */
 export function openNoteLimit(clock: Clock): (about: string) => boolean {
   const noted = new Map<string, number[]>();
   return (about) => {

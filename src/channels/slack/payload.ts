@@ -12,7 +12,7 @@ export interface By {
 
 /** A person's action, read from a payload whose origin is proved. `id` is the same when Slack sends it again. */
 export type Wanted =
-  /** `ts` is of the message that was pressed. */
+  /** `ts` is of the message whose button was used. */
   | {
       is: "press";
       by: By;
@@ -68,8 +68,8 @@ function presserOf(payload: unknown, channel: string): By {
 
 function readPress(payload: unknown): Wanted | null {
   const action = at(payload, "actions", 0);
-  const pressed = textAt(action, "value") || textAt(action, "selected_option", "value");
-  const [delivery = "", index] = pressed.split(":");
+  const value = textAt(action, "value") || textAt(action, "selected_option", "value");
+  const [delivery = "", index] = value.split(":");
   const name = textAt(action, "action_id") === "parley:options" ? `parley:opt:${index}` : textAt(action, "action_id");
   const does = name === "parley:approve" ? ({ is: "approve" } as const) : purposeOf(name);
   const channel = textAt(payload, "container", "channel_id") || textAt(payload, "channel", "id");
@@ -102,11 +102,11 @@ function readEvent(payload: unknown): Wanted | null {
   const direct = textAt(event, "channel_type") === "im";
   const words: SlackMessageText = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
-  const said = { by, id, thread: threadName(channel, threadTs || ts), text, words };
-  if (type === "app_mention") return { is: "address", ...said };
+  const message = { by, id, thread: threadName(channel, threadTs || ts), text, words };
+  if (type === "app_mention") return { is: "address", ...message };
   if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
-  if (threadTs) return { is: "say", ...said };
-  return direct ? { is: "address", ...said } : null;
+  if (threadTs) return { is: "say", ...message };
+  return direct ? { is: "address", ...message } : null;
 }
 
 /** Returns what a person wrote, without what Slack adds to it: marks of links, a mention in front, a fence around all. */

@@ -23,13 +23,13 @@ export interface SlackSettings {
   apiUrl?: string | undefined;
 }
 
-/** The person who pressed something, and the message above it, as far as Slack proves them. */
+/** The person who used a button, and the message above it, as far as Slack proves them. */
 export interface Presser {
   id: string;
   channel: string;
   ts: string;
   member: boolean;
-  /** The id of the app that heard it, where it is not the operator's own. */
+  /** The id of the app that received it, if it is not the operator's own. */
   app?: string;
 }
 

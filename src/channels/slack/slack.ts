@@ -17,7 +17,7 @@ const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link
  * Returns the Slack channel (spec/channels 5.3), or nothing while there is no bot token: then it is inert.
  *
  * Slack's own libraries are loaded when something is sent or listened to. Buttons are offered only where a press can be
- * heard: by an app whose signing secret or app token is configured.
+ * received: by an app whose signing secret or app token is configured.
  *
  * @throws {Error} one sentence for the operator, where Slack's libraries are not installed
  */
@@ -52,14 +52,14 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
   };
 }
 
-/** By whose token a message is sent, and whether what is pressed on it can be heard. */
+/** The token that sends a message, and whether its buttons reach this server. */
 interface Tokens {
   /** @throws {DeliveryError} when the token that came with the ask is gone */
   tokenFor(target: SlackTarget): Promise<string>;
-  isHeard(token: string): boolean;
+  receivesReplies(token: string): boolean;
 }
 
-/** The first of the apps is the one that speaks where nothing else is said. */
+/** The first of the apps is the default sender. */
 function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
   const mainToken = apps[0]?.botToken ?? "";
   return {
@@ -72,14 +72,15 @@ function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
       }
       return token;
     },
-    isHeard: (token) => apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken)),
+    receivesReplies: (token) =>
+      apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken)),
   };
 }
 
 /** Returns the functions that call Slack's Web API: they check a recipient, send, close and reply. */
 function openPosts(
   call: SlackCall,
-  { tokenFor, isHeard }: Tokens,
+  { tokenFor, receivesReplies }: Tokens,
 ): Required<Pick<Channel<SlackTarget>, "check" | "send" | "close" | "tell">> {
   const placeOf = async (token: string, { to }: SlackTarget, signal: AbortSignal): Promise<string> =>
     isSlackUser(to) ? textAt(await call(token, "conversations.open", { users: to }, signal), "channel", "id") : to;
@@ -107,7 +108,7 @@ function openPosts(
       const { threadTs } = target.settings;
       const args = {
         channel,
-        ...wireOf(askMessage(notice, isHeard(token))),
+        ...wireOf(askMessage(notice, receivesReplies(token))),
         metadata: { event_type: "parley_ask", event_payload: { delivery: notice.delivery } },
         ...(threadTs !== undefined && { thread_ts: threadTs }),
       };

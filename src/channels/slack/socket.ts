@@ -4,7 +4,7 @@ import type { SlackOutside, SlackSettings } from "./settings.ts";
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Slack closes connections as a matter of course, having said so; the next one is opened at once. */
+/** Slack closes connections as a matter of course, with notice; the next one is opened at once. */
 const USUAL_PAUSE_MS = 100;
 const HELLO_WITHIN_MS = 30_000;
 const CLOSE_WITHIN_MS = 2000;

@@ -4,7 +4,7 @@ import type { SlackApp } from "./settings.ts";
 import type { SlackTarget } from "./target.ts";
 
 /**
- * Returns what a conversation takes of words: in a channel it is their thread, and in a direct message all that is said
+ * Returns what a conversation takes of words: in a channel it is their thread, and in a direct message everything
  * there. A mention in a thread comes a second time as an ordinary message, so it may only begin there.
  */
 export function talkIn({ appId }: SlackApp, wanted: Extract<Wanted, { is: "say" | "address" }>): ThreadContext {

@@ -57,7 +57,7 @@ export function twilioHooks(
       ...(!command && !press && { talk: talkOf(from, to, sid, account.countries) }),
     };
 
-    await memory.heardFrom(kind, number);
+    await memory.noteMessageFrom(kind, number);
     if (!command?.certain) {
       const result = await receive(message);
       // The core itself tells its person whatever is about one message; a list of several is about none.

@@ -19,7 +19,7 @@ const TEMPLATE_MOST = 1024;
 /** So much of that is left to the words of the template itself (docs/how-to/phones.md). */
 const TEMPLATE_WORDS = 200;
 
-/** How much is shown of what an agent says: of its words, of what it said before, of each answer it offers, of names. */
+/** Limits of an agent's text: of its words, of its earlier words, of each answer it offers, of names. */
 interface Room {
   words: number;
   opening: number;
@@ -103,10 +103,13 @@ function askedIn(notice: Notice): string {
   const call = (most: number) =>
     view.fn === null
       ? []
-      : [`Function: ${said(cut(view.fn, most))}. Arguments: ${said(argumentsOf(notice, most))}`, restOf(notice)];
-  const words = (most: number) => (view.words ? [`It says: ${said(cut(view.words, most))}`] : []);
+      : [
+          `Function: ${quotedLine(cut(view.fn, most))}. Arguments: ${quotedLine(argumentsOf(notice, most))}`,
+          restOf(notice),
+        ];
+  const words = (most: number) => (view.words ? [`It says: ${quotedLine(cut(view.words, most))}`] : []);
   const asked = (most: number, ...parts: readonly string[]) =>
-    oneLine([said(cut(view.title, most)), ...call(most), ...parts].join(" "));
+    oneLine([quotedLine(cut(view.title, most)), ...call(most), ...parts].join(" "));
   return longestTaken(
     [
       asked(Infinity, ...answers, ...words(forWords)),
@@ -121,7 +124,7 @@ function askedIn(notice: Notice): string {
 
 const ON_PAGE = "More is on the page.";
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
-const said = (text: string): string => inQuotes(oneLine(text));
+const quotedLine = (text: string): string => inQuotes(oneLine(text));
 
 function wordLines(words: string, room: Room): string[] {
   if (!words) return [];
@@ -155,12 +158,12 @@ function optionLines({ kind, options }: AskView, room: Room): string[] {
 
 /** Returns the possible answers, as parts of a line. */
 function answersIn({ kind, options, shape }: AskView): string[] {
-  if (shape?.is === "number" || shape?.is === "text") return [`The answer is ${said(shape.says)}.`];
+  if (shape?.is === "number" || shape?.is === "text") return [`The answer is ${quotedLine(shape.says)}.`];
   if (shape?.is === "object" || shape?.is === "json") return ["It is filled in on the page."];
   if (options.length === 0) return [];
   const each = options
     .slice(0, OPTIONS_MOST)
-    .map(({ title, name }, i) => `#${i + 1} ${said(cut(title ?? name, OPTION_MOST))}`);
+    .map(({ title, name }, i) => `#${i + 1} ${quotedLine(cut(title ?? name, OPTION_MOST))}`);
   const comment = shape?.is === "decision" && shape.comment !== "none" ? " A comment may follow after a comma." : "";
   const more = options.length > OPTIONS_MOST ? " More are on the page." : "";
   return [`${headOf(kind)} ${each.join(", ")}.${comment}${more}`];

@@ -29,7 +29,7 @@ export interface PhoneMemory {
   setOptedOut(kind: PhoneKind, number: string, optedOut: boolean): Promise<void>;
   isOptedOut(kind: PhoneKind, number: string): Promise<boolean>;
   /** The person has written just now. */
-  heardFrom(kind: PhoneKind, number: string): Promise<void>;
+  noteMessageFrom(kind: PhoneKind, number: string): Promise<void>;
   /** True when the person has written within the last `withinMs`. */
   hasWritten(kind: PhoneKind, number: string, withinMs: number): Promise<boolean>;
   /** Counts one message to the number; returns how long to wait when there were too many this hour. */

@@ -23,7 +23,7 @@ export interface Conversation {
   /** The text of the key bound to it, sealed; null until one was needed. */
   sealedKey: string | null;
   createdAt: number;
-  saidAt: number;
+  lastMessageAt: number;
 }
 
 /** A message from a person to an agent that answered nothing. */
@@ -65,7 +65,7 @@ function toConversation(row: Row): Conversation {
     target: JSON.parse(row.target) as Target,
     sealedKey: row.sealed_key,
     createdAt: row.created_at,
-    saidAt: row.said_at,
+    lastMessageAt: row.said_at,
   };
 }
 
@@ -149,7 +149,7 @@ export async function countConversationsOf(
 
 export async function insertConversation(
   tx: Tx,
-  one: Omit<Conversation, "sealedKey" | "createdAt" | "saidAt">,
+  one: Omit<Conversation, "sealedKey" | "createdAt" | "lastMessageAt">,
 ): Promise<void> {
   await tx.all(
     sql`INSERT INTO conversations (number, entry, agent, channel, person, opener, target, created_at, said_at)

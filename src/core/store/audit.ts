@@ -21,7 +21,7 @@ export interface AuditNote {
   callId?: string;
   via?: string;
   /** By which message, and from which address, somebody decided: in the chain, so that it is never forgotten. */
-  pressed?: DecisionOrigin;
+  origin?: DecisionOrigin;
   digest?: string;
   /** Details that may be forgotten later; the chain covers only their hash. */
   data?: Readonly<Record<string, unknown>>;
@@ -82,8 +82,8 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
     ask_id: note.askId,
     call_id: note.callId,
     via: note.via,
-    delivery: note.pressed?.delivery,
-    address_mac: note.pressed?.addressMac,
+    delivery: note.origin?.delivery,
+    address_mac: note.origin?.addressMac,
     consent_digest: note.digest,
     data_hash: sha256(data),
   });

@@ -35,7 +35,7 @@ const PLANS_LAST_SECONDS = 300;
 /** A deadlock, a conflict of serialization, and a transaction that the database ended because this server stood still. */
 const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
 /**
- * Nobody waits longer than this, in ms, or than the rest of the wait: a connection that cannot be told to roll back is
+ * Nobody waits longer than this, in ms, or than the rest of the wait: a connection that cannot roll back is
  * cut off.
  */
 const ROLLBACK_WITHIN_MS = 200;

@@ -61,7 +61,7 @@ export function openSqlite(options: SqliteOptions): Db {
   const write = runner(writer);
   const read = inMemory ? write : runner(reader);
   const queue = openCommitQueue(openGroupCommit(writer, write, options));
-  const asides = new Set<WorkerConnection>();
+  const workers = new Set<WorkerConnection>();
   let closed = false;
 
   async function all<Row>(statement: Sql): Promise<Row[]> {
@@ -87,20 +87,20 @@ export function openSqlite(options: SqliteOptions): Db {
       if (closed) throw new Refusal("store_unavailable");
       if (inMemory) return work({ dialect: "sqlite", all });
       const worker = openWorkerConnection(options.path, parleyNow);
-      asides.add(worker);
+      workers.add(worker);
       try {
         return await work(worker);
       } catch (error) {
         throw translate(error, options.path);
       } finally {
         await worker.close();
-        asides.delete(worker);
+        workers.delete(worker);
       }
     },
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([...asides].map((worker) => worker.close()));
+      await Promise.all([...workers].map((worker) => worker.close()));
       while (queue.moving()) await queue.moving();
       if (!inMemory) reader.close();
       writer.close();
@@ -220,7 +220,7 @@ async function runInSavepoint(
     const value = await transaction.work(tx);
     over = true;
     release.run();
-    // point: sqlite-between-passengers
+    // point: sqlite-between-transactions
     return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };
   } catch (error) {
     over = true;

@@ -13,7 +13,7 @@ export interface PolicyFault {
   says: string;
 }
 
-/** A policy says something that cannot be meant, so nothing of it is in force. */
+/** A policy is invalid, so nothing of it is in force. */
 export class PolicyMistake extends Error {
   readonly faults: readonly PolicyFault[];
 
@@ -101,7 +101,7 @@ const NO_RULE: PolicyRule = {
   reason: null,
   to: null,
   need: 1,
-  standing: true,
+  isGrantable: true,
 };
 const RULE_KEYS = ["id", "when", "unless", "decision", "reason", "to", "need", "standing"] as const;
 
@@ -140,7 +140,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
     reason: typeof reason === "string" ? reason : null,
     to: typeof to === "string" ? to : null,
     need: isWhole(need, 1, MAX_NEED) ? need : 1,
-    standing: standing !== false,
+    isGrantable: standing !== false,
   };
 }
 

@@ -53,7 +53,7 @@ function inputWords(input: PolicyInput): string[] {
 }
 
 function decisionWords(policy: Policy, input: PolicyInput, policyDecision: PolicyDecision): string[] {
-  const { decision, trace, because, to, need = 1, standing } = policyDecision;
+  const { decision, trace, because, to, need = 1, isGrantable } = policyDecision;
   const lines = [`${decision}: ${because}.`];
   if (trace.rule_index !== undefined) {
     const rule = policy.rules[trace.rule_index];
@@ -61,7 +61,7 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
   }
   if (input.fn !== null) {
     if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
-    if (decision === "ESCALATE" && !standing) lines.push("Nobody can allow it for good.");
+    if (decision === "ESCALATE" && !isGrantable) lines.push("Nobody can allow it for good.");
     return lines;
   }
   if (trace.defaulted) {
@@ -71,7 +71,7 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
     lines.push(
       `Asked: ${to ?? "whoever is asked by default"}; ${need === 1 ? "one of them decides" : `${need} of them must approve`}.`,
     );
-    if (!standing) lines.push("Nobody can allow it for good.");
+    if (!isGrantable) lines.push("Nobody can allow it for good.");
   }
   if (decision === "ALLOW" && trace.defaulted) {
     lines.push("A default approves nothing: an APPROVAL is put to people all the same.");

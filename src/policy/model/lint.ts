@@ -57,12 +57,12 @@ function winsOver(one: PolicyRule, other: PolicyRule): boolean {
   return one.need !== other.need ? one.need > other.need : one.index < other.index;
 }
 
-function rankOf({ decision, standing }: PolicyRule): number {
+function rankOf({ decision, isGrantable }: PolicyRule): number {
   switch (decision) {
     case "DENY":
       return 0;
     case "ESCALATE":
-      return standing ? 2 : 1;
+      return isGrantable ? 2 : 1;
     case "ALLOW":
       return 3;
   }

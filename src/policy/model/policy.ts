@@ -28,7 +28,7 @@ export interface PolicyRule {
   /** How many must approve. */
   need: number;
   /** Whether people may allow for good what this rule puts to them. */
-  standing: boolean;
+  isGrantable: boolean;
 }
 
 /** The rules for what is allowed, denied and put to people (spec/relay 8). */
@@ -90,7 +90,7 @@ export interface PolicyDecision {
   to?: string;
   need?: number;
   /** Whether a person may allow for good what is put to them here. */
-  standing: boolean;
+  isGrantable: boolean;
   /** One sentence or clause that says why. */
   because: string;
 }
@@ -188,7 +188,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const matched = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
   const denying = matched.find(({ decision }) => decision === "DENY");
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
-  const deciding = denying ?? strictest(escalating.filter(({ standing }) => !standing));
+  const deciding = denying ?? strictest(escalating.filter(({ isGrantable }) => !isGrantable));
   const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
 
@@ -216,7 +216,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
     countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
-    standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(what),
+    isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayStand(what),
     because: reason ?? (rule ? `${nameOf(rule)} says ${decision}` : grantWords(policy, grant)),
   };
 }

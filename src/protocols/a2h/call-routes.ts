@@ -40,13 +40,13 @@ const FAMILIES = [
 /** The schemas of each kind of request: its body, and its reply. */
 const SCHEMAS = {
   call: {
-    wish: NewFunctionCallBody,
+    newBody: NewFunctionCallBody,
     answer: FunctionCallResponseBody,
     reply: WireFunctionCall,
     page: WireFunctionCallPage,
   },
   contact: {
-    wish: NewHumanContactBody,
+    newBody: NewHumanContactBody,
     answer: HumanContactResponseBody,
     reply: WireHumanContact,
     page: WireHumanContactPage,
@@ -82,7 +82,7 @@ export function askerOf({ known }: Mount, { principal, channel, conversation }: 
 function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
-  const { wish: newBody, reply: schema } = SCHEMAS[kind];
+  const { newBody, reply: schema } = SCHEMAS[kind];
 
   app.post(
     `/${path}`,

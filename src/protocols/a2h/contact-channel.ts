@@ -25,7 +25,7 @@ export type ChannelTree =
 
 /** A contact channel that was read. */
 export interface ReadChannel {
-  /** As it is told again: in snake_case, aliases folded, without secrets. */
+  /** As it is printed: in snake_case, aliases folded, without secrets. */
   echo: JsonObject;
   /** Tokens that came with it, in their order; each stands in its target's settings by its place. */
   tokens: readonly string[];

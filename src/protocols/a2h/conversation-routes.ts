@@ -80,7 +80,7 @@ export function conversationRoutes(mount: Mount): void {
   );
 }
 
-/** Returns what people said, at once where there is some, or when there is, or when the wait is over. */
+/** Returns the messages of people: at once if there are some, else when one arrives or the wait is over. */
 async function pullMessages(
   door: DoorContext,
   request: FastifyRequest,
@@ -91,7 +91,7 @@ async function pullMessages(
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
   const all = queryText(request.query, "all") ?? "false";
   if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
-  using place = waitS === 0 ? null : parkedFor(door, caller.principal);
+  using place = waitS === 0 ? null : enterLongPoll(door, caller.principal);
   const { items, hasMore } = await held(door, request, reply, (signal) =>
     readMessages(door.ctx, ownOf(caller), {
       ...given({ after: queryText(request.query, "after") }),
@@ -105,7 +105,7 @@ async function pullMessages(
 }
 
 /** Too many waits are not held. */
-function parkedFor({ limiter, config }: DoorContext, principal: string): Disposable | null {
+function enterLongPoll({ limiter, config }: DoorContext, principal: string): Disposable | null {
   try {
     return limiter.enter("long-polls", principal, config.limits.longPolls);
   } catch (error) {

@@ -226,7 +226,7 @@ const CHANNEL_NAMES: Readonly<Record<string, string>> = {
   webhook: "Webhook",
 };
 
-/** Answers whatever was thrown in this protocol's shape; a bug of ours is logged once and told without any detail. */
+/** Answers any error in this protocol's shape; a bug of ours is logged once and printed without detail. */
 export function sendA2hError(
   ctx: Context,
   error: unknown,

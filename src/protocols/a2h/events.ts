@@ -18,7 +18,7 @@ export interface PrintedEvent {
 }
 
 /**
- * Returns what an endpoint is told of a request that is over, of what somebody said, or of a test; nothing where the
+ * Returns the event of a request that is over, of a message, or of a test; nothing where the
  * request or the words are kept no longer.
  */
 export async function printEvent(

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import { boundsOf, members } from "../../wire/a2h-fields.ts";
 
-/** Where something stands in a request, as clients of this protocol are told: `["body", "spec", "fn"]`. */
+/** A place in a request, as clients of this protocol read it: `["body", "spec", "fn"]`. */
 export type Loc = readonly (string | number)[];
 
 export const BODY: Loc = ["body"];
@@ -12,7 +12,7 @@ export interface Problem {
   loc: Loc;
   code: string;
   message: string;
-  /** The sentence without the field's name, where a channel said one. */
+  /** The sentence without the field's name, if a channel gave one. */
   bare?: string;
   /** More members of the error. */
   facts?: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { given } from "./fields.ts";
 import { API_VERSION, type WireNewConversation } from "../../wire/message.ts";
 import type { WireConversationCreated } from "../../wire/webhook.ts";
 
-/** Returns something that somebody said, as the agent is told (spec/a2h 5.6 and 14). */
+/** Returns a person's message as the agent reads it (spec/a2h 5.6 and 14). */
 export function newConversation({ message, conversation, entry }: ConversationEntry): WireNewConversation {
   const { uid, words, followUp } = message;
   return {

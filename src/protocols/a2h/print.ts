@@ -94,8 +94,8 @@ function slackContextOf(ask: Request, { deliveries, decisions }: RequestDetails)
   if (by?.via !== "slack") return undefined;
   const responder = decisions.find(({ decision }) => decision.by.id === by.id)?.responder;
   const posted = deliveries.filter(({ channel, externalIds }) => channel === "slack" && externalIds?.["ts"]);
-  const heardIn = responder?.slackMember?.channel;
-  const one = posted.find(({ externalIds }) => externalIds?.["channel"] === heardIn) ?? posted[0];
+  const answeredIn = responder?.slackMember?.channel;
+  const one = posted.find(({ externalIds }) => externalIds?.["channel"] === answeredIn) ?? posted[0];
   if (!one || one.person !== null) return undefined;
   const { team, channel, ts, threadTs } = one.externalIds ?? {};
   const user = responder?.called;
@@ -259,7 +259,7 @@ function emailOf(ask: Request, by: DecidedBy, { decisions }: RequestDetails): st
   return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
 }
 
-/** Words of somebody who had no right to answer are not kept, and so cannot be told (spec/a2h 5.5). */
+/** Words of somebody who had no right to answer are not kept, and so cannot be printed (spec/a2h 5.5). */
 function failureOf(ask: Request, { humans }: RequestDetails): WireFailedValidation | undefined {
   const { refused } = ask;
   if (!refused || ask.state !== "open") return undefined;

@@ -38,7 +38,7 @@ export interface EscalationStep {
 
 /** The members that calls, contacts and messages share. */
 export interface ReadSpec {
-  /** As it is told again; `kwargs` and `state` as they came. */
+  /** As it is printed; `kwargs` and `state` as they came. */
   echo: JsonObject;
   channel: ReadChannel | undefined;
   timeoutSeconds: number | undefined;

@@ -43,7 +43,7 @@ interface WithId {
   Params: { id: string; event: string };
 }
 
-/** Where agents are told how their requests ended (spec/a2h 17). */
+/** The webhook endpoints of agents, which receive the ends of their requests (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
   const about: AboutRoute = (summary, more) => routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
   endpointRoutes(mount, about);
@@ -111,7 +111,7 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   );
 }
 
-/** Trying an endpoint, what was told there, and telling it again. */
+/** Testing an endpoint, listing its deliveries, and repeating them. */
 function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
   const { ctx } = door;
 
@@ -180,7 +180,7 @@ async function ownEndpoint(door: DoorContext, request: FastifyRequest<WithId>) {
 }
 
 /** Admins name the agent; agents ask for themselves. */
-const WISH = NewWebhookBody.omit({ agent: true });
+const NEW_ENDPOINT = NewWebhookBody.omit({ agent: true });
 const OWNER = NewWebhookBody.pick({ agent: true }).required();
 
 /** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
@@ -191,7 +191,7 @@ function readEndpoint(
   problems: Problem[],
 ): EndpointInput | undefined {
   const found = readMembers(
-    WISH,
+    NEW_ENDPOINT,
     body,
     { loc: BODY, problems },
     {
@@ -206,7 +206,7 @@ function readEndpoint(
 /** Checks an endpoint's address. A caller from elsewhere may not name an address of this computer. */
 function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean) {
   return (value: unknown, place: Place): string | undefined => {
-    const url = read(WISH.shape.url, value, place);
+    const url = read(NEW_ENDPOINT.shape.url, value, place);
     const problem = url === undefined ? null : addressProblem(url, { allow, loopbackOnly });
     if (problem === null) return url;
     return complain(place.problems, place.loc, "pattern", `cannot be told anything: ${problem}`);
@@ -252,7 +252,7 @@ function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
   return event ?? WEBHOOK_FORMATS[format][0];
 }
 
-/** Returns a page of what was told at an endpoint, of one state or of all. */
+/** Returns a page of an endpoint's deliveries, of one state or of all. */
 async function eventPage(
   { ctx }: DoorContext,
   request: FastifyRequest,

@@ -43,7 +43,7 @@ export function issueCredential(door: DoorContext, reply: FastifyReply, particip
   reply.header("set-cookie", participantCookie(door, token)).header("x-participant-token", token);
 }
 
-/** A limit of the caller's address: told on every reply of a route, and counted before it runs. */
+/** A limit of the caller's address: sent with every reply of a route, and counted before it runs. */
 export function addressLimit(
   door: DoorContext,
   bucket: string,

@@ -14,7 +14,7 @@ import {
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
-/** Where people want to be told of questions (spec/ask-a-human 4.5). */
+/** The subscriptions of people to notices of questions (spec/ask-a-human 4.5). */
 export function humanPush(app: Door, door: DoorContext): void {
   const { ctx } = door;
   const { pushRegistrationsPerHour } = ctx.crowd.limits;

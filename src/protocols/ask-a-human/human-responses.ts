@@ -9,7 +9,7 @@ import { askIdOf } from "../http/ids.ts";
 import { ErrorBody } from "../../wire/error.ts";
 import { NewAnswerBody, WireAnswerReceipt } from "../../wire/question.ts";
 
-/** @throws {Error} for somebody who has not answered yet: only a caller who is known is told (spec/ask-a-human 1.4) */
+/** @throws {Error} for a caller who has not answered yet: known callers only get answers (spec/ask-a-human 1.4) */
 async function peekAnswers({ ctx }: DoorContext, request: FastifyRequest): Promise<LimitReading> {
   const identity = await identifyForRead(ctx, callerOf(request));
   if (!identity) throw new Error("nobody is known yet");

@@ -25,7 +25,7 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
     app.addHook("onRoute", (route) => {
       route.config = { ...route.config, cors };
     });
-    // Some environments of pages name no type, or the wrong one: a body is JSON, whatever is said of it.
+    // Some environments of pages name no type, or the wrong one: a body is JSON, whatever its type.
     app.addHook("onRequest", (request, _reply, done) => {
       const type = request.headers["content-type"];
       if (type !== undefined) {

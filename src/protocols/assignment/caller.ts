@@ -13,7 +13,7 @@ import { hasBody } from "./request.ts";
 export interface AssignCaller {
   /** As the record names them: a program by its key, or an admin. */
   by: { kind: "agent"; id: string } | { kind: "human"; id: string };
-  /** Its key, or the admin's session: what it repeats is told apart by this. */
+  /** Its key, or the admin's session: a repeat has the same one. */
   credential: string;
   /** The name of its key, as people know it; null for an admin. */
   keyName: string | null;

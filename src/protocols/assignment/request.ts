@@ -42,7 +42,7 @@ export function routeOptions(
 }
 
 /**
- * Returns the JSON object of a body, whatever its type is said to be; members that are null count as absent.
+ * Returns the JSON object of a body, whatever its declared type; members that are null count as absent.
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */

@@ -50,7 +50,7 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
       const { id, n, commit, ...conflict } = read.data;
       const theirs = await listSettledOf(ctx, { repo, holder: principal });
       const work = theirs.find((one) => one.id === id && one.n === n && one.commit === commit);
-      // Said again, or of what was submitted anew meanwhile, it changes nothing.
+      // A repeat, or a report on a task that was submitted anew, changes nothing.
       if (work) await noteSettled(ctx, work, await withoutSecrets(ctx, conflict));
       return reply.code(204).send();
     },

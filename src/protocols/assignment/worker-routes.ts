@@ -91,7 +91,7 @@ interface Word {
   report: WorkReportBody;
 }
 
-/** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
+/** Takes a worker's report, and returns the reply; undefined while nothing is decided. */
 async function answer(
   ctx: Context,
   { repo, job, by, report }: Word,
@@ -102,7 +102,7 @@ async function answer(
   if (report.say === "claimed") {
     const assignment = await claimAttempt(ctx, job, by);
     if (assignment.task.repo !== repo) throw new Refusal("job_not_found");
-    return { commission: commissionWire(assignment), repo: { ...rules } };
+    return { commission: assignmentWire(assignment), repo: { ...rules } };
   }
   const { attempt, held } = await workerAttempt(ctx, job, by);
   if (attempt.repo !== repo) throw new Refusal("job_not_found");
@@ -139,7 +139,7 @@ async function answer(
   }
 }
 
-function commissionWire({ task, attempt, dependencies, changes, publishedSha }: AttemptAssignment) {
+function assignmentWire({ task, attempt, dependencies, changes, publishedSha }: AttemptAssignment) {
   return {
     task: { ...task },
     attempt: { ...attempt },

@@ -8,7 +8,7 @@ const checkOf: FastifySchemaCompiler<z.ZodType> =
     checkFields(schema, value);
 
 /**
- * Checks what comes in by the schemas of the routes, and writes replies as plain JSON. Fastify is told so when it is
+ * Checks input by the schemas of the routes, and writes replies as plain JSON. Fastify gets them when it is
  * made: it would load compilers of its own first, which costs a start 90 modules.
  */
 export const COMPILERS = {

@@ -94,7 +94,7 @@ export interface RequestFacts {
   pathKey?: string;
   /** Hashes of the keys and the session that let it in: what waits for long ends with them. */
   shown?: string[];
-  /** The type that its body is said to be of, at a door that reads a body of any. */
+  /** The declared type of its body, at a door that reads any type. */
   bodyType?: string;
   /** The owner of the objects that the request may touch, once known. */
   principal?: string;

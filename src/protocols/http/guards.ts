@@ -21,7 +21,7 @@ const EDGE_WINDOW_MS = 1000;
 interface GuardOptions {
   config: DoorSettings;
   clock: Clock;
-  /** Aborted when whoever comes is told to try again. */
+  /** Aborted once the server stops: from then on every request is refused, with Retry-After. */
   refusing: AbortSignal;
   /** Tells of a request that its path takes other methods. */
   otherMethods: (request: FastifyRequest) => OtherMethods | null;
@@ -76,7 +76,7 @@ function allowedHosts(config: DoorSettings): (host: string) => boolean {
 }
 
 function refuseForeignHost(request: FastifyRequest, allowed: (host: string) => boolean): void {
-  // Which of two is meant, whoever passes the request on may read differently.
+  // A proxy may pick another one of the two.
   const hosts = request.raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length > 1) throw new Refusal("bad_http");
   const given = request.headers.host ?? "";

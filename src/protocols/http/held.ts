@@ -15,7 +15,7 @@ export function whenNoLongerGood({ ctx }: DoorContext, { facts }: FastifyRequest
 /**
  * Returns what a request waited for. The wait ends when the client has gone or what let it in is good no more.
  *
- * @throws {Refusal} `key_required` when a key was revoked or a session ended meanwhile: its holder is told nothing more
+ * @throws {Refusal} `key_required` when a key was revoked or a session ended meanwhile: its holder gets nothing more
  */
 export async function held<T>(
   door: DoorContext,

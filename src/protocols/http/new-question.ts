@@ -11,7 +11,7 @@ export interface CheckedQuestion {
   timeout_seconds?: number | undefined;
 }
 
-/** A question as it is meant, defaults filled in: what two requests must share to be the same. */
+/** A normalized question, defaults filled in: two requests with the same one are the same. */
 export interface NormalizedQuestion {
   prompt: string;
   type: QuestionType;
@@ -21,7 +21,7 @@ export interface NormalizedQuestion {
   timeout_seconds: number;
 }
 
-/** Returns the question as it is meant. */
+/** Returns the normalized question. */
 export function normalizeQuestion(prompt: string, given: CheckedQuestion): NormalizedQuestion {
   const audience = [...new Set(given.audience ?? [])];
   return {

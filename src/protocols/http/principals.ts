@@ -140,8 +140,8 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   await refuseBadPathKey(door, request);
   const named = await namedPerson(door, request);
   const person = named?.person;
-  const meant = request.headers["x-person"];
-  if (meant !== undefined && meant !== (person ?? "none")) throw new Refusal("person_changed");
+  const expectedPerson = request.headers["x-person"];
+  if (expectedPerson !== undefined && expectedPerson !== (person ?? "none")) throw new Refusal("person_changed");
   if (person === undefined && !config.crowd.public) refuseFromElsewhere(config, request);
 
   const participant = presentedParticipant(door, request);

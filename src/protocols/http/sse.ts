@@ -36,7 +36,7 @@ export function openEventStream(reply: FastifyReply, firstWords: string): EventS
   const gone = new AbortController();
   const { raw } = reply;
   raw.once("close", () => gone.abort());
-  // A client may go while its request is looked at: then nothing is said of it any more.
+  // A client may go while its request is checked: then it gets no reply.
   if (raw.destroyed) gone.abort();
 
   reply.hijack();
@@ -108,7 +108,7 @@ const ANY_EVENT = { min: 0, max: MOST_WHOLE };
 
 /**
  * Returns the last event that a reader has, by its `Last-Event-ID`; one that never was where that is no number, so that
- * the reader is told everything anew. Nothing where the header is missing or empty.
+ * the reader gets everything anew. Nothing where the header is missing or empty.
  */
 export function lastEventId(request: FastifyRequest): number | undefined {
   const value = request.headers["last-event-id"];

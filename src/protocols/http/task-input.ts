@@ -87,7 +87,7 @@ export function reviewInputOf(body: Body, of: Pick<ReviewInput, "repo" | "id" | 
   const words = comment?.trim() ? comment : null;
   return {
     ...of,
-    verdict,
+    decision: verdict,
     attempt,
     comment: words,
     comments: comments.map(({ path, line, text }) => ({ path, line, text })),

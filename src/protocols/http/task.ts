@@ -84,8 +84,15 @@ export function wholeTaskWire(
       tree,
     }),
     attempts: attempts.map(attemptWire),
-    reviews: reviews.map(({ attempt, verdict, comment, comments, principal, name, at }) =>
-      present<WireWrittenReview>({ attempt, verdict, comment, comments, by: name ?? principal, at: wireTime(at) }),
+    reviews: reviews.map(({ attempt, decision, comment, comments, principal, name, at }) =>
+      present<WireWrittenReview>({
+        attempt,
+        verdict: decision,
+        comment,
+        comments,
+        by: name ?? principal,
+        at: wireTime(at),
+      }),
     ),
     asks,
     asksNext: next,
@@ -164,7 +171,7 @@ export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): 
   return { ...data, ...(id !== undefined && { id }), seq, at: new Date(at).toISOString(), attempt, type };
 }
 
-/** Returns what a follower is told, as an event of a stream. */
+/** Returns a task event as an event of a stream. */
 export function taskNews(news: News<TaskEvent & { id?: string }>): { event: string; id: string; data: string } {
   if ("reset" in news) {
     const data: WireTaskReset = { reset: true, seq: news.reset, type: "state" };

@@ -27,7 +27,7 @@ export const secretDetected =
   (message: string): PrintError =>
   ({ details }) => ({ status: 422, code: "SECRET_DETECTED", message, details: details["finds"] });
 
-/** A person's session has no scope: what a person lacks is said in the refusal's own words. */
+/** A person's session has no scope: the refusal's own words say what a person lacks. */
 const scopeMissing: PrintError = ({ code, message, details: { scope } }) => ({
   status: 403,
   code: "FORBIDDEN",
@@ -63,7 +63,7 @@ export interface ErrorTable {
   challenge?: string;
 }
 
-/** Returns what answers whatever was thrown as the table says; a bug of ours is logged once and told without detail. */
+/** Returns the reply to any error, by the table; a bug of ours is logged once and printed without detail. */
 export function errorSender({ kinds, codes, challenge }: ErrorTable) {
   return (ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const refusal = refusalFrom(error);

@@ -91,7 +91,7 @@ async function answer(exchange: Exchange): Promise<FastifyReply> {
   }
 }
 
-/** Answers what was refused before there was a request to answer: its id is not known, so none is said. */
+/** Answers a message that was refused before it was parsed: its id is unknown, so the reply has none. */
 function refuse(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RpcError) return sendJson(reply, error.status, errorJson(error));
   const refusal = refusalFrom(error);

@@ -10,7 +10,7 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 
-/** A request, told apart from everything else and checked as its revision asks. */
+/** A request, checked as its revision asks. */
 export interface McpRequest {
   id: RpcId;
   method: string;
@@ -116,7 +116,7 @@ function isModern(version: string): boolean {
   return version >= MODERN;
 }
 
-/** `initialize` names the revision it wants in its own way, so what else is said of one does not matter there. */
+/** `initialize` names its revision in a way of its own, so no other mention of one counts there. */
 function versionOf(method: string, meta: JsonObject, headers: IncomingHttpHeaders, id: RpcId | undefined): string {
   const claimed = meta[VERSION_KEY] ?? undefined;
   if (claimed !== undefined && typeof claimed !== "string") throw missingMeta(id);

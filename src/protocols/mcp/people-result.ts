@@ -26,7 +26,7 @@ export interface ResultWait {
 
 /**
  * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
- * told, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
+ * delivered, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
 export async function peopleResult(door: DoorContext, ask: Request, wait: ResultWait | null): Promise<JsonMembers> {
   const details = await readDetails(door.ctx, ask);
@@ -120,7 +120,7 @@ export function deciderOf({ outcome }: Request, details: RequestDetails): string
   return outcome?.by ? personOf(outcome.by, details).name : "nobody";
 }
 
-/** Returns what was said with a decision; a ready-made way to reject speaks for itself. */
+/** Returns the comment of a decision; a ready-made way to reject speaks for itself. */
 export function commentOf(ask: Request): string | undefined {
   return clean(ask.outcome?.comment) ?? (ask.outcome?.approved ? undefined : optionWords(ask));
 }

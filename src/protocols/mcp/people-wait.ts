@@ -64,7 +64,7 @@ function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: RequestWaitRe
   });
 }
 
-/** Returns a task as `tasks/get` shows it; its result is exactly what the tool would have said. */
+/** Returns a task as `tasks/get` shows it; its result is exactly the tool's own. */
 export async function peopleTask(
   door: DoorContext,
   reading: RequestWaitReading,

@@ -32,7 +32,7 @@ export interface OpenedRequest {
   maxWaitSeconds: number | undefined;
 }
 
-interface Wish {
+interface NewPeopleRequest {
   /** A call that waits for an approval, or the form of another answer. */
   asks: { bound: BoundCall; rejectOptions: readonly ResponseOption[] } | Exclude<RequestForm, { kind: "approval" }>;
   title: string;
@@ -116,7 +116,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
 
 /**
  * Asks whether a client's tool may run, for its permission prompt. The same use of a tool with the same input is the
- * same request, also after its outcome was told.
+ * same request, also after its outcome was delivered.
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
@@ -143,7 +143,7 @@ function argumentsOf({ params }: McpRequest): JsonObject {
   return params["arguments"] as JsonObject;
 }
 
-async function store(exchange: Exchange, input: Wish): Promise<Request> {
+async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Request> {
   const { call, door, principal: asker } = exchange;
   const { ctx } = door;
   const { asks, title, words, to, timeoutSeconds } = input;

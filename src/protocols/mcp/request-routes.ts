@@ -18,7 +18,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /**
  * Looking at what was asked of people by a tool, and ending it, from outside of MCP, as `parley check` and
- * `parley cancel` do. Nothing that is shown here counts as told to the agent: its decision stays good for one call.
+ * `parley cancel` do. A decision that is shown here does not count as delivered: it stays good for one call.
  */
 export function requestRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;

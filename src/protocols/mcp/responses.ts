@@ -28,7 +28,7 @@ export interface HeldWait {
   hasToken: boolean;
   /** Ends the wait, never the question. */
   signal: AbortSignal;
-  /** Told of the answers so far, at first and with each new one. */
+  /** Called with the answers so far, at first and with each new one. */
   onCount?: (have: number, wanted: number) => void;
 }
 
@@ -86,7 +86,7 @@ export function holdSecondsOf(
 
 /**
  * Waits until enough answers are in, the question has ended, the hold is over, the client has gone, or the server
- * stops: whichever comes first. At most so many waits of one principal are parked.
+ * stops: whichever comes first. The number of one principal's waits is limited.
  *
  * @throws {Refusal} `rate_limited` when there are too many; `ask_not_found`
  */

@@ -19,7 +19,7 @@ const MOST_TASKS = 100;
 
 const say = (stream: EventStream, json: string): void => stream.write(`event: message\ndata: ${json}\n\n`);
 
-/** The head and a comment go out before anything is looked up, so that the client sees at once that it is heard. */
+/** The head and a comment go out before anything is looked up, so that the client sees at once that it is connected. */
 export async function answerByStream(exchange: Exchange): Promise<void> {
   const { door, call, reply } = exchange;
   const stream = openEventStream(reply, ": waiting\n\n");
@@ -54,7 +54,7 @@ function endsWithKey(exchange: Exchange, stream: EventStream): Disposable {
   });
 }
 
-/** Says how many answers there are, at once, with every new one, and at every tick; the number said always grows. */
+/** Sends the number of answers at once, with every new one, and at every tick; the progress always grows. */
 function openProgress({ ctx: { clock } }: DoorContext, tell: (params: { progress: number; message: string }) => void) {
   const start = clock.monotonic();
   let last = -1;

@@ -72,7 +72,7 @@ function noSuchTask({ id }: McpRequest): RpcError {
   return new RpcError(RPC.invalidParams, "Task not found", { id });
 }
 
-/** Returns a task as `tasks/get` shows it; its result is exactly what the tool would have said. */
+/** Returns a task as `tasks/get` shows it; its result is exactly the tool's own. */
 export function taskMembers(
   { ctx }: DoorContext,
   { wait, state }: WaitReading,

@@ -8,7 +8,7 @@ const SPAN_BYTES = 8;
 
 /**
  * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (spec/mcp 3).
- * A message that names none, or one of a trace that is not recorded, is told of to nobody.
+ * A message that names none, or one of a trace that is not recorded, makes no span.
  */
 export function underTrace<T>(
   ctx: Pick<Context, "clock" | "random">,
@@ -17,10 +17,10 @@ export function underTrace<T>(
   answer: () => Promise<T>,
 ): Promise<T> {
   const parent = tracer.isOn ? readTraceParent(call.meta["traceparent"]) : null;
-  return parent?.isSampled ? told(ctx, tracer, { ...call, parent }, answer) : answer();
+  return parent?.isSampled ? answerInSpan(ctx, tracer, { ...call, parent }, answer) : answer();
 }
 
-async function told<T>(
+async function answerInSpan<T>(
   { clock, random }: Pick<Context, "clock" | "random">,
   tracer: Tracer,
   { method, params, parent }: McpRequest & { parent: TraceParent },

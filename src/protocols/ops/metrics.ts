@@ -16,7 +16,7 @@ export interface Metrics {
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const TRANSACTION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-const PARKED = ["long-polls", "streams", "human streams", "mcp waits"] as const;
+const WAIT_KINDS = ["long-polls", "streams", "human streams", "mcp waits"] as const;
 
 let ofProcess: Registry | undefined;
 
@@ -89,12 +89,12 @@ export function measureWork({ registry, looks }: Metrics, door: DoorContext): vo
     help: "Asks that are open.",
     registers: [registry],
   });
-  const parked = new Gauge({
+  const waiters = new Gauge({
     name: "parley_waiters_parked",
     help: "Long-polls and streams that this server holds.",
     labelNames: ["kind"],
     registers: [registry],
-    collect: () => PARKED.forEach((kind) => parked.set({ kind }, door.limiter.count(kind))),
+    collect: () => WAIT_KINDS.forEach((kind) => waiters.set({ kind }, door.limiter.count(kind))),
   });
 
   async function look(reader: ActivityReader): Promise<void> {

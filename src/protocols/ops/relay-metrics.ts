@@ -10,7 +10,7 @@ const LATENCY_MS = [
   5, 10, 25, 50, 100, 250, 500, 1000, 2000, 3000, 5000, 8000, 15_000, 30_000, 60_000, 300_000, 3_600_000, 86_400_000,
 ];
 
-/** Told of what happens on the way to an answer; it is kept nowhere, so each server counts its own. */
+/** Counts the steps on the way to an answer; each server counts its own. */
 export interface RelayCounters {
   policyDecision(decision: string, defaulted: boolean): void;
   cacheLookup(result: "hit" | "miss" | "bypass", type: string): void;

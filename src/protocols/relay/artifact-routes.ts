@@ -72,7 +72,7 @@ function pathOf({ raw }: FastifyRequest): string {
   return decodeURIComponent(path);
 }
 
-/** Yields a body as it comes; a refusal leaves the connection whole, so that it can be told. */
+/** Yields a body as it comes; a refusal leaves the connection whole, so that it can be sent. */
 async function* bytesOf(request: FastifyRequest): AsyncGenerator<Uint8Array> {
   const body = request.body as Readable | undefined;
   if (!body) return;

@@ -78,7 +78,7 @@ export const sendRelayError = errorSender({
     self_answer: selfAnswer,
     self_response: selfAnswer,
     person_needed: bare(403, "APPROVAL_NEEDS_PERSON"),
-    // A caller who may not answer an Ask is not told that it is there.
+    // A caller who may not answer an Ask does not learn that it exists.
     not_asked: missingAsk,
     not_counted: missingAsk,
     answer_first: missingAsk,

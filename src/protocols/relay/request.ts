@@ -86,7 +86,7 @@ export function queryNumber(
 
 /**
  * Returns how long a member of a body says to wait, in milliseconds: `25s`, `500ms`, `1m`, or a bare number of seconds;
- * the most there is where nothing is said, and never more.
+ * the most there is by default, and never more.
  *
  * @throws {Refusal} `invalid_input`
  */

@@ -140,14 +140,14 @@ async function wholeConversation(
   before?: MessagePosition,
 ): Promise<WireOwnConversation> {
   const page = { ...(before && { before }), limit: PAGE };
-  const { point, agent, saidAt, ...found } = await readOwnConversation(ctx, person, number, page);
+  const { point, agent, lastMessageAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   const wordsOf = ({ words }: Request) => ({ words: printableLines(words).join("\n") });
   return {
     id: number,
     agent: printable(agentName(agent)),
-    said_at: wireTime(saidAt),
+    said_at: wireTime(lastMessageAt),
     open: point !== undefined,
     messages: found.messages.map(({ uid, words: text, createdAt, ackedAt }) => ({
       id: uid,
@@ -176,7 +176,7 @@ async function conversationPage(door: DoorContext, request: FastifyRequest): Pro
       id: conversation.number,
       agent: printable(agentName(conversation.agent)),
       title: printable(titleOf(newest)),
-      said_at: wireTime(conversation.saidAt),
+      said_at: wireTime(conversation.lastMessageAt),
     })),
     next: found.next && `${found.next.at}_${found.next.number}`,
     count: found.count,

@@ -121,11 +121,11 @@ async function wholeFor(ctx: Context, person: string, ask: Request): Promise<Wir
   const mayStand = await mayAllowForGood(ctx, ask, person);
   const task = await readTaskOfAsk(ctx, ask);
   const now = await storeNow(ctx.db);
-  const standingUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
+  const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
   const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
   const keptS = keptForS(ask);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
-  return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: standingUntil, task };
+  return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: grantUntil, task };
 }
 
 /** Returns a page of what is addressed to the signed-in person. */
@@ -170,7 +170,7 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
     ...(await decisionOf(ask, given)),
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
-  if (decision.kind === "approve" && decision.standing && !(await mayAllowForGood(ctx, ask, person))) {
+  if (decision.kind === "approve" && decision.isPermanent && !(await mayAllowForGood(ctx, ask, person))) {
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
@@ -239,8 +239,8 @@ async function decisionOf(ask: Request, given: InboxDecisionBody): Promise<Decis
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
     const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
-    const standing = given.standing ? { standing: true } : {};
-    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...standing };
+    const grant = given.standing ? { isPermanent: true } : {};
+    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...grant };
   }
   if (form.kind === "reply") {
     const text = given.text?.trim() ? given.text : fill;
@@ -248,13 +248,9 @@ async function decisionOf(ask: Request, given: InboxDecisionBody): Promise<Decis
     return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
   }
   if (given.value === undefined && option !== undefined) {
-    const pressed = decisionOfReply(
-      ask,
-      { content: { choice: { is: "option named", name: option, ...decision } } },
-      "",
-    );
-    if (!pressed) throw new Refusal("unknown_option", { options: offeredBy(ask).map(({ name }) => name) });
-    return pressed;
+    const chosen = decisionOfReply(ask, { content: { choice: { is: "option named", name: option, ...decision } } }, "");
+    if (!chosen) throw new Refusal("unknown_option", { options: offeredBy(ask).map(({ name }) => name) });
+    return chosen;
   }
   if (form.schema === null || given.value === undefined) {
     if (!given.text?.trim()) throw missing(form.schema === null ? "text" : "value");

@@ -48,7 +48,7 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       if (reading.ask.state !== "open") return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
       const nonce = Buffer.from(ctx.random(16)).toString("base64url");
       reply.header("set-cookie", openedCookie(door, token, nonce));
-      const page = await decidable(door, request, { token, reading }, { nonce, said: {}, wrong: null });
+      const page = await decidable(door, request, { token, reading }, { nonce, values: {}, wrong: null });
       return sendStillPage(door, reply, 200, page);
     });
 
@@ -63,7 +63,7 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
         if (problem !== null) return sendStillPage(door, reply, 403, await shown(ctx, token, reading, problem));
         const wrong = await decide(door, request, { token, reading }, given);
         if (wrong !== null) {
-          const form = { nonce, said: Object.fromEntries(given), wrong: wrong.says };
+          const form = { nonce, values: Object.fromEntries(given), wrong: wrong.says };
           return sendStillPage(door, reply, wrong.status, await decidable(door, request, { token, reading }, form));
         }
       }
@@ -136,11 +136,11 @@ async function decidable(
   door: DoorContext,
   request: FastifyRequest,
   { token, reading: { ask, delivery } }: FollowedLink,
-  form: Pick<view.LinkForm, "nonce" | "said" | "wrong">,
+  form: Pick<view.LinkForm, "nonce" | "values" | "wrong">,
 ): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
   const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
-  return { title: view.titleOf(ask), body: html`${view.askMarkup(ask, form.said)}${decision}` };
+  return { title: view.titleOf(ask), body: html`${view.askMarkup(ask, form.values)}${decision}` };
 }
 
 function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -20,7 +20,7 @@ export interface LinkForm {
   nonce: string;
   /** The form asks for the code of the message. */
   asksCode: boolean;
-  said: Readonly<Record<string, string>>;
+  values: Readonly<Record<string, string>>;
   wrong: string | null;
 }
 
@@ -80,12 +80,12 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
  * Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long.
  * With what is ticked in the form so far, secrets have boxes to be ticked.
  */
-export function askMarkup(ask: Request, ticked?: LinkForm["said"]): Markup {
+export function askMarkup(ask: Request, ticked?: LinkForm["values"]): Markup {
   const view = viewOf(ask);
   const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
-  const said = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
-  const words: Content = said.trim() !== "" && html`<blockquote dir="auto">${said}</blockquote>`;
+  const text = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
+  const words: Content = text.trim() !== "" && html`<blockquote dir="auto">${text}</blockquote>`;
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
@@ -142,9 +142,9 @@ export function outcomeMarkup(sentence: string): Markup {
 /** The form that decides: nothing in it is chosen beforehand. */
 export function decisionMarkup(ask: Request, form: LinkForm): Markup {
   const view = viewOf(ask);
-  const { said } = form;
+  const { values } = form;
   const radio = (value: string, label: Content, describes?: string) =>
-    radioMarkup("choice", { value, label, describes, checked: said["choice"] === value });
+    radioMarkup("choice", { value, label, describes, checked: values["choice"] === value });
   const options = view.options.map(({ title, name, description }, i) => {
     const label = ask.form.kind === "approval" ? `Reject: ${title ?? name}` : (title ?? name);
     return radio(`option:${i}`, label, description);
@@ -162,7 +162,7 @@ export function decisionMarkup(ask: Request, form: LinkForm): Markup {
         ${choices}
       </fieldset>`
     }
-    ${takesComment(ask.form.kind, view.shape) ? commentMarkup(said["comment"]) : writtenMarkup(ask, said)}
+    ${takesComment(ask.form.kind, view.shape) ? commentMarkup(values["comment"]) : writtenMarkup(ask, values)}
     ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. Every answer needs them.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
     <div><button type="submit">Send</button></div>
   </form>`;
@@ -185,11 +185,11 @@ function takesComment(kind: Request["form"]["kind"], shape: Shape | null): boole
 }
 
 /** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
-function writtenMarkup(ask: Request, said: LinkForm["said"]): Markup | false {
+function writtenMarkup(ask: Request, values: LinkForm["values"]): Markup | false {
   const { shape } = viewOf(ask);
   if (shape?.is === "choice" || shape?.is === "decision") return false;
-  if (shape?.is !== "object") return textMarkup(ask, shape, said["text"]);
-  return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, said[`field:${i}`]))}`;
+  if (shape?.is !== "object") return textMarkup(ask, shape, values["text"]);
+  return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, values[`field:${i}`]))}`;
 }
 
 function fieldMarkup({ label, description, required, of }: Field, name: string, value = ""): Markup {

@@ -129,7 +129,7 @@ export function missingPage(options: PagesOptions): (request: FastifyRequest, re
   };
 }
 
-/** The app, told which page it may frame. */
+/** The app, with the page that it may frame. */
 function padPage(app: string, origin: string): string {
   return app.replace("</head>", `${html`<meta name="prompt-pad" content="${origin}" />`.text}</head>`);
 }

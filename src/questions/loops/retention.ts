@@ -20,7 +20,7 @@ export const sweepQuestions: Retention = async (ctx) => {
   if (questions.length > 0) await transact(ctx, (tx) => deleteSettledQuestions(tx, questions));
   // point: sweep-between-kinds
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
-  const standings = await transact(ctx, (tx) => deleteOldScores(tx, ROWS_PER_STEP));
+  const scores = await transact(ctx, (tx) => deleteOldScores(tx, ROWS_PER_STEP));
 
   const forgotten = await findForgotten(ctx.db, PARTICIPANTS_KEPT_MS, ROWS_PER_STEP);
   for (const name of forgotten) {
@@ -29,5 +29,5 @@ export const sweepQuestions: Retention = async (ctx) => {
         await eraseParticipant(tx, [name], () => ctx.newId("gone"));
     });
   }
-  return marks || standings || [questions, forgotten].some((rows) => rows.length === ROWS_PER_STEP);
+  return marks || scores || [questions, forgotten].some((rows) => rows.length === ROWS_PER_STEP);
 };

@@ -60,8 +60,8 @@ const NEWEST_ASKS_WITHOUT_EVENTS = asksWithoutEvents(
 
 const ASKS_WITHOUT_EVENTS = asksWithoutEvents(sql`events`, CHANGED_LATELY);
 
-const STANDINGS_OF_NEWEST = 200;
-const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${STANDINGS_OF_NEWEST})`;
+const SCORES_OF_NEWEST = 200;
+const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${SCORES_OF_NEWEST})`;
 
 /** The invariants of questions, of their events, and of the points and badges that people earned by them. */
 export const QUESTION_CHECKS: readonly Check[] = [

@@ -9,7 +9,7 @@ const FOR_EVER = Number.MAX_SAFE_INTEGER;
 const dayOf = (at: Sql) => sql`${at} - ${at} % ${DAY_MS}`;
 const weekOf = (at: Sql) => sql`${at} - (${at} + ${MONDAY_TO_THURSDAY_MS}) % ${WEEK_MS}`;
 
-/** Returns the standings that their person's ledger does not add up to, among those of `people` where it is given. */
+/** Returns the scores that differ from the sum of their person's ledger, among those of `people` if it is given. */
 export function scoresThatDiffer(people: Sql | null): Sql {
   const within = sql`l.person = s.person AND l.at >= s.from_at
     AND l.at < CASE s.period WHEN 'daily' THEN s.from_at + ${DAY_MS} WHEN 'weekly' THEN s.from_at + ${WEEK_MS} ELSE ${FOR_EVER} END`;

@@ -67,7 +67,7 @@ export async function readScores(
   return { top, own: { rank: 1 + ahead, ...own } };
 }
 
-/** Deletes up to `limit` standings of days and weeks that are over; true when there may be more. */
+/** Deletes up to `limit` scores of days and weeks that are over; true when there may be more. */
 export async function deleteOldScores(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM scores WHERE (person, period, from_at) IN

@@ -4,11 +4,11 @@ import { deleteOldInbound } from "../store/deliveries.ts";
 import { deleteRequest, findOutlivedRequests } from "../store/requests.ts";
 
 /** By then no provider says a thing again. */
-const HEARD_KEPT_MS = 30 * DAY_MS;
+const INBOUND_KEPT_MS = 30 * DAY_MS;
 
 /** Deletes requests that have been over for long, and old ids of messages received from providers. */
 export const sweepRequests: Retention = async (ctx) => {
-  const hasMore = await transact(ctx, (tx) => deleteOldInbound(tx, HEARD_KEPT_MS, ROWS_PER_STEP));
+  const hasMore = await transact(ctx, (tx) => deleteOldInbound(tx, INBOUND_KEPT_MS, ROWS_PER_STEP));
   const requests = await findOutlivedRequests(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
   if (requests.length > 0) await transact(ctx, (tx) => deleteRequest(tx, requests));
   return hasMore || requests.length === ROWS_PER_STEP;

@@ -8,16 +8,16 @@ import { shapeOf } from "./schema-shape.ts";
 /** Returns an incoming message as a decision; undefined if it is not clearly one. Never guesses (spec/channels 3.2). */
 export function decisionOfReply(
   ask: Request,
-  { content: said }: Pick<InboundMessage, "content">,
+  { content }: Pick<InboundMessage, "content">,
   code: string,
 ): Decision | null {
-  if ("choice" in said)
-    return ask.form.kind === "value" ? pressedValue(ask, said.choice) : decisionOf(ask, said.choice);
-  return "fields" in said ? filledIn(ask, said.fields) : decisionInWords(ask, said.text, code);
+  if ("choice" in content)
+    return ask.form.kind === "value" ? valueOfChoice(ask, content.choice) : decisionOf(ask, content.choice);
+  return "fields" in content ? filledIn(ask, content.fields) : decisionInWords(ask, content.text, code);
 }
 
 /** Returns the value that a button gives, with the comment that came with it if the schema has one. */
-function pressedValue(ask: Request, choice: Choice): Decision | null {
+function valueOfChoice(ask: Request, choice: Choice): Decision | null {
   const { form } = ask;
   if (form.kind !== "value" || form.schema === null) return null;
   const offered = offeredBy(ask);
@@ -66,24 +66,24 @@ function decisionInWords(ask: Request, words: string, code: string): Decision | 
   // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
   const isOwn = taken.code?.toUpperCase() === code && taken.rest !== "";
   const isYes = ask.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
-  const meant = read(isOwn || isYes ? taken.rest : words);
-  switch (meant.is) {
+  const reading = read(isOwn || isYes ? taken.rest : words);
+  switch (reading.is) {
     case "approve":
       return { kind: "approve" };
     case "reject":
       return {
         kind: "reject",
-        ...(meant.comment !== undefined && { comment: meant.comment }),
-        ...(meant.option !== undefined && { option: meant.option }),
+        ...(reading.comment !== undefined && { comment: reading.comment }),
+        ...(reading.option !== undefined && { option: reading.option }),
       };
     case "option":
       return decisionOf(ask, {
         is: "option",
-        index: optionsOf(ask).findIndex(({ name }) => name === meant.name),
-        ...(meant.comment !== undefined && { text: meant.comment }),
+        index: optionsOf(ask).findIndex(({ name }) => name === reading.name),
+        ...(reading.comment !== undefined && { text: reading.comment }),
       });
     case "text":
-      return ask.form.kind === "value" ? { kind: "value", text: meant.text } : { kind: "reply", text: meant.text };
+      return ask.form.kind === "value" ? { kind: "value", text: reading.text } : { kind: "reply", text: reading.text };
     case "not_understood":
       return null;
   }

@@ -26,7 +26,7 @@ const CODE = "[23456789CDFGHJKMNPQRTVWX]{4}";
 const CODE_FIRST = new RegExp(`^(${CODE})(?:\\s*[,.;:!\\-\\u2013]+)?(?:\\s+|$)`, "i");
 const CODE_LAST = new RegExp(`(?:^|(?:[,;:\\-\\u2013]\\s*|\\s+))(${CODE})[.!]?$`, "i");
 
-/** The words that Twilio takes for carriers unless it is told others; the French ones are Canada's. */
+/** The words that Twilio takes for carriers by default; the French ones are Canada's. */
 const PHONE_COMMANDS: ReadonlyMap<string, PhoneCommand> = new Map([
   ...["stop", "stopall", "unsubscribe", "optout", "arret", "arrete", "arrett"].map(certainly("stop")),
   ...["cancel", "end", "quit", "revoke"].map(possibly("stop")),

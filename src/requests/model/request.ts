@@ -91,14 +91,14 @@ export type Decision =
       option?: string;
       digest?: string;
       /** The same may be done from now on without asking. */
-      standing?: boolean;
-    } & Said)
-  | ({ kind: "reject"; comment?: string; option?: string; digest?: string } & Said)
-  | ({ kind: "reply"; text?: string; option?: string } & Said)
-  | ({ kind: "value"; text: string } & Said);
+      isPermanent?: boolean;
+    } & DecisionContent)
+  | ({ kind: "reject"; comment?: string; option?: string; digest?: string } & DecisionContent)
+  | ({ kind: "reply"; text?: string; option?: string } & DecisionContent)
+  | ({ kind: "value"; text: string } & DecisionContent);
 
 /** The fields that any decision may have: a value, and those of `Besides`. */
-interface Said extends Besides {
+interface DecisionContent extends Besides {
   /** The answer, if a value is requested; else JSON that a program sent with the decision. */
   value?: unknown;
 }

@@ -9,7 +9,7 @@ const MOST_ARGUMENTS = 2;
 const LONGEST_NAME = 30;
 const LONGEST_VALUE = 60;
 const LONGEST_FUNCTION = 60;
-/** Letters, digits and what joins words: such a name can be said in words without hiding anything. */
+/** Letters, digits and what joins words: such a name can stand in a sentence without hiding anything. */
 const IS_SPEAKABLE = /^[A-Za-z][A-Za-z0-9]*(?:(?:_{1,2}|[-.:/])[A-Za-z0-9]+)*$/;
 /** Without its quotes such a text could pass for something else: a number, a switch, or the next argument. */
 const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)$|^[[{"]/i;

@@ -20,7 +20,7 @@ export interface Settled {
 export interface Judged {
   responder: Decider;
   by: CountedDecision["by"];
-  pressed?: DecisionOrigin;
+  origin?: DecisionOrigin;
   decision: Decision;
   at: number;
   /** How people are called in a joint comment. */
@@ -36,7 +36,7 @@ export interface Judged {
  * @throws {Refusal} `not_asked`, `not_counted`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
  */
 export function settle(ask: Request, before: readonly Counted[], next: Judged): Settled {
-  const { responder, decision, at, by, pressed: origin } = next;
+  const { responder, decision, at, by, origin } = next;
   const sinceMs = at - ask.createdAt;
   if (!responder.self && !isAsked(ask.audience, responder, ask.form.kind, sinceMs)) throw new Refusal("not_asked");
   if (decision.kind === "approve" && !responder.self && !isCounted(ask.audience, responder, sinceMs))
@@ -87,7 +87,7 @@ export function settle(ask: Request, before: readonly Counted[], next: Judged): 
           ...(ask.digest !== null && { digest: ask.digest }),
           ...(comment !== undefined && { comment }),
           ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
-          ...(decision.standing && { standing: true }),
+          ...(decision.isPermanent && { standing: true }),
         },
       };
     }

@@ -10,7 +10,7 @@ export interface TaskAskWire {
   about: "review" | "conflict";
 }
 
-/** The task that people are asked about; `wish` is a request of the agent at work on it. */
+/** The task that people are asked about. */
 export interface TaskOfAsk {
   repo: string;
   id: string;

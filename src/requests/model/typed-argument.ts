@@ -119,7 +119,7 @@ function linkOf(text: string): TypedArgument | null {
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** A moment whose zone is said, or a day. */
+/** A moment with a zone, or a day. */
 function dateOf(text: string): TypedArgument | null {
   const [, year, month, day, time] = DATE.exec(text) ?? [];
   if (day === undefined) return null;

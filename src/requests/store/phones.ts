@@ -24,10 +24,10 @@ export async function findPhone(
   on: Queryable,
   kind: PhoneKind,
   number: string,
-): Promise<{ optedOut: boolean; heardAt: number | null; now: number } | undefined> {
+): Promise<{ optedOut: boolean; lastMessageAt: number | null; now: number } | undefined> {
   const row = await first<{ opted_out: number; heard_at: number | null; now: number }>(
     on,
     sql`SELECT opted_out, heard_at, parley_now() AS now FROM phones WHERE kind = ${kind} AND number = ${number}`,
   );
-  return row && { optedOut: row.opted_out === 1, heardAt: row.heard_at, now: row.now };
+  return row && { optedOut: row.opted_out === 1, lastMessageAt: row.heard_at, now: row.now };
 }

@@ -327,7 +327,7 @@ export async function findOutlivedRequests(on: Queryable, keptMs: number, limit:
   return rows.map((row) => row.ask_id);
 }
 
-/** Deletes settled asks with everything that was said and sent about them. */
+/** Deletes settled asks with their decisions and deliveries. */
 export async function deleteRequest(tx: Tx, askIds: readonly string[]): Promise<void> {
   const ids = join([...askIds]);
   for (const table of ["decisions", "deliveries", "request_recipients"] as const) {

@@ -40,7 +40,7 @@ export interface ChildrenSettings {
   env: Readonly<Record<string, string>>;
   clock: Clock;
   /** Called with the text that a failed child wrote to its standard error. */
-  told(text: string): void;
+  onFailure(text: string): void;
 }
 
 const KEPT_READY = 2;
@@ -120,7 +120,7 @@ interface StartedChild extends Child {
   gone: Promise<void>;
 }
 
-function startChild({ address, env, clock, told }: ChildrenSettings, fails: (text: string) => void): StartedChild {
+function startChild({ address, env, clock, onFailure }: ChildrenSettings, fails: (text: string) => void): StartedChild {
   const process_ = spawn(process.execPath, [...OPTIONS.args, ...AS_NODE, PROGRAM], {
     env: { ...env, ...OPTIONS.env },
     stdio: "pipe",
@@ -137,7 +137,7 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
     incoming.end();
     if (life.wasEnded) return;
     const text = stderr() || error?.message || "it ended without a word";
-    told(text);
+    onFailure(text);
     if (!life.hasBegun) fails(text.split("\n").at(0) ?? text);
   });
   say({ type: "begin", address });

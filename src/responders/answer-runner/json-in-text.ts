@@ -11,8 +11,8 @@ const FENCE = "```";
 const BACKSLASH = "\\";
 
 /**
- * Returns the JSON value in what a model said: the whole text, else its first fenced block, else the first balanced
- * value (spec/relay 12). Whatever was said, it is read at most a few hundred times over.
+ * Returns the JSON value in a model's reply: the whole text, else its first fenced block, else the first balanced
+ * value (spec/relay 12). Any text is read at most a few hundred times over.
  */
 export function findJson(text: string): FoundJson {
   const whole = parse(text.trim());

@@ -12,7 +12,7 @@ export interface ToolServer {
   close(): Promise<void>;
 }
 
-/** The tool, or its server, said that it failed. */
+/** The tool, or its server, reported a failure. */
 export class ToolError extends Error {}
 
 const MOST_MESSAGE_BYTES = 10_485_760;

@@ -16,7 +16,7 @@ export interface Reading {
   artifacts?: readonly string[];
   askBack?: string;
   error?: string;
-  /** It said itself that it is not sure enough; what it said is dropped. */
+  /** The model itself is not sure enough; its answer is dropped. */
   isUnsure?: boolean;
   /** The text was longer than it may be. */
   truncated?: boolean;
@@ -155,7 +155,7 @@ function choose(reading: Reading, options: readonly ChoiceOption[]): Reading {
   const { json, text, truncated: _cut, ...rest } = reading;
   const named = isObject(json) ? [json["choice"], json["answer"]] : [json];
   const words = [...named, text].filter((one) => typeof one === "string");
-  // The choice that was named counts, and nothing that was said about it.
+  // The choice that was named counts, and no text about it.
   const chosen = isObject(json) && typeof json["choice"] === "string" ? words.slice(0, 1) : words;
   for (const one of chosen) {
     const option = chosenBy(options, one);

@@ -43,7 +43,7 @@ const USUAL_CALLS = 5;
 const ASK_FOR_LESS = "Ask for a smaller part, such as a single table, file or record.";
 
 /** A reply, its reading, and the prompt that it answers. */
-interface Said {
+interface ReadReply {
   reply: string;
   reading: Reading;
   prompt: Prompt;
@@ -102,7 +102,7 @@ interface Conversation {
   leftMs(): number;
 }
 
-async function converse(conversation: Conversation): Promise<Said> {
+async function converse(conversation: Conversation): Promise<ReadReply> {
   const { order, run } = conversation;
   const role = order.role && roleName(order.role);
   const first = await say(conversation, []);
@@ -116,7 +116,7 @@ async function converse(conversation: Conversation): Promise<Said> {
 async function say(
   { order, run, tools, calls, leftMs }: Conversation,
   errorsToMend: readonly SchemaProblem[],
-): Promise<Said> {
+): Promise<ReadReply> {
   const { offer, decisive, role, maxTokens } = order;
   const { job, options, rounds } = offer;
   const prompt = buildPrompt({
@@ -221,7 +221,7 @@ function endedBy(
 
 /** Returns what the last reply comes to, with what only the server may say of it. */
 function finished(
-  { reading, reply, prompt }: Said,
+  { reading, reply, prompt }: ReadReply,
   order: RunOrder,
   run: RunWith,
   calls: ToolCalls,

@@ -56,7 +56,7 @@ export function openRunner(deps: RunnerDeps): Runner {
     address,
     env: { ...pick(deps.env, ["PATH", "LANG"]), ...key },
     clock: deps.clock,
-    told: (text) =>
+    onFailure: (text) =>
       void deps.redact(text).then((words) => deps.log.warn({ said: words }, "a process of the answer-runner failed")),
   });
   const places = openPlaces(MOST_BUSY, MOST_QUEUED);

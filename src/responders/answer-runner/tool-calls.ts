@@ -84,7 +84,7 @@ export function openCalls(
     async call(shownName, given) {
       const from = deps.clock.monotonic();
       const { ask, job } = rules;
-      const told = (tool: string, outcome: ToolOutcome, bytes: number): void => {
+      const report = (tool: string, outcome: ToolOutcome, bytes: number): void => {
         const ms = Math.round(deps.clock.monotonic() - from);
         deps.observe?.({ is: "tool", tool, outcome, ms, bytes, ask, job });
         deps.log.info(
@@ -94,11 +94,11 @@ export function openCalls(
       };
       try {
         const { outcome, text, tool } = await judged(run, shownName, given);
-        told(tool, outcome, Buffer.byteLength(text));
+        report(tool, outcome, Buffer.byteLength(text));
         return text;
       } catch (error) {
         const tool = tools.find(({ shown }) => shown.name === shownName)?.plan.name ?? "other";
-        told(tool, error instanceof ToolFailure && error.code === "E_TOOL_TIMEOUT" ? "timeout" : "failed", 0);
+        report(tool, error instanceof ToolFailure && error.code === "E_TOOL_TIMEOUT" ? "timeout" : "failed", 0);
         throw error;
       }
     },

@@ -153,7 +153,7 @@ function shownName(name: string, taken: Set<string>): string {
   return shown;
 }
 
-/** Returns what a tool said of its failure, short. */
+/** Returns a tool's own report of its failure, short. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof ToolError) return error.message.slice(0, 300);
   return (error instanceof Error ? error.message : String(error)).slice(0, 300);

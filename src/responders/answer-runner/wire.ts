@@ -50,7 +50,7 @@ export type FromChild =
   | { type: "done"; text: string }
   | { type: "failed"; why: FailedTurn; says: string };
 
-/** `model`: it or its provider; `time`: the limit; `budget`: the parent said no; `ours`: everything else. */
+/** `model`: it or its provider; `time`: the limit; `budget`: the parent refused; `ours`: everything else. */
 export type FailedTurn = "model" | "time" | "budget" | "ours";
 
 /** Returns a message as it goes over the pipe. */

@@ -72,7 +72,7 @@ const PEOPLE_DECIDE = {
 export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
   const unread = loadedFrom(JSON.stringify(PEOPLE_DECIDE), null, { path, clock });
   let loaded = unread;
-  let now: Standing = { state: "missing", problem: null };
+  let now: PolicyFileStatus = { state: "missing", problem: null };
   let seen = "";
   let isOpen = false;
   // One look at a time, so that an edit and a step do not cross.
@@ -128,14 +128,14 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
   };
 }
 
-interface Standing {
+interface PolicyFileStatus {
   state: PolicyFileState;
   problem: string | null;
 }
 
 /** The result of reading the file; fields left out are as before. */
 interface Look {
-  now: Standing;
+  now: PolicyFileStatus;
   loaded?: LoadedPolicy;
   /** The stamp of the version that was looked at. */
   seen?: string;

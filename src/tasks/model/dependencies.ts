@@ -44,13 +44,13 @@ export function concernsDependants(
 ): boolean {
   return (
     before === undefined ||
-    standing(before.state) !== standing(after.state) ||
+    statusForDependants(before.state) !== statusForDependants(after.state) ||
     before.commit !== after.commit ||
     before.startOn !== after.startOn
   );
 }
 
-function standing(state: TaskState): string {
+function statusForDependants(state: TaskState): string {
   const isOpen = statusOfTask(state) === "queued" || statusOfTask(state) === "in-progress";
   return isOpen ? "open" : state;
 }

@@ -43,14 +43,14 @@ export const CONFLICT_FORM: RequestForm = {
 export function reviewDecisionOf({
   option,
   text,
-}: Pick<Outcome, "option" | "text">): { verdict: ReviewDecision; comment: string | null } | null {
+}: Pick<Outcome, "option" | "text">): { decision: ReviewDecision; comment: string | null } | null {
   const named = [REVIEW_FORM, CONFLICT_FORM].flatMap((form) => (form.kind === "reply" ? form.options : []));
   const words = text?.trim() ?? "";
   // A choice that was written out is no comment.
   const comment = words === "" || named.some(({ name, title }) => words === name || words === title) ? null : words;
   const chosen = option ?? (words === REQUEST_CHANGES ? "request_changes" : undefined);
-  if (chosen === "approve" || chosen === "reject") return { verdict: chosen, comment };
-  return comment === null ? null : { verdict: "request_changes", comment };
+  if (chosen === "approve" || chosen === "reject") return { decision: chosen, comment };
+  return comment === null ? null : { decision: "request_changes", comment };
 }
 
 /** The facts about an attempt's result that a reviewer sees. */

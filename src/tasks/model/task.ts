@@ -201,8 +201,8 @@ export interface TaskEvent extends NewTaskEvent {
   attempt: number;
 }
 
-export const REVIEW_VERDICTS = ["approve", "request_changes", "reject"] as const;
-export type ReviewDecision = (typeof REVIEW_VERDICTS)[number];
+export const REVIEW_DECISIONS = ["approve", "request_changes", "reject"] as const;
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
 /** One remark about a line of the work. */
 export interface LineComment {
@@ -213,7 +213,7 @@ export interface LineComment {
 
 export interface Review {
   attempt: number;
-  verdict: ReviewDecision;
+  decision: ReviewDecision;
   comment: string | null;
   comments: readonly LineComment[];
   principal: string;

@@ -9,8 +9,8 @@ const MOST_PENDING_CHARACTERS = 65_536;
 
 /** Receives the updates of an ACP agent in pieces, and reports them as whole messages. */
 export class AcpUpdates {
-  readonly #told: AgentCallbacks;
-  /** Calls of tools that go on, with all that was said of them; their first words name the tool. */
+  readonly #callbacks: AgentCallbacks;
+  /** Calls of tools that go on, with all their updates; their first words name the tool. */
   readonly #calls = new Map<string, { name: string; call: JsonObject }>();
   #kind = "";
   #text = "";
@@ -19,7 +19,7 @@ export class AcpUpdates {
   #isMuted = false;
 
   constructor(callbacks: AgentCallbacks) {
-    this.#told = callbacks;
+    this.#callbacks = callbacks;
   }
 
   /** Ignores updates for a while: an agent that loads a session sends it again from its beginning. */
@@ -48,12 +48,12 @@ export class AcpUpdates {
     }
   }
 
-  /** Returns a call with all that was said of it before: agents do not repeat themselves. */
+  /** Returns a call merged with its earlier updates: agents do not repeat themselves. */
   known(call: JsonObject): { name: string; call: JsonObject } {
     const before = this.#calls.get(textOf(call["toolCallId"]) ?? "");
     if (!before) return { name: toolOf(call), call };
-    const said = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
-    const merged: JsonObject = { ...before.call, ...Object.fromEntries(said) };
+    const present = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
+    const merged: JsonObject = { ...before.call, ...Object.fromEntries(present) };
     const rawInput = { ...objectOf(before.call["rawInput"]), ...objectOf(call["rawInput"]) };
     // "other" says nothing of what it is.
     const kind = call["kind"] === "other" ? before.call["kind"] : merged["kind"];
@@ -63,7 +63,7 @@ export class AcpUpdates {
   /** Reports the gathered text. */
   flush(): void {
     if (this.#kind === "agent_message_chunk" && this.#text.trim() !== "") this.#lastWords = this.#text;
-    if (this.#text.trim() !== "") this.#told.message(shown(this.#text));
+    if (this.#text.trim() !== "") this.#callbacks.message(shown(this.#text));
     this.#text = "";
   }
 
@@ -91,7 +91,7 @@ export class AcpUpdates {
     const { name, call } = known;
     const { status } = call;
     if (isNew) {
-      this.#told.tool({ name, input: call["rawInput"] ?? textOf(call["title"]) });
+      this.#callbacks.tool({ name, input: call["rawInput"] ?? textOf(call["title"]) });
       // The protocol counts no turns; each call of a tool is at least one.
       this.#count({ turns: (this.#usage.turns ?? 0) + 1 });
     }
@@ -101,12 +101,12 @@ export class AcpUpdates {
       return;
     }
     this.#calls.delete(id);
-    this.#told.tool({ name, result: shown(resultOf(call)), isError: status === "failed" });
+    this.#callbacks.tool({ name, result: shown(resultOf(call)), isError: status === "failed" });
   }
 
   #count(usage: AttemptUsage): void {
     this.#usage = { ...this.#usage, ...usage };
-    this.#told.usage(this.#usage);
+    this.#callbacks.usage(this.#usage);
   }
 
   #cost(cost: JsonObject): void {

@@ -24,7 +24,7 @@ export const acp: Agent = {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: AgentCallbacks;
+  readonly #callbacks: AgentCallbacks;
   readonly #interrupt: AbortSignal;
   readonly #rpc: Rpc;
   readonly #files: TreeFiles;
@@ -38,7 +38,7 @@ class Conversation {
   constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks, interrupt: AbortSignal) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = callbacks;
+    this.#callbacks = callbacks;
     this.#interrupt = interrupt;
     this.#files = openTreeFiles(order.tree, order.treeOutside);
     this.#updates = new AcpUpdates(callbacks);
@@ -78,7 +78,7 @@ class Conversation {
     if (met["protocolVersion"] !== ACP_VERSION) return failed("The agent does not speak version 1 of ACP.");
     const lost = await this.#open(objectOf(met["agentCapabilities"]));
     if (lost) return lost;
-    this.#told.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
+    this.#callbacks.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
     let text = this.#order.message;
     for (;;) {
       if (this.#interrupt.aborted) return { is: "interrupted" };
@@ -128,7 +128,7 @@ class Conversation {
     const { mcp, settings } = this.#order;
     if (FLAVOURS[settings.flavour].knowsParley) return [];
     if (objectOf(capabilities["mcpCapabilities"])["http"] !== true) {
-      this.#told.error("The agent does not speak MCP over HTTP, so it cannot ask people by itself.");
+      this.#callbacks.error("The agent does not speak MCP over HTTP, so it cannot ask people by itself.");
       return [];
     }
     const headers = [{ name: "Authorization", value: `Bearer ${mcp.token}` }];
@@ -164,7 +164,7 @@ class Conversation {
     const input = inputOf(objectOf(params["toolCall"]));
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
-      const decision = await this.#told.permission(permissionRequest);
+      const decision = await this.#callbacks.permission(permissionRequest);
       if (decision.allow) continue;
       if (decision.canceled || this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
       this.#reasons.push(`${name} was denied: ${decision.why}`);
@@ -194,7 +194,7 @@ class Conversation {
     this.#granted.delete(deed.resource);
     if (!isGranted) {
       const input = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
-      const decision = await this.#told.permission(input);
+      const decision = await this.#callbacks.permission(input);
       if (!decision.allow) throw new RpcError(DENIED, decision.why);
     }
     await this.#files.write(path, content);

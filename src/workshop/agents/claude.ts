@@ -69,7 +69,7 @@ async function launch(order: AgentOrder): Promise<Launch> {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: AgentCallbacks;
+  readonly #callbacks: AgentCallbacks;
   /** Ids of the model's replies: each is a turn, however many lines it comes in. */
   readonly #turns = new Set<string>();
   /** Names of the tools whose results are awaited, by call. */
@@ -81,7 +81,7 @@ class Conversation {
   constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = callbacks;
+    this.#callbacks = callbacks;
   }
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {
@@ -139,17 +139,20 @@ class Conversation {
   #system(message: JsonObject): undefined {
     if (message["subtype"] !== "init") return;
     this.#hasBegun = true;
-    this.#told.session(textOf(message["session_id"]) ?? this.#order.sessionId, textOf(message["claude_code_version"]));
+    this.#callbacks.session(
+      textOf(message["session_id"]) ?? this.#order.sessionId,
+      textOf(message["claude_code_version"]),
+    );
   }
 
   #assistant(agentMessage: JsonObject): undefined {
     const message = objectOf(agentMessage["message"]);
     for (const part of objectsOf(message["content"])) {
       const text = textOf(part["text"]) ?? textOf(part["thinking"]);
-      if (text?.trim()) this.#told.message(shown(text));
+      if (text?.trim()) this.#callbacks.message(shown(text));
       const name = textOf(part["name"]);
       if (part["type"] !== "tool_use" || name === undefined) continue;
-      this.#told.tool({ name, input: part["input"] });
+      this.#callbacks.tool({ name, input: part["input"] });
       if (this.#calls.size >= MOST_CALLS) this.#calls.clear();
       this.#calls.set(textOf(part["id"]) ?? "", name);
     }
@@ -157,7 +160,7 @@ class Conversation {
     // A message of a subagent does not count as a turn of the agent.
     if (id === undefined || textOf(agentMessage["parent_tool_use_id"]) !== undefined || this.#turns.has(id)) return;
     this.#turns.add(id);
-    this.#told.usage({ turns: this.#turns.size });
+    this.#callbacks.usage({ turns: this.#turns.size });
   }
 
   #results(message: JsonObject): undefined {
@@ -170,7 +173,11 @@ class Conversation {
           .map(({ text }) => textOf(text) ?? "")
           .join("\n");
       const id = textOf(part["tool_use_id"]) ?? "";
-      this.#told.tool({ name: this.#calls.get(id) ?? id, result: shown(result), isError: part["is_error"] === true });
+      this.#callbacks.tool({
+        name: this.#calls.get(id) ?? id,
+        result: shown(result),
+        isError: part["is_error"] === true,
+      });
       this.#calls.delete(id);
     }
   }
@@ -187,15 +194,15 @@ class Conversation {
 
   async #decide(id: string, tool: string, input: JsonObject): Promise<void> {
     this.#pending += 1;
-    const reply = await this.#verdict(tool, input).catch((error: unknown) => denial(String(error)));
+    const reply = await this.#permissionResult(tool, input).catch((error: unknown) => denial(String(error)));
     this.#pending -= 1;
     this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: reply } });
   }
 
-  async #verdict(tool: string, input: JsonObject): Promise<JsonObject> {
+  async #permissionResult(tool: string, input: JsonObject): Promise<JsonObject> {
     if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
     if (tool === ASKING_TOOL) return this.#answers(input);
-    const decision = await this.#told.permission(claudePermission(tool, input, this.#order.tree));
+    const decision = await this.#callbacks.permission(claudePermission(tool, input, this.#order.tree));
     return decision.allow ? { behavior: "allow", updatedInput: input } : denial(decision.why);
   }
 
@@ -203,7 +210,7 @@ class Conversation {
   async #answers(input: JsonObject): Promise<JsonObject> {
     const questions = objectsOf(input["questions"]).map(claudeQuestion);
     if (questions.length === 0) return denial("The call holds no question.");
-    const given = await Promise.all(questions.map((question) => this.#told.question(question)));
+    const given = await Promise.all(questions.map((question) => this.#callbacks.question(question)));
     const whyNot = given.find((one) => "none" in one);
     if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);
     const texts = given.map((one, i) => ("none" in one ? `(no answer: ${one.why})` : chosenIn(questions[i], one.text)));
@@ -213,7 +220,7 @@ class Conversation {
 
   #result(message: JsonObject): AgentEnd {
     const usage = usageOf(message);
-    this.#told.usage(usage);
+    this.#callbacks.usage(usage);
     const summary = textOf(message["result"]);
     if (message["is_error"] !== true && message["subtype"] === "success") {
       return { is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };

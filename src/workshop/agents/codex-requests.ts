@@ -12,7 +12,7 @@ const MOST_CHANGES = 1000;
 
 /** Answers the requests that Codex sends to its client (spec/assignment 7). */
 export class CodexRequests {
-  readonly #told: AgentCallbacks;
+  readonly #callbacks: AgentCallbacks;
   readonly #tree: string;
   readonly #explain: (why: string) => void;
   /** Changes of files that are being made, by the item they belong to: a request names the item alone. */
@@ -20,7 +20,7 @@ export class CodexRequests {
 
   /** `explain` sends the model the reason of a denial: the answer itself has no field for it. */
   constructor(callbacks: AgentCallbacks, tree: string, explain: (why: string) => void) {
-    this.#told = callbacks;
+    this.#callbacks = callbacks;
     this.#tree = tree;
     this.#explain = explain;
   }
@@ -41,7 +41,7 @@ export class CodexRequests {
       case "item/commandExecution/requestApproval":
         return this.#decision([commandPermission(params, this.#tree)]);
       case "item/fileChange/requestApproval":
-        return this.#decision(this.#fileWishes(params));
+        return this.#decision(this.#filePermissions(params));
       case "item/permissions/requestApproval":
         return this.#permissions(params);
       case "item/tool/requestUserInput":
@@ -56,7 +56,7 @@ export class CodexRequests {
   /** Accepts a request of several parts only if each part is allowed. */
   async #decision(permissions: readonly PermissionRequest[]): Promise<JsonObject> {
     for (const permission of permissions) {
-      const decision = await this.#told.permission(permission);
+      const decision = await this.#callbacks.permission(permission);
       if (decision.allow) continue;
       if (!decision.canceled) this.#explain(decision.why);
       return { decision: decision.canceled ? "cancel" : "decline" };
@@ -64,7 +64,7 @@ export class CodexRequests {
     return { decision: permissions.length > 0 ? "accept" : "decline" };
   }
 
-  #fileWishes(params: JsonObject): PermissionRequest[] {
+  #filePermissions(params: JsonObject): PermissionRequest[] {
     const changes = this.#changes.get(textOf(params["itemId"]) ?? "") ?? [];
     const root = textOf(params["grantRoot"]);
     // A root would be open for the rest of the session, which nobody can look at.
@@ -89,14 +89,14 @@ export class CodexRequests {
       action: "tool",
       resource: "request_permissions",
     };
-    const { allow } = await this.#told.permission(permission);
+    const { allow } = await this.#callbacks.permission(permission);
     const asked = Object.entries(permissions).filter(([, value]) => value !== null);
     return { permissions: allow ? Object.fromEntries(asked) : {}, scope: "turn" };
   }
 
   async #userInput(params: JsonObject): Promise<JsonObject> {
     const questions = objectsOf(params["questions"]);
-    const given = await Promise.all(questions.map((question) => this.#told.question(codexQuestion(question))));
+    const given = await Promise.all(questions.map((question) => this.#callbacks.question(codexQuestion(question))));
     const answers = questions.flatMap((question, i) => {
       const one = given[i];
       const id = textOf(question["id"]);
@@ -114,13 +114,13 @@ export class CodexRequests {
     if (fields.length === 0) {
       const input = { message, serverName: server };
       const permission: PermissionRequest = { tool: `mcp:${server}`, input, action: "tool", resource: `mcp:${server}` };
-      const decision = await this.#told.permission(permission);
+      const decision = await this.#callbacks.permission(permission);
       const action = decision.allow ? "accept" : decision.canceled ? "cancel" : "decline";
       return { action, content: decision.allow ? {} : null, _meta: null };
     }
     const content: Record<string, unknown> = {};
     for (const [name, field] of fields) {
-      const given = await this.#told.question(fieldQuestion(message, name, objectOf(field)));
+      const given = await this.#callbacks.question(fieldQuestion(message, name, objectOf(field)));
       if ("none" in given) return { action: "decline", content: null, _meta: null };
       content[name] = valueOf(given.text, objectOf(field));
     }

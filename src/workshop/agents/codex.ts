@@ -56,7 +56,7 @@ function configOf(env: AgentOrder["env"]): string {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: AgentCallbacks;
+  readonly #callbacks: AgentCallbacks;
   readonly #rpc: Rpc;
   readonly #requests: CodexRequests;
   #thread = "";
@@ -68,7 +68,7 @@ class Conversation {
   constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
-    this.#told = callbacks;
+    this.#callbacks = callbacks;
     this.#requests = new CodexRequests(callbacks, order.tree, (why) => this.#explain(why));
     const request = (method: string, params: JsonObject) => this.#requests.answer(method, params);
     this.#rpc = new Rpc(
@@ -108,7 +108,7 @@ class Conversation {
       ? this.#rpc.request("thread/start", how)
       : this.#rpc.request("thread/resume", { threadId: resume, ...how }).catch(lostSession));
     this.#thread = textOf(objectOf(thread)["id"]) ?? "";
-    this.#told.session(this.#thread, /\/(\d[\w.-]*)/.exec(textOf(userAgent) ?? "")?.[1]);
+    this.#callbacks.session(this.#thread, /\/(\d[\w.-]*)/.exec(textOf(userAgent) ?? "")?.[1]);
     if (interrupt.aborted) return this.#end.resolve({ is: "interrupted" });
     const { turn } = await this.#rpc.request("turn/start", {
       threadId: this.#thread,
@@ -148,9 +148,10 @@ class Conversation {
     else if (method === "item/completed") this.#finished(item);
     else if (method === "item/fileChange/patchUpdated") this.#noteChanges(textOf(params["itemId"]), params["changes"]);
     else if (method === "thread/tokenUsage/updated") this.#count(objectOf(objectOf(params["tokenUsage"])["total"]));
-    else if (method === "error") this.#told.error(shown(textOf(objectOf(params["error"])["message"]) ?? "an error"));
+    else if (method === "error")
+      this.#callbacks.error(shown(textOf(objectOf(params["error"])["message"]) ?? "an error"));
     else if (/^(warning|configWarning|guardianWarning)$/.test(method)) {
-      this.#told.error(shown(textOf(params["message"]) ?? textOf(params["summary"]) ?? method));
+      this.#callbacks.error(shown(textOf(params["message"]) ?? textOf(params["summary"]) ?? method));
     }
   }
 
@@ -158,7 +159,7 @@ class Conversation {
     const id = textOf(item["id"]);
     if (item["type"] === "fileChange") this.#noteChanges(id, item["changes"]);
     const use = useOf(item);
-    if (use) this.#told.tool(use);
+    if (use) this.#callbacks.tool(use);
   }
 
   #noteChanges(id: string | undefined, changes: unknown): void {
@@ -172,11 +173,11 @@ class Conversation {
       const summary = Array.isArray(item["summary"]) ? item["summary"].filter((one) => typeof one === "string") : [];
       const text = textOf(item["text"]) ?? summary.join("\n");
       if (type === "agentMessage") this.#lastWords = text;
-      if (text.trim() !== "") this.#told.message(shown(text));
+      if (text.trim() !== "") this.#callbacks.message(shown(text));
       return;
     }
     const use = useOf(item);
-    if (use) this.#told.tool({ name: use.name, ...resultOf(item) });
+    if (use) this.#callbacks.tool({ name: use.name, ...resultOf(item) });
   }
 
   #count(total: JsonObject): void {
@@ -186,7 +187,7 @@ class Conversation {
       ...(inputTokens !== undefined && { inputTokens }),
       ...(outputTokens !== undefined && { outputTokens }),
     };
-    this.#told.usage(this.#usage);
+    this.#callbacks.usage(this.#usage);
   }
 
   #completed(turn: JsonObject): void {

@@ -15,7 +15,7 @@ const TESTED: Readonly<Record<string, readonly string[]>> = {
   opencode: ["1.18.33"],
 };
 const TELLS_WITHIN_MS = 10_000;
-const MOST_TOLD = 4096;
+const MOST_OUTPUT_CHARS = 4096;
 
 /** An agent of the settings, as found on this machine. */
 export interface FoundAgent {
@@ -82,7 +82,9 @@ async function versionOf(program: string, path: string, clock: Clock): Promise<s
       stdio: ["ignore", "pipe", "ignore"],
     });
     let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(0, MOST_TOLD)));
+    child.stdout
+      .setEncoding("utf8")
+      .on("data", (text: string) => (output = (output + text).slice(0, MOST_OUTPUT_CHARS)));
     const ended = new Promise<void>((resolve) => {
       child.on("error", () => resolve());
       child.on("close", () => resolve());

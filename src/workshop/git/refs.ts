@@ -86,7 +86,7 @@ export async function takeRef(
       return before;
     }
     try {
-      if (before !== null) await keepRef(repo, gitDir, `${ref}-${before.slice(0, ASIDE_DIGITS)}`, before);
+      if (before !== null) await keepRef(repo, gitDir, `${ref}-${before.slice(0, KEPT_REF_DIGITS)}`, before);
       await moveRef(repo, gitDir, ref, { from: before, to: value });
       return value;
     } catch (error) {
@@ -101,7 +101,7 @@ export async function removeRef(repo: Repository, gitDir: string, ref: string, v
   await updateRef(repo, gitDir, ref, ["-d", "--end-of-options", ref, value]);
 }
 
-const ASIDE_DIGITS = 12;
+const KEPT_REF_DIGITS = 12;
 
 /** A ref is locked for as long as it takes to write a line; what is older was left by a git that was killed. */
 const STALE_LOCK_MS = 20_000;

@@ -97,7 +97,7 @@ const ENVIRONMENT = {
   GIT_DEFAULT_REF_FORMAT: "files",
 };
 
-/** Returns what git said; a code that is neither 0 nor allowed is a failure. @throws {GitFailure} */
+/** Returns git's output; a code that is neither 0 nor allowed is a failure. @throws {GitFailure} */
 export async function git(args: readonly string[], call: GitCall = {}): Promise<GitReply> {
   const child = start(args, call);
   feed(child, call.input);
@@ -110,7 +110,7 @@ export async function git(args: readonly string[], call: GitCall = {}): Promise<
   return { code: ended.code, stdout, stderr: ended.stderr, isCut };
 }
 
-/** Returns what git said as text, without the last line's end. @throws {GitFailure} */
+/** Returns git's output as text, without the last line's end. @throws {GitFailure} */
 export async function gitText(args: readonly string[], call: GitCall = {}): Promise<string> {
   const { stdout } = await git(args, call);
   return stdout.toString("utf8").replace(/\n$/, "");
@@ -224,7 +224,7 @@ function ending(child: ChildProcessWithoutNullStreams): Promise<{ code: number |
   });
 }
 
-/** Returns everything that was said, up to a limit at which the child is ended. */
+/** Returns the whole output, up to a limit at which the child is ended. */
 async function collect(
   child: ChildProcessWithoutNullStreams,
   mostBytes: number,

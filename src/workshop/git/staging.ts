@@ -10,7 +10,7 @@ export interface Left {
   indexFile: string;
   /** The commit that the attempt started from. */
   start: string;
-  /** Paths that stayed out before the agent began, as the setup command may have made: nothing is said of them. */
+  /** Paths that stayed out before the agent began, as the setup command may have made: they are not reported. */
   before?: LeftOut;
 }
 

@@ -7,7 +7,7 @@ const FILE = ".gitmodules";
 const RUNS = /^(?:[A-Za-z0-9][A-Za-z0-9+.-]*::|-|!)/;
 
 /**
- * Returns a sentence for each entry of a commit's `.gitmodules` by which a git that is told to update submodules could be
+ * Returns a sentence for each entry of a commit's `.gitmodules` by which a git that updates submodules could be
  * made to run a program. Parley itself updates no submodule; a person who takes the work over may.
  */
 export async function submoduleWarnings(

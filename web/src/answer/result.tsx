@@ -111,9 +111,9 @@ function Bars(props: { options: readonly string[]; votes: Record<string, number>
 
 function Voices({ results, yours }: { results: QuestionResults; yours: string | undefined }) {
   if (!results.responses) return <p class="muted">{text.result.notShared}</p>;
-  const said = results.responses.map((one) => one.answer ?? "");
-  const own = yours === undefined ? -1 : said.indexOf(yours);
-  const others = said.filter((_, index) => index !== own);
+  const answers = results.responses.map((one) => one.answer ?? "");
+  const own = yours === undefined ? -1 : answers.indexOf(yours);
+  const others = answers.filter((_, index) => index !== own);
   return (
     <ul class={styles.voices} aria-label={text.result.others}>
       {yours !== undefined && (

@@ -7,7 +7,7 @@ import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { Paged, askRow, Block, Line, MoreOf, Said, ToAsk, ToJob } from "./relay-parts.tsx";
+import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
@@ -61,7 +61,7 @@ function OneAsk({ id }: { id: string }) {
           [text.asks.id, <code>{data.id}</code>],
         ]}
       />
-      <Said label={text.asks.said} value={{ ...data.meta, ...(data.envelope && { context: data.envelope }) }} />
+      <Output label={text.asks.context} value={{ ...data.meta, ...(data.envelope && { context: data.envelope }) }} />
       <Stages of={data} />
       <Section title={text.asks.answer}>
         {data.answer ? <AnswerFacts of={data.answer} /> : <p class="muted">{text.asks.noAnswer}</p>}
@@ -110,10 +110,10 @@ export function AnswerFacts({ of: answer }: { of: Answer }) {
       )}
       {answer.truncated && <p class="muted">{text.asks.truncated}</p>}
       <Line parts={[text.askState({ ...answer, stage: "people" }), moment(answer.at)]} />
-      <Said label={text.asks.json} value={answer.json} />
-      <Said label={text.asks.trace} value={answer.policy_trace} />
-      <Said label={text.asks.attestation} value={answer.attestation} />
-      <Said label={text.asks.artifacts} value={answer.artifacts} />
+      <Output label={text.asks.json} value={answer.json} />
+      <Output label={text.asks.trace} value={answer.policy_trace} />
+      <Output label={text.asks.attestation} value={answer.attestation} />
+      <Output label={text.asks.artifacts} value={answer.artifacts} />
     </>
   );
 }

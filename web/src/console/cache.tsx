@@ -6,7 +6,7 @@ import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
 import { ConfirmButton, moment, Problem, useAction } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { Line, Said } from "./relay-parts.tsx";
+import { Line, Output } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Cached } from "./relay-wire.ts";
@@ -89,7 +89,7 @@ function OneDecision({ of: one }: { of: Cached }) {
           `${text.cache.until} ${moment(one.expires_at)}`,
         ]}
       />
-      {one.text !== null && <Said label={text.asks.json} value={one.json} />}
+      {one.text !== null && <Output label={text.asks.json} value={one.json} />}
     </div>
   );
 }

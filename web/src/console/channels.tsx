@@ -58,7 +58,7 @@ function OneChannel({ channel, me }: { channel: ChannelState; me: string }) {
           [
             text.channels.lastFailed,
             <>
-              {timed(failed_at)} {failed_at !== null && error !== null && text.channels.said(error)}
+              {timed(failed_at)} {failed_at !== null && error !== null && text.channels.reason(error)}
             </>,
           ],
           [text.channels.retrying, String(retrying)],

@@ -6,7 +6,7 @@ import type { PageProps } from "./page-props.ts";
 import relayStyles from "./relay.module.css";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { Paged, hrefOf, jobRow, Line, MoreOf, Said } from "./relay-parts.tsx";
+import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./relay-parts.tsx";
 import { text } from "./relay-text.ts";
 import type { Job, JobEvent, JobState } from "./relay-wire.ts";
 import { text as consoleText } from "./text.ts";
@@ -66,10 +66,10 @@ function OneJob({ job }: { job: Job }) {
             : [[text.jobs.place, [job.env, job.repo].filter(Boolean).join(", ")] as const]),
         ]}
       />
-      <Said label={text.jobs.labels} value={job.labels} />
-      <Said label={text.jobs.spec} value={job.spec} />
-      <Said label={text.jobs.result} value={job.result} />
-      <Said label={text.jobs.artifacts} value={job.artifacts} />
+      <Output label={text.jobs.labels} value={job.labels} />
+      <Output label={text.jobs.spec} value={job.spec} />
+      <Output label={text.jobs.result} value={job.result} />
+      <Output label={text.jobs.artifacts} value={job.artifacts} />
       <AsksOf job={job.id} />
       <Events job={job} />
     </Detail>

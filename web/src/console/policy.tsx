@@ -208,11 +208,11 @@ function OneGrant({ of: one }: { of: Grant }) {
 
 function Tester() {
   const [words, setWords] = useState<PolicyWords>({});
-  const [said, setSaid] = useState<readonly string[] | null>(null);
+  const [explanation, setExplanation] = useState<readonly string[] | null>(null);
   const look = useAction(async () => {
-    setSaid(null);
+    setExplanation(null);
     const given = Object.entries(words).filter(([, value]) => value.trim() !== "");
-    setSaid((await api.tryPolicy(Object.fromEntries(given))).words);
+    setExplanation((await api.tryPolicy(Object.fromEntries(given))).words);
   });
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -246,7 +246,7 @@ function Tester() {
         </div>
       </form>
       <Problem error={look.error} />
-      <div role="status">{said && <Block label={text.policy.verdict} words={said.join("\n")} />}</div>
+      <div role="status">{explanation && <Block label={text.policy.result} words={explanation.join("\n")} />}</div>
     </Section>
   );
 }

@@ -96,7 +96,7 @@ interface Pages {
 }
 
 /** The output of a program, whole; nothing where it is empty. */
-export function Said({ label, value }: { label: string; value: unknown }) {
+export function Output({ label, value }: { label: string; value: unknown }) {
   if (isNothing(value)) return null;
   return (
     <details class={relayStyles.more}>

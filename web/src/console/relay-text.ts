@@ -116,7 +116,7 @@ export const text = {
     sharedBy: "Asks that share this answer",
     digest: "Digest people were shown",
     public: "Put to the public",
-    said: "What came with it",
+    context: "What came with it",
     stages: "Stages",
     noStages: "No stage has finished with it yet.",
     took: (ms: number) => duration4(ms),
@@ -236,7 +236,7 @@ export const text = {
     },
     any: "Not said",
     run: "Try",
-    verdict: "Verdict",
+    result: "Verdict",
     file: "The file",
   },
 

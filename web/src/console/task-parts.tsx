@@ -4,7 +4,7 @@ import { taskHref } from "./task-api.ts";
 import { text } from "./task-text.ts";
 import taskStyles from "./tasks.module.css";
 
-/** Said for as long as it is so. */
+/** Shown for as long as it is so. */
 export function SandboxNotice({ says }: { says: string | null | undefined }) {
   if (!says) return null;
   return (

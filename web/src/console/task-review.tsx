@@ -11,7 +11,7 @@ import { TaskChanges } from "./task-changes.tsx";
 import { text } from "./task-text.ts";
 import taskStyles from "./tasks.module.css";
 
-type Verdict = NewReview["verdict"];
+type ReviewDecision = NewReview["verdict"];
 
 interface Draft {
   comment: string;
@@ -29,10 +29,10 @@ export interface Reviewed {
   send: (review: NewReview) => Promise<void>;
 }
 
-const VERDICTS: readonly { verdict: Verdict; key: string; kind: string }[] = [
-  { verdict: "approve", key: "a", kind: "primary" },
-  { verdict: "request_changes", key: "c", kind: "" },
-  { verdict: "reject", key: "r", kind: "alarm" },
+const DECISIONS: readonly { decision: ReviewDecision; key: string; kind: string }[] = [
+  { decision: "approve", key: "a", kind: "primary" },
+  { decision: "request_changes", key: "c", kind: "" },
+  { decision: "reject", key: "r", kind: "alarm" },
 ];
 
 /**
@@ -41,16 +41,16 @@ const VERDICTS: readonly { verdict: Verdict; key: string; kind: string }[] = [
  */
 export function TaskReview({ of }: { of: Reviewed }) {
   const [draft, change] = useDraft(of);
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [decision, setDecision] = useState<ReviewDecision | null>(null);
   const [place, setPlace] = useState<{ path: string; line: number | undefined } | null>(null);
-  const send = useAction(async (said: Verdict) => {
+  const send = useAction(async (chosen: ReviewDecision) => {
     const comment = draft.comment.trim();
     const more = {
       ...(comment !== "" && { comment }),
       ...(draft.comments.length > 0 && { comments: draft.comments }),
     };
-    await of.send({ verdict: said, attempt: of.attempt, ...more });
-    setVerdict(null);
+    await of.send({ verdict: chosen, attempt: of.attempt, ...more });
+    setDecision(null);
     change({ comment: "", comments: [] });
   });
 
@@ -68,20 +68,20 @@ export function TaskReview({ of }: { of: Reviewed }) {
       </Section>
       <Section title={text.review.title}>
         {draft.comments.length > 0 && <p role="status">{text.review.remarks(draft.comments.length)}</p>}
-        <Verdicts onChoose={setVerdict} />
+        <DecisionButtons onChoose={setDecision} />
       </Section>
       <Confirm
-        verdict={verdict}
+        decision={decision}
         draft={draft}
         error={send.error}
         isBusy={send.isBusy}
         onComment={(comment) => change({ ...draft, comment })}
-        onClose={() => setVerdict(null)}
+        onClose={() => setDecision(null)}
         onConfirm={() => {
-          if (!verdict) return;
+          if (!decision) return;
           const hasWords = draft.comment.trim() !== "" || draft.comments.length > 0;
-          if (verdict === "request_changes" && !hasWords) return announce(text.review.wanted);
-          void send.run(verdict);
+          if (decision === "request_changes" && !hasWords) return announce(text.review.wanted);
+          void send.run(decision);
         }}
       />
       <CommentOn
@@ -97,13 +97,13 @@ export function TaskReview({ of }: { of: Reviewed }) {
 }
 
 /** A button and a key for each of them. */
-function Verdicts({ onChoose }: { onChoose: (verdict: Verdict) => void }) {
-  useKeys(Object.fromEntries(VERDICTS.map(({ verdict, key }) => [key, () => onChoose(verdict)])));
+function DecisionButtons({ onChoose }: { onChoose: (decision: ReviewDecision) => void }) {
+  useKeys(Object.fromEntries(DECISIONS.map(({ decision, key }) => [key, () => onChoose(decision)])));
   return (
     <div class={taskStyles.verdicts}>
-      {VERDICTS.map(({ verdict, key, kind }) => (
-        <button key={verdict} type="button" class={kind} aria-keyshortcuts={key} onClick={() => onChoose(verdict)}>
-          {text.review[verdict]}
+      {DECISIONS.map(({ decision, key, kind }) => (
+        <button key={decision} type="button" class={kind} aria-keyshortcuts={key} onClick={() => onChoose(decision)}>
+          {text.review[decision]}
         </button>
       ))}
     </div>
@@ -128,7 +128,7 @@ function useDraft({ repo, id, attempt }: Reviewed): [Draft, (draft: Draft) => vo
 }
 
 function Confirm(props: {
-  verdict: Verdict | null;
+  decision: ReviewDecision | null;
   draft: Draft;
   error: unknown;
   isBusy: boolean;
@@ -136,21 +136,21 @@ function Confirm(props: {
   onClose: () => void;
   onConfirm: () => void;
 }) {
-  const { verdict, draft } = props;
-  const kind = VERDICTS.find((one) => one.verdict === verdict)?.kind ?? "";
-  const deliberate = useDeliberate(verdict);
-  const isWanted = verdict === "request_changes" && draft.comments.length === 0;
+  const { decision, draft } = props;
+  const kind = DECISIONS.find((one) => one.decision === decision)?.kind ?? "";
+  const deliberate = useDeliberate(decision);
+  const isWanted = decision === "request_changes" && draft.comments.length === 0;
   return (
-    <Dialog title={verdict ? text.review.titles[verdict] : ""} open={verdict !== null} onClose={props.onClose}>
-      {verdict && (
+    <Dialog title={decision ? text.review.titles[decision] : ""} open={decision !== null} onClose={props.onClose}>
+      {decision && (
         <form
           class={styles.section}
           onSubmit={(event) => {
             event.preventDefault();
-            if (deliberate.isMeant()) props.onConfirm();
+            if (deliberate.isDeliberate()) props.onConfirm();
           }}
         >
-          <p class="muted">{text.review.hints[verdict]}</p>
+          <p class="muted">{text.review.hints[decision]}</p>
           {draft.comments.length > 0 && <p>{text.review.remarks(draft.comments.length)}</p>}
           <TextField
             label={isWanted ? text.review.wanted : text.review.comment}
@@ -166,7 +166,7 @@ function Confirm(props: {
             aria-disabled={props.isBusy || !deliberate.settled}
             onPointerDown={deliberate.onPointerDown}
           >
-            {text.review[verdict]}
+            {text.review[decision]}
           </button>
         </form>
       )}
@@ -174,7 +174,7 @@ function Confirm(props: {
   );
 }
 
-/** Says something about a line: the one that was pressed, or one that is named here. */
+/** Comments on a line: the one that was chosen, or one that is named here. */
 function CommentOn(props: {
   place: { path: string; line: number | undefined } | null;
   onClose: () => void;

@@ -3,7 +3,7 @@ import type { Task, TaskEvent, TaskReview, WholeTask } from "@parley/sdk/tasks";
 import { count, duration, number } from "../format.ts";
 
 type TaskState = Task["state"];
-type Verdict = TaskReview["verdict"];
+type ReviewDecision = TaskReview["verdict"];
 type Usage = NonNullable<WholeTask["attempts"][number]["usage"]>;
 
 const STATES: Record<TaskState, string> = {
@@ -21,7 +21,7 @@ const STATES: Record<TaskState, string> = {
   failed: "Failed",
   canceled: "Canceled",
 };
-const VERDICTS: Record<Verdict, string> = {
+const DECISIONS: Record<ReviewDecision, string> = {
   approve: "approved it",
   request_changes: "asked for changes",
   reject: "rejected it",
@@ -99,7 +99,7 @@ export const text = {
     asks: "Questions asked",
     noAsks: "Nobody was asked.",
     reviews: "Reviews",
-    reviewed: (by: string | null | undefined, verdict: Verdict) => `${by ?? "Somebody"} ${VERDICTS[verdict]}`,
+    reviewed: (by: string | null | undefined, decision: ReviewDecision) => `${by ?? "Somebody"} ${DECISIONS[decision]}`,
     onLine: (path: string, line: number) => `${path}, line ${number(line)}`,
     cancel: "Cancel the task",
     cancelTitle: "Cancel this task?",
@@ -125,7 +125,7 @@ export const text = {
     allowed: "Allowed",
     denied: (why: string) => (why === "" ? "Denied" : `Denied: ${why}`),
     unanswered: (why: string) => (why === "" ? "No answer" : `No answer: ${why}`),
-    said: (by: string, words: string) => (by === "" ? words : `${by}: ${words}`),
+    answer: (by: string, words: string) => (by === "" ? words : `${by}: ${words}`),
   },
 
   usage: ({ turns, inputTokens, outputTokens, costUsd, workMs }: Usage): string =>
@@ -176,12 +176,12 @@ export const text = {
       approve: "Approve this work?",
       request_changes: "Ask for changes?",
       reject: "Reject this work?",
-    } as Record<Verdict, string>,
+    } as Record<ReviewDecision, string>,
     hints: {
       approve: "Its commit stays as it is. Tasks that wait for it to be approved start.",
       request_changes: "The agent goes on with what it has done, and is told your comments.",
       reject: "Its branch goes. Tasks that build on it stay blocked until it is done again.",
-    } as Record<Verdict, string>,
+    } as Record<ReviewDecision, string>,
     comment: "Comment (optional)",
     wanted: "Say what is to change, here or on a line.",
     remarks: (n: number) => (n === 0 ? "" : `${count(n, "comment", "comments")} on lines go with it.`),
@@ -237,7 +237,7 @@ export function eventText(event: TaskEvent): string {
     case "answer":
       if (event["allow"] === true) return text.log.allowed;
       if (event["allow"] === false) return text.log.denied(word("why"));
-      return word("text") === "" ? text.log.unanswered(word("why")) : text.log.said(word("by"), word("text"));
+      return word("text") === "" ? text.log.unanswered(word("why")) : text.log.answer(word("by"), word("text"));
     case "usage":
       return text.usage(event as Usage);
     default:

@@ -171,7 +171,7 @@ export const text = {
     },
     lastSent: "Last message taken",
     lastFailed: "Last message given up",
-    said: (error: string) => `(${error})`,
+    reason: (error: string) => `(${error})`,
     retrying: "Being tried again",
     setUp: {
       push: "Devices are turned on under You, in the web app. Push services need no account.",

@@ -10,7 +10,7 @@ import { EditArguments, type Edited, editedArguments } from "./edit-arguments.ts
 import { Approvals } from "./outcome.tsx";
 import { Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
-import { WishWords } from "./task-wish.tsx";
+import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
 import type { AskOption, WholeAsk } from "./wire.ts";
 
@@ -34,18 +34,18 @@ export function Approval({ ask }: { ask: WholeAsk }) {
     document.getElementById("kwargs")?.focus();
   };
 
-  const choose = (option: AskOption, pressedRight: boolean): void => {
-    const isMeant = deliberate.isMeant();
-    if (!option.interactive && !isMeant) return;
+  const choose = (option: AskOption, isOnRight: boolean): void => {
+    const isDeliberate = deliberate.isDeliberate();
+    if (!option.interactive && !isDeliberate) return;
     if (!option.interactive) return void deciding.send(rejection(ask, draft, option));
     if (!draft.comment && option.prompt_fill !== null) change({ comment: option.prompt_fill });
-    setIntent({ approve: false, option, pressedRight });
+    setIntent({ approve: false, option, isOnRight });
   };
 
   return (
     <div class={styles.form} aria-busy={deciding.sending}>
       <Call ask={ask} onOpen={(name) => setOpened((before) => new Set([...before, name]))} />
-      <WishWords ask={ask} />
+      <AgentRequestWords ask={ask} />
       <Facts ask={ask} />
       <Approvals ask={ask} />
       {ask.editable && (
@@ -95,16 +95,16 @@ function Bar(props: {
 }) {
   const { edited, unseen, refused, onIntend, onEdit } = props;
   const [mustLook, setMustLook] = useState(false);
-  const approve = (pressedRight: boolean): void => {
+  const approve = (isOnRight: boolean): void => {
     if (unseen !== undefined) {
       setMustLook(true);
       document.getElementById(secretId(unseen))?.querySelector("summary")?.focus();
       return;
     }
-    if (edited.problem === null) return onIntend({ approve: true, pressedRight });
+    if (edited.problem === null) return onIntend({ approve: true, isOnRight });
     onEdit?.();
   };
-  const reject = (pressedRight: boolean): void => onIntend({ approve: false, pressedRight });
+  const reject = (isOnRight: boolean): void => onIntend({ approve: false, isOnRight });
   useKeys({ a: () => approve(true), r: () => reject(false) });
   return (
     <div class={formStyles.bar}>
@@ -141,11 +141,11 @@ function Bar(props: {
   );
 }
 
-/** The agent's own ways to reject; one without a need for words is sent as it is pressed. */
+/** The agent's own ways to reject; one without a need for words is sent at once. */
 function Ways(props: {
   options: readonly AskOption[];
   deliberate: Deliberate;
-  onChoose: (option: AskOption, pressedRight: boolean) => void;
+  onChoose: (option: AskOption, isOnRight: boolean) => void;
 }) {
   const { options, deliberate, onChoose } = props;
   return (

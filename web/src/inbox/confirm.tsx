@@ -16,7 +16,7 @@ import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
 /** The decision that somebody has to confirm; the press that began it was on one half of the screen. */
-export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { pressedRight: boolean };
+export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { isOnRight: boolean };
 
 interface Sheet {
   ask: WholeAsk;
@@ -41,7 +41,7 @@ export function Confirm({ intent, ...sheet }: Sheet & { intent: Intent | null })
 const nameOf = (ask: WholeAsk): string => ask.fn ?? ask.title;
 
 function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide }: Sheet & { intent: Intent }) {
-  const [standing, setStanding] = useState(false);
+  const [isPermanent, setPermanent] = useState(false);
   const [named, setNamed] = useState("");
   const hold = useRef<HTMLButtonElement>(null);
   const approves = intent.approve;
@@ -52,9 +52,9 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
   const lead = kwargs === null ? text.approveLead(ask.agent) : text.approveEditedLead(ask.agent);
   const comment = (words: string): void => onChange({ comment: words });
   const decide = (): void => {
-    if (!deliberate.isMeant()) return;
+    if (!deliberate.isDeliberate()) return;
     onClose();
-    onDecide(intent.approve ? approval(ask, draft, { kwargs, standing }) : rejection(ask, draft, intent.option));
+    onDecide(intent.approve ? approval(ask, draft, { kwargs, isPermanent }) : rejection(ask, draft, intent.option));
   };
   const submit = (): void => {
     if (!mustHold) return decide();
@@ -78,7 +78,7 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
           {text.otherArguments}
         </button>
       )}
-      {approves && <Standing ask={ask} on={standing} onChange={setStanding} />}
+      {approves && <PermanentGrant ask={ask} on={isPermanent} onChange={setPermanent} />}
       <Sides intent={intent} deliberate={deliberate} onTakeBack={onClose}>
         <Decide
           key="decide"
@@ -156,7 +156,7 @@ function Comment(props: { approves: boolean; value: string; onChange: (words: st
 }
 
 /** Whether such a call is allowed for good, where the person who approves it may say so. */
-function Standing({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange: (on: boolean) => void }) {
+function PermanentGrant({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange: (on: boolean) => void }) {
   if (!ask.may_stand || ask.standing_until === null) return null;
   return (
     <label class={styles.tick}>
@@ -205,7 +205,7 @@ function Sides(props: {
 }) {
   const { intent, deliberate, children: decide } = props;
   const takeBack = (): void => {
-    if (deliberate.isMeant()) props.onTakeBack();
+    if (deliberate.isDeliberate()) props.onTakeBack();
   };
   const cancel = (
     <button key="cancel" type="button" aria-disabled={!deliberate.settled} onClick={takeBack}>
@@ -214,7 +214,7 @@ function Sides(props: {
   );
   return (
     <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
-      {intent.pressedRight ? [decide, cancel] : [cancel, decide]}
+      {intent.isOnRight ? [decide, cancel] : [cancel, decide]}
     </div>
   );
 }

@@ -49,13 +49,13 @@ export function useDecide(id: string): Deciding {
 export function approval(
   ask: WholeAsk,
   draft: AskDraft,
-  { kwargs, standing }: { kwargs: string | null; standing: boolean },
+  { kwargs, isPermanent }: { kwargs: string | null; isPermanent: boolean },
 ): NewDecision {
   return {
     approved: true,
     ...commentIn(draft),
     ...(kwargs !== null && { kwargs }),
-    ...(standing && { standing }),
+    ...(isPermanent && { standing: true }),
     digest: ask.digest ?? "",
   };
 }

@@ -35,7 +35,7 @@ export function HoldButton(props: {
   const leave = (): void => setPress("none");
   const end = (): void => {
     leave();
-    if (press === "held" && deliberate.isMeant()) return onHeld();
+    if (press === "held" && deliberate.isDeliberate()) return onHeld();
     if (press !== "none") announce(text.holdHint);
   };
   return (

@@ -5,7 +5,7 @@ import styles from "./ask.module.css";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
 import { Arguments, Call } from "./arguments.tsx";
 import { Facts } from "./parts.tsx";
-import { WishWords } from "./task-wish.tsx";
+import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
 import type { By, ListedAsk, WholeAsk } from "./wire.ts";
 
@@ -47,7 +47,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         </Link>
       </div>
       {ask.kind === "approval" && <Call ask={ask} />}
-      {ask.kind === "approval" && <WishWords ask={ask} />}
+      {ask.kind === "approval" && <AgentRequestWords ask={ask} />}
       <Facts ask={ask} />
     </>
   );
@@ -59,7 +59,7 @@ export function Waiting({ ask }: { ask: WholeAsk }) {
   return (
     <>
       {ask.kind === "approval" && <Call ask={ask} />}
-      {ask.kind === "approval" && <WishWords ask={ask} />}
+      {ask.kind === "approval" && <AgentRequestWords ask={ask} />}
       <div class={styles.outcome} role="status">
         <p>{counted ? text.state.counted : text.state.notAsked}</p>
       </div>

@@ -141,14 +141,14 @@ export function Talk({ id }: { id: number }) {
         readOn={() => fetchNextPage({ throwOnError: true })}
         isAbove
       />
-      <Said talk={talk} />
+      <Messages talk={talk} />
       <Next talk={talk} />
     </article>
   );
 }
 
 /** The messages of a conversation in their order: one's own, and the agent's. */
-function Said({ talk }: { talk: OwnConversation }) {
+function Messages({ talk }: { talk: OwnConversation }) {
   const own = talk.messages.map((one) => ({ at: one.at, id: one.id, one, ask: null }));
   const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
   const all = [...own, ...asked].sort((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
@@ -223,13 +223,13 @@ function Composer(props: {
   useKeys({ Enter: () => form.current?.requestSubmit() });
 
   const submit = async (): Promise<void> => {
-    const said = draft.text?.trim() ?? "";
+    const typed = draft.text?.trim() ?? "";
     if (sending) return;
-    if (said === "") {
+    if (typed === "") {
       form.current?.querySelector("textarea")?.focus();
       return announce(words.writeFirst);
     }
-    if (tried.current?.text !== said) tried.current = { text: said, id: newKey() };
+    if (tried.current?.text !== typed) tried.current = { text: typed, id: newKey() };
     setSending(true);
     setRefused(undefined);
     try {

@@ -9,7 +9,7 @@ export interface Deliberate {
   /** For an element around the buttons that decide: notes presses that began too early, whenever they end. */
   onPointerDown: () => void;
   /** True when a press or a key that arrives now is deliberate; asked once for each. */
-  isMeant: () => boolean;
+  isDeliberate: () => boolean;
 }
 
 /**
@@ -29,10 +29,10 @@ export function useDeliberate(shown: unknown): Deliberate {
     onPointerDown: () => {
       beganEarly.current = !settled;
     },
-    isMeant: () => {
-      const meant = settled && !beganEarly.current;
+    isDeliberate: () => {
+      const counts = settled && !beganEarly.current;
       beganEarly.current = false;
-      return meant;
+      return counts;
     },
   };
 }

@@ -7,7 +7,7 @@ import { Icon } from "./icon.tsx";
 /**
  * The platform's own modal dialog: it keeps the focus inside and gives it back when it closes. Escape closes it the way
  * its own button does, at once and with what is in it: were the browser to close it, the page would be notified a
- * moment later, and a key pressed in between would be lost.
+ * moment later, and a key typed in between would be lost.
  */
 export function Dialog(props: { title: string; open: boolean; onClose: () => void; children: ComponentChildren }) {
   const { title, open, onClose, children } = props;

@@ -24,7 +24,7 @@ export function pageAfter(cursor: string | undefined, names: RegExp): { after?: 
   throw notOurs();
 }
 
-/** The same of a list whose pages are told apart by a number alone. @throws {Refusal} `invalid_input` */
+/** The same for a list whose pages have a number alone. @throws {Refusal} `invalid_input` */
 export function pageAfterNumber(cursor: string | undefined): number | undefined {
   const number = cursor === undefined ? undefined : wholeNumber(cursor, { min: 1, max: MOST_WHOLE });
   if (number === null) throw notOurs();

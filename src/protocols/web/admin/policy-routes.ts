@@ -244,7 +244,7 @@ async function overview(door: DoorContext, request: FastifyRequest): Promise<Wir
       reason: rule.reason,
       to: rule.to,
       need: rule.need,
-      standing: rule.standing,
+      standing: rule.isGrantable,
       spared: spared.get(rule.key) ?? 0,
       learned: learned.includes(rule),
       idle: learned.includes(rule) ? null : (idle.get(rule.index) ?? null),

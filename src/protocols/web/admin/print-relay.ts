@@ -56,7 +56,7 @@ export function jobLine(line: JobLine): WireAdminJobLine {
   };
 }
 
-/** Returns an ask with everything that was said with it, and its answer. */
+/** Returns an ask with its context, and its answer. */
 export function askWhole(ask: Ask, answer: RelayAnswer | null): WireAdminJobAsk {
   const { id, jobId, stepId, type, prompt, principal, status, stage, stages, epoch, meta, envelope } = ask;
   return {

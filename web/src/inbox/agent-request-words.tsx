@@ -1,6 +1,6 @@
 import { DiffLines } from "./diff-lines.tsx";
 import { Words } from "./parts.tsx";
-import styles from "./task-wish.module.css";
+import styles from "./agent-request-words.module.css";
 import { text } from "./text.ts";
 import type { DiffLine, WholeAsk } from "./wire.ts";
 
@@ -10,14 +10,14 @@ const CHANGE = "\n\nWhat would change:\n";
 const WHOSE = /^For task .*$/m;
 
 /** The facts about a coding agent's call: its task, how it is kept apart, and what it would change. */
-export function WishWords({ ask }: { ask: WholeAsk }) {
+export function AgentRequestWords({ ask }: { ask: WholeAsk }) {
   const { task, words } = ask;
   if (task?.about !== "wish") return <Words ask={ask} />;
-  const [said = "", ...changes] = words.split(CHANGE);
+  const [intro = "", ...changes] = words.split(CHANGE);
   return (
     <>
       <section class={styles.task} aria-label={text.task.about}>
-        {said
+        {intro
           .replace(WHOSE, "")
           .split(/\n{2,}/)
           .map(
