@@ -1,5 +1,5 @@
 import "./strict-replies.ts";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
@@ -11,7 +11,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { DATABASE_FILE } from "../../src/core/store/data-dir.ts";
 import { startServer, type RunningServer } from "../../src/server/server.ts";
 import type { Outside } from "../../src/server/outside.ts";
-import { dropDatabase, migratedDatabase, writeMigratedDatabase } from "./fresh-database.ts";
+import { dropDatabase, freshDatabase, migratedDatabase, writeMigratedDatabase } from "./fresh-database.ts";
 import { heldClock, NOON, type HeldClock } from "./held-clock.ts";
 
 export const DATABASES = ["sqlite", "postgres"] as const;
@@ -98,6 +98,8 @@ export interface WorldOptions {
   on: DatabaseName;
   /** Settings as environment variables, such as `PARLEY_ASK_A_HUMAN_POINTS_BONUSES`. */
   env?: Record<string, string>;
+  /** The store that the world begins with; an empty one otherwise. */
+  store?: StoreFiles;
   /** Where the clock stands at first. */
   at?: number;
   /** Time runs by itself, for clients that have a clock of their own; `advance` then does nothing. */
@@ -108,12 +110,23 @@ export interface WorldOptions {
   log?: Logger;
 }
 
+/** A store that some version has left: the bytes of its SQLite file, or SQL that makes it, and the key of what is sealed. */
+export interface StoreFiles {
+  sqlite: Buffer;
+  postgres: string;
+  installationKey: string;
+}
+
 /** Opens a world of its own: a database, a held clock, a server, real HTTP. */
 export async function openWorld(options: WorldOptions): Promise<World> {
   const clock = heldClock(options.at ?? NOON);
   const dataDir = mkdtempSync(join(tmpdir(), "parley-world-"));
-  const database = options.on === "postgres" ? await openDatabase(options.running ? null : clock) : null;
-  if (!database) await writeMigratedDatabase(join(dataDir, DATABASE_FILE));
+  const { store } = options;
+  const database =
+    options.on === "postgres" ? await openDatabase(options.running ? null : clock, store?.postgres) : null;
+  if (store) writeFileSync(join(dataDir, "installation.key"), store.installationKey, { mode: 0o600 });
+  if (!database && store) writeFileSync(join(dataDir, DATABASE_FILE), store.sqlite, { mode: 0o600 });
+  else if (!database) await writeMigratedDatabase(join(dataDir, DATABASE_FILE));
   const config = loadConfig({
     env: {
       HOME: dataDir,
@@ -231,10 +244,12 @@ export function personOf(home: () => Node, headers: Record<string, string>): Per
 /** A database of its own in the shared PostgreSQL, whose clock is the world's. */
 async function openDatabase(
   clock: HeldClock | null,
+  store?: string,
 ): Promise<{ url: string; advance(ms: number): Promise<void>; drop(): Promise<void> }> {
-  const url = await migratedDatabase();
+  const url = store === undefined ? await migratedDatabase() : await freshDatabase();
   const control = new pg.Client({ connectionString: url });
   await control.connect();
+  if (store !== undefined) await control.query(store);
   if (clock) {
     await control.query(`
       CREATE TABLE held_clock (ms bigint NOT NULL);

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { SCHEMA_NUMBER } from "../../src/core/store/migrate.ts";
+import { raw, sql } from "../../src/core/store/sql.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
+import { accepted } from "../support/a2h.ts";
+import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
+import { until } from "../support/contract.ts";
+import { DATABASES, type DatabaseName, type StoreFiles, type World } from "../support/world.ts";
+
+const RELEASED = ["0.1.0", "0.2.0"] as const;
+const REPOS = "repos: [{ name: shop, worker: true, agent: claude }]\n";
+const A2H = "/a2h/v1alpha1";
+
+/** The keys and ids of the rows that `released-stores/make-store.ts` made, and the time. */
+interface Facts {
+  keys: Record<"agent" | "admin" | "executor" | "assign" | "answer", string>;
+  person: string;
+  answered: string;
+  open: string;
+  settled: string;
+  pending: string;
+  madeAt: number;
+  installationKey: string;
+}
+
+async function openReleased(version: string, on: DatabaseName): Promise<AssignmentScene & { facts: Facts }> {
+  const file = (name: string) => readFileSync(join(import.meta.dirname, "released-stores", `${version}${name}`));
+  const facts = (JSON.parse(file(".json").toString()) as Record<DatabaseName, Facts>)[on];
+  const store: StoreFiles = {
+    sqlite: gunzipSync(file("-sqlite.db.gz")),
+    postgres: gunzipSync(file("-postgres.sql.gz")).toString(),
+    installationKey: facts.installationKey,
+  };
+  const scene = await openAssignment(on, { repos: REPOS, settings: "", store, at: facts.madeAt + 1000 });
+  return { ...scene, facts };
+}
+
+/** Returns every row of every table, but for what a start itself notes. */
+async function rowsOf({ server: { ctx } }: World): Promise<Record<string, unknown[]>> {
+  const tables = await ctx.db.all<{ name: string }>(
+    ctx.db.dialect === "sqlite"
+      ? sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`
+      : sql`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+  );
+  const found: Record<string, unknown[]> = {};
+  for (const { name } of tables.filter((one) => !["meta", "policy_servers", "keys"].includes(one.name))) {
+    const rows = await ctx.db.all(raw(`SELECT * FROM ${name}`));
+    found[name] = rows.map((row) => JSON.stringify(row)).sort();
+  }
+  return found;
+}
+
+for (const version of RELEASED) {
+  for (const on of DATABASES) {
+    describe(`a store of ${version}, on ${on}`, () => {
+      it("is upgraded at the start with all that is in it, and a second start changes nothing", async () => {
+        await using scene = await openReleased(version, on);
+        const { world, facts } = scene;
+        const { db } = world.server.ctx;
+        const [newest] = await db.all<{ number: number }>(sql`SELECT max(number) AS number FROM migrations`);
+        assert.equal(newest?.number, SCHEMA_NUMBER);
+        const get = (path: string, key: keyof Facts["keys"]) =>
+          world.call("GET", path, { headers: { authorization: `Bearer ${facts.keys[key]}` } });
+        const { tasks } = accepted(await get("/assignment", "assign"));
+        assert.deepEqual(tasks.map(({ id }: { id: string }) => id).sort(), ["begun", "waiting"]);
+        await until(async () => (await db.all(sql`SELECT 1 AS one FROM audit WHERE seq IS NULL`)).length === 0);
+        const rows = await rowsOf(world);
+        await world.restart();
+        assert.deepEqual(await rowsOf(world), rows);
+        const findings = await examineStore(world.server.ctx, { quick: false });
+        assert.deepEqual(
+          findings.filter(({ offenders }) => offenders.length > 0),
+          [],
+        );
+
+        const question = accepted(await get(`/agent/questions/${facts.answered}`, "agent"));
+        assert.deepEqual([question.status, question.current_responses], ["CLOSED", 2]);
+        const outcomes = ["approved", "rejected", "open"].map(async (id) => {
+          const { status } = accepted(await get(`${A2H}/function_calls/${id}`, "agent"));
+          return [status.approved ?? null, status.comment ?? null];
+        });
+        assert.deepEqual(await Promise.all(outcomes), [
+          [true, null],
+          [false, "Not this one."],
+          [null, null],
+        ]);
+        const contact = accepted(await get(`${A2H}/human_contacts/contact`, "agent"));
+        assert.equal(contact.status.response, "The one in Lyon.");
+        const answer = accepted(await get(`/asks/${facts.settled}/answer`, "executor"));
+        assert.deepEqual([answer.status, answer.answer_text], ["ANSWERED", "EUR"]);
+        const { endpoints, items = endpoints } = accepted(await get(`${A2H}/webhook_endpoints`, "agent"));
+        assert.equal(items[0].url, "http://127.0.0.1:9/told");
+      });
+
+      it("goes on: what was open is answered and decided, by the keys and people of before", async () => {
+        await using scene = await openReleased(version, on);
+        const { world, facts } = scene;
+        const post = (path: string, key: keyof Facts["keys"], body: unknown) =>
+          world.call("POST", path, { headers: { authorization: `Bearer ${facts.keys[key]}` }, body });
+        for (const name of ["dora", "emil"]) {
+          const reply = await world.person(name).answer(facts.open, 0);
+          assert.equal(reply.status, 201, reply.text);
+        }
+        const headers = { authorization: `Bearer ${facts.keys.agent}` };
+        const question = accepted(await world.call("GET", `/agent/questions/${facts.open}`, { headers }));
+        assert.deepEqual([question.status, question.current_responses], ["CLOSED", 3]);
+        const decided = await post(`${A2H}/agent/function_calls/open/respond`, "answer", { approved: true });
+        assert.equal(decided.status, 200, decided.text);
+        const { status } = accepted(await world.call("GET", `${A2H}/function_calls/open`, { headers }));
+        assert.equal(status.approved, true);
+      });
+    });
+  }
+}
