@@ -28,7 +28,7 @@ describe("the page of errors", () => {
 
   it("says what details hold of codes that there are", () => {
     const codes = new Set([...listWireErrors().map(({ code }) => code), "SERVER_ERROR"]);
-    const described = rowsUnder("What `details` holds").flatMap(([cell = ""]) =>
+    const described = rowsUnder("The members of `details`").flatMap(([cell = ""]) =>
       /^[A-Z_]+$/.test(cell) ? [cell] : [],
     );
     assert.ok(described.length > 5);

@@ -66,7 +66,7 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["A mail that comes in", "channels/email/smtp-listener.ts", "LARGEST_MAIL_BYTES = "],
   ["Prompt of a question", "wire/question.ts", "textField(name, 10, "],
   ["Options of a question", "wire/question.ts", "options.length > "],
-  ["Answers that a question wants", "wire/question.ts", 'integerField("min_responses", 1, '],
+  ["Answers to a question", "wire/question.ts", 'integerField("min_responses", 1, '],
   ["Time that a question is open", "wire/question.ts", 'integerField("timeout_seconds", 60, '],
   ["Answer of one participant", "questions/model/check-answer.ts", "ANSWER_MAX = "],
   ["Options of a request to named people", "wire/new-request.ts", "MOST_OPTIONS = "],
@@ -76,7 +76,7 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Prompt of an executor's ask", "wire/new-ask.ts", "MOST_PROMPT = "],
   ["Answer of people to an executor, and its error", "asks/model/people.ts", "MOST_ANSWER_CHARS = "],
   ["Lease of a job", "asks/model/job-rules.ts", "most: "],
-  ["External job of which nobody speaks", "asks/model/job-rules.ts", "EXTERNAL_IDLE_MS = ", DAY_MS],
+  ["External job without a call", "asks/model/job-rules.ts", "EXTERNAL_IDLE_MS = ", DAY_MS],
   ["Events kept of one job", "asks/loops/sweep.ts", "MOST_EVENTS = "],
   ["Files of one job", "asks/model/artifact-rules.ts", "files: "],
   ["One file of a job", "asks/model/artifact-rules.ts", "fileBytes: "],
@@ -90,13 +90,13 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Dependencies of a task", "wire/task-bodies.ts", "MOST_DEPENDENCIES = "],
   ["Comments on lines in one review", "wire/task-bodies.ts", "MOST_COMMENTS = "],
   ["Tasks of one repository open at a time", "tasks/submit.ts", "MOST_OPEN = "],
-  ["Attempts that begin by themselves, of a submission", "tasks/model/task.ts", "MOST_STARTS = "],
+  ["Automatic attempts of a submission", "tasks/model/task.ts", "MOST_STARTS = "],
   ["Resumes of one attempt", "tasks/model/task.ts", "MOST_RESUMES = "],
   ["Processes of one agent in the sandbox", "workshop/bwrap.ts", "MOST_PROCESSES = "],
   ["Each log of one submission of a task", "workshop/supervisor-log.ts", "MOST_BYTES = "],
-  ["How long unfinished and rejected work has a name", "tasks/read-work-fates.ts", "REFS_KEPT_MS = ", DAY_MS],
+  ["Time that unfinished and rejected work has a name", "tasks/read-work-fates.ts", "REFS_KEPT_MS = ", DAY_MS],
   ["One file that an agent writes in the sandbox", "workshop/bwrap.ts", "MOST_FILE_BYTES = "],
-  ["What a diff of a task shows", "workshop/git/read.ts", "MOST_DIFF_BYTES = "],
+  ["Diff of a task", "workshop/git/read.ts", "MOST_DIFF_BYTES = "],
 ];
 
 /** The product of numbers that stands in a source after these words. */
@@ -115,13 +115,15 @@ describe("the page of limits", () => {
   it("tells every limit that can be set, as it usually is", () => {
     const settings = numbersOfSettings();
     for (const name of NO_LIMITS) assert.ok(settings.delete(name), name);
-    const told = rowsUnder("That can be set").map(([, usual = "", name = ""]) => [name, numberIn(usual)] as const);
+    const told = rowsUnder("Limits with a setting").map(
+      ([, usual = "", name = ""]) => [name, numberIn(usual)] as const,
+    );
     assert.deepEqual(new Map(told.toSorted()), new Map([...settings].toSorted()));
   });
 
   it("tells fixed limits as the program has them", () => {
     assert.deepEqual(
-      rowsUnder("That are fixed").map(([limit, number = ""]) => [limit, numberIn(number)]),
+      rowsUnder("Fixed limits").map(([limit, number = ""]) => [limit, numberIn(number)]),
       FIXED.map(([limit, file, before, unit = 1]) => [limit, numberAfter(before, file) / unit]),
     );
   });
