@@ -48,7 +48,10 @@ export async function handleInbound(ctx: Context, publicUrl: string, message: In
     if (await isRepeat(ctx, message)) return REPEATED;
     if (found.is === "nothing") return nothingFor(ctx, message);
     const list = listOf(ctx, publicUrl, found.all);
-    const choices = found.all.map(({ delivery, ask }) => ({ delivery: delivery.id, title: titleOf(ask, publicUrl) }));
+    const choices = found.all.map(({ delivery, request: ask }) => ({
+      delivery: delivery.id,
+      title: titleOf(ask, publicUrl),
+    }));
     // Elsewhere the channel itself says which there are.
     if (message.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list, { says: SEVERAL, choices });
     return list;
@@ -70,7 +73,7 @@ const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for a
 /** Adds a sentence for somebody who names a message that has ended, unless this very answer has ended it. */
 async function alsoOver(
   ctx: Context,
-  { ask, delivery }: Matched,
+  { request: ask, delivery }: Matched,
   message: InboundMessage,
   passedOn: InboundResult,
 ): Promise<InboundResult> {
@@ -98,7 +101,9 @@ function nothingFor({ log }: Context, { sender, match }: InboundMessage): Inboun
 
 /** Asks the sender which of several requests the message answers. */
 function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): InboundResult {
-  const list = all.map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(ask, publicUrl)}`);
+  const list = all.map(
+    ({ request: ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(ask, publicUrl)}`,
+  );
   return { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...list].join("\n") };
 }
 
@@ -114,7 +119,7 @@ async function isRepeat(ctx: Context, message: InboundMessage): Promise<boolean>
 
 async function answer(
   ctx: Context,
-  { delivery, ask }: Matched,
+  { delivery, request: ask }: Matched,
   message: InboundMessage,
   link: string,
 ): Promise<InboundResult> {
@@ -129,7 +134,7 @@ async function answer(
   if (ask.state === "open" && delivery.exposedAt !== null && message.sender.kind === "email") {
     return (await isRepeat(ctx, message)) ? REPEATED : { is: "not_understood", says: EXPOSED };
   }
-  const decided = await meaningOf(ctx, { ask, delivery }, message, link);
+  const decided = await meaningOf(ctx, { request: ask, delivery }, message, link);
   if ("is" in decided) {
     if (await isRepeat(ctx, message)) return REPEATED;
     if (!(await wasAsked(ctx.db, ask.id, responder))) return refuseStranger(ctx, ask.id, responder);
@@ -147,13 +152,14 @@ async function answer(
       return decideIn(ctx, tx, input, decision);
     });
     if (result === null) return REPEATED;
-    if (result instanceof Refusal) return refusalResult(ctx, { ask, responder, inbound: message, link }, result);
-    return { is: "accepted", says: acceptedSentence(result.ask, decided.decision) };
+    if (result instanceof Refusal)
+      return refusalResult(ctx, { request: ask, responder, inbound: message, link }, result);
+    return { is: "accepted", says: acceptedSentence(result.request, decided.decision) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
     // Its transaction was undone, and with it the mark that this message was received.
     if (await isRepeat(ctx, message)) return REPEATED;
-    return refusalResult(ctx, { ask, responder, inbound: message, link }, error);
+    return refusalResult(ctx, { request: ask, responder, inbound: message, link }, error);
   }
 }
 
@@ -229,7 +235,7 @@ function viaOf({ channel }: Delivery): Via {
 /** Returns the decision that a message states, or why it cannot be one. Never guesses. */
 async function meaningOf(
   ctx: Context,
-  { ask, delivery }: Matched,
+  { request: ask, delivery }: Matched,
   inbound: InboundMessage,
   link: string,
 ): Promise<{ decision: Decision } | InboundResult> {
@@ -286,7 +292,7 @@ async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Decider
 async function wasAsked(on: Queryable, askId: string, responder: Decider): Promise<boolean> {
   const found = await findRequest(on, askId);
   if (!found) return false;
-  const { ask, now } = found;
+  const { request: ask, now } = found;
   return isAsked(ask.audience, responder, ask.form.kind, now - ask.createdAt);
 }
 
@@ -297,13 +303,18 @@ function quotedIn(reason: RefusedAnswer["reason"], { content }: InboundMessage):
 
 async function refusalResult(
   ctx: Context,
-  { ask, responder, inbound, link }: { ask: Request; responder: Decider; inbound: InboundMessage; link: string },
+  {
+    request: ask,
+    responder,
+    inbound,
+    link,
+  }: { request: Request; responder: Decider; inbound: InboundMessage; link: string },
   refusal: Refusal,
 ): Promise<InboundResult> {
   const { code } = refusal;
   if (code === "already_decided" || code === "request_expired" || code === "request_cancelled") {
     const now = await findRequest(ctx.db, ask.id);
-    return existingResult(ctx.db, now?.ask ?? ask);
+    return existingResult(ctx.db, now?.request ?? ask);
   }
   if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, ask.id, responder);
   if (code === "not_counted") {

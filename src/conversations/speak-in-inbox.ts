@@ -124,7 +124,7 @@ async function answer(ctx: Context, person: string, ask: Request, typed: TypedMe
 
 async function waitingIn({ db }: Context, conversation: number): Promise<Request[]> {
   const pending = await listPending(db, { conversation }, { limit: WAITING_MOST, offset: 0 });
-  return pending.items.map(({ ask }) => ask);
+  return pending.items.map(({ request: ask }) => ask);
 }
 
 async function findOwn({ db }: Context, person: string, number: number): Promise<Conversation> {

@@ -36,7 +36,9 @@ export interface GateCallInput {
 
 /** The reply to a gate: run the call now, once; wait; or do not run it. */
 export type GateAnswer =
-  { is: "started"; call: GateCall; ask: Request } | { is: "waiting"; ask: Request } | { is: "denied"; ask: Request };
+  | { is: "started"; call: GateCall; request: Request }
+  | { is: "waiting"; request: Request }
+  | { is: "denied"; request: Request };
 
 /** The number of times that a call is asked anew whose approval somebody else has used, or that came too late. */
 const MOST_TRIES = 5;
@@ -60,13 +62,13 @@ export async function askCall(
     const found = await findOrRequest(ctx, policy(), input);
     const waitMs = Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
     const ask = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
-    if (ask.state === "open" || wait.signal.aborted) return { is: "waiting", ask };
+    if (ask.state === "open" || wait.signal.aborted) return { is: "waiting", request: ask };
     if (ask.outcome?.approved !== true) {
       await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
-      return { is: "denied", ask };
+      return { is: "denied", request: ask };
     }
     const call = await startCall(ctx, ask, { run: input.run, policyVersion: policy().policyVersion });
-    if (call) return { is: "started", call, ask };
+    if (call) return { is: "started", call, request: ask };
     await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
   }
@@ -122,7 +124,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
       again_of: unknown?.askId ?? null,
     },
   };
-  const { ask } = await requestCall(ctx, policy, {
+  const { request: ask } = await requestCall(ctx, policy, {
     door: GATE_DOOR,
     asker,
     ref: `${GATE_DOOR}:${ctx.newId("call")}`,

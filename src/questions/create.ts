@@ -13,7 +13,7 @@ import type { LimitReading } from "../core/limits.ts";
 import { chargeQuestion, storeQuestion } from "./store-new.ts";
 
 export interface Created {
-  ask: Question;
+  question: Question;
   /** True when an idempotency key stood for an ask made before. */
   replayed: boolean;
   /** The asker's limit after this; nothing for a replay, which counts for none. */
@@ -52,13 +52,13 @@ export async function createQuestion(ctx: Context, input: QuestionInput, samenes
     const { reading, now } = await chargeQuestion(ctx, tx, input.asker);
     const ask = await storeQuestion(tx, { ...input, id }, now);
     if (input.fallback) await planFallback(tx, ask, input.fallback);
-    return { ask, replayed: false, reading };
+    return { question: ask, replayed: false, reading };
   });
   if (typeof created !== "string") return created;
 
   const found = await findQuestion(ctx.db, created);
   if (!found) throw new Error("an idempotency key outlived its question");
-  return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+  return { question: await settleIfDue(ctx, found), replayed: true, reading: null };
 }
 
 async function planFallback(
@@ -99,5 +99,5 @@ async function claimOrFind(
 
 async function isOpen(tx: Tx, askId: string): Promise<boolean> {
   const found = await findQuestion(tx, askId);
-  return found !== undefined && found.ask.state === "open" && found.now < found.ask.expiresAt;
+  return found !== undefined && found.question.state === "open" && found.now < found.question.expiresAt;
 }

@@ -35,16 +35,16 @@ export interface Credit {
 export async function creditAnswer(
   ctx: Context,
   tx: Tx,
-  given: { ask: Question; identity: AnsweringIdentity; answer: Answer; at: number },
+  given: { question: Question; identity: AnsweringIdentity; answer: Answer; at: number },
 ): Promise<Credit> {
-  const { ask, answer, at } = given;
+  const { question: ask, answer, at } = given;
   const { person, names, timeZone } = given.identity;
   const rules = ctx.crowd.points;
 
   const today = localDay(at, timeZone);
   const streak = continueStreak(await findLastStreak(tx, person), today);
   const { points, cappedPoints, entries } = pointsFor({
-    ask,
+    question: ask,
     answersBefore: ask.n - 1,
     answer,
     at,

@@ -16,9 +16,9 @@ import { writeNotes } from "../core/store/audit.ts";
 export async function expireQuestion(ctx: Context, askId: string): Promise<Question | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, askId);
-    if (!held || held.ask.state !== "open" || held.now < held.ask.expiresAt) return held?.ask;
+    if (!held || held.question.state !== "open" || held.now < held.question.expiresAt) return held?.question;
     // point: expire-held
-    return endAsk(ctx, tx, held.ask, { end: "expired", at: held.ask.expiresAt, principal: "clock" });
+    return endAsk(ctx, tx, held.question, { end: "expired", at: held.question.expiresAt, principal: "clock" });
   });
 }
 
@@ -32,7 +32,7 @@ const COMMITS_WITHIN_MS = 10_000;
  *
  * @throws {Refusal} `store_unavailable` when the store takes no writes and the deadline has only just passed
  */
-export async function settleIfDue(ctx: Context, { ask, now }: QuestionAt): Promise<Question> {
+export async function settleIfDue(ctx: Context, { question: ask, now }: QuestionAt): Promise<Question> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   try {
     return (await expireQuestion(ctx, ask.id)) ?? asOf(ask, now);
@@ -67,7 +67,7 @@ async function endAsk(
 export async function cancelHeld(
   ctx: Pick<Context, "requesters">,
   tx: Tx,
-  { ask, now }: QuestionAt,
+  { question: ask, now }: QuestionAt,
   principal: string,
 ): Promise<Question> {
   if (now >= ask.expiresAt) return endAsk(ctx, tx, ask, { end: "expired", at: ask.expiresAt, principal: "clock" });

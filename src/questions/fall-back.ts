@@ -17,19 +17,19 @@ import { cancelRequest } from "../requests/end.ts";
  */
 export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
   const found = await findQuestion(ctx.db, fallback.askId);
-  const isOpen = found?.ask.state === "open" && found.now < found.ask.expiresAt;
+  const isOpen = found?.question.state === "open" && found.now < found.question.expiresAt;
   if (fallback.addressedId === null) {
-    if (!found || !isOpen || found.ask.n > 0) return over(ctx, fallback);
-    const leftSeconds = Math.floor((found.ask.expiresAt - found.now) / 1000);
+    if (!found || !isOpen || found.question.n > 0) return over(ctx, fallback);
+    const leftSeconds = Math.floor((found.question.expiresAt - found.now) / 1000);
     if (leftSeconds < 1) return over(ctx, fallback);
-    return askPerson(ctx, fallback, found.ask, leftSeconds);
+    return askPerson(ctx, fallback, found.question, leftSeconds);
   }
-  const addressed = (await findRequest(ctx.db, fallback.addressedId))?.ask;
+  const addressed = (await findRequest(ctx.db, fallback.addressedId))?.request;
   if (addressed?.state === "open") {
     if (isOpen) return;
     await cancelRequest(ctx, addressed.id, { kind: "server", id: "parley" }, "The question is over.");
   } else if (addressed?.state === "answered" && found && isOpen) {
-    await giveAnswer(ctx, fallback, found.ask, addressed);
+    await giveAnswer(ctx, fallback, found.question, addressed);
   }
   await over(ctx, fallback);
 }
@@ -48,7 +48,7 @@ async function askPerson(
     ask.form.kind === "choice"
       ? { kind: "value", schema: { type: "string", enum: [...ask.form.options] } }
       : { kind: "reply", options: [] };
-  const { ask: addressed } = await createRequest(ctx, {
+  const { request: addressed } = await createRequest(ctx, {
     door: ask.door,
     asker: ask.asker,
     ref: `fallback:${askId}`,

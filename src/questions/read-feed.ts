@@ -56,7 +56,7 @@ export async function readFeed(
         ctx.db,
         page.map(({ entry }) => entry.id),
       )
-    ).map(({ ask }) => [ask.id, ask]),
+    ).map(({ question: ask }) => [ask.id, ask]),
   );
   const asks = settleCrowded(page, (id) => ctx.readers.othersOn(id, options.viewer))
     .map(({ entry }) => found.get(entry.id))

@@ -19,13 +19,13 @@ export async function viewQuestion(
   askId: string,
   identity: AnsweringIdentity | null,
   viewer: string,
-): Promise<{ ask: Question; answered: boolean }> {
+): Promise<{ question: Question; answered: boolean }> {
   const found = await findQuestion(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const ask = await settleIfDue(ctx, found);
 
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
-  if (answered) return { ask, answered };
+  if (answered) return { question: ask, answered };
   if (ask.state !== "open") {
     await refuseIfGone(ctx, askId);
     throw new Refusal("ask_settled", { question_id: askId, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
@@ -34,7 +34,7 @@ export async function viewQuestion(
   if (identity && (await findFirstView(ctx.db, askId, identity.names)) === null) {
     await transact(ctx, (tx) => insertFirstView(tx, askId, identity.person));
   }
-  return { ask, answered };
+  return { question: ask, answered };
 }
 
 /**
@@ -54,7 +54,7 @@ export async function readResults(
   const responses = (await listResponses(ctx.db, [ask])).get(askId) ?? [];
   await refuseIfGone(ctx, askId);
   if (!answered) throw new Refusal("answer_first");
-  return { ask, responses };
+  return { question: ask, responses };
 }
 
 /**

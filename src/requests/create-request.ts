@@ -53,15 +53,15 @@ const MINUTE_MS = 60_000;
 export async function createRequest(
   ctx: RequestContext,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const titled = await withSubject(ctx, input);
   const requester = ctx.requesters.ofRequest(titled);
   const asked = (await requester.present?.(ctx.db, titled)) ?? titled;
   return transact(ctx, async (tx) => {
     const stored = await storeRequestIn(ctx, tx, asked);
     if (stored.replayed) return stored;
-    await requester.stored?.(tx, stored.ask);
-    await notifyRecipientsIn(ctx, tx, asked, stored.ask);
+    await requester.stored?.(tx, stored.request);
+    await notifyRecipientsIn(ctx, tx, asked, stored.request);
     return stored;
   });
 }
@@ -84,9 +84,9 @@ export async function createRequestIn(
   ctx: Pick<RequestContext, "newId" | "keyring" | "addressed">,
   tx: Tx,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const stored = await storeRequestIn(ctx, tx, input);
-  if (!stored.replayed) await notifyRecipientsIn(ctx, tx, input, stored.ask);
+  if (!stored.replayed) await notifyRecipientsIn(ctx, tx, input, stored.request);
   return stored;
 }
 
@@ -100,7 +100,7 @@ export async function storeRequestIn(
   ctx: Pick<RequestContext, "newId" | "addressed">,
   tx: Tx,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const audience = escalated(input.audience, addedBy(input.rounds ?? []));
   const existing = await findByRef(tx, input.asker, input.ref);
   if (existing) return replay(existing, input.sameHash);
@@ -114,7 +114,7 @@ export async function storeRequestIn(
     if (!other) throw new Error("a ref is taken by nothing");
     return replay(other, input.sameHash);
   }
-  return { ask: inserted.ask, replayed: false };
+  return { request: inserted.request, replayed: false };
 }
 
 /** Every message that shall go out about a new ask is a row, and the record has it. */
@@ -155,11 +155,11 @@ function addedBy(rounds: readonly EscalationRound[]): EscalationRound[] {
 }
 
 function replay(
-  { ask, sameHash }: { ask: Request; sameHash: string },
+  { request: ask, sameHash }: { request: Request; sameHash: string },
   wanted: string,
-): { ask: Request; replayed: boolean } {
+): { request: Request; replayed: boolean } {
   if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: ask.createdAt });
-  return { ask, replayed: true };
+  return { request: ask, replayed: true };
 }
 
 async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker: string): Promise<void> {

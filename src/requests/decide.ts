@@ -45,7 +45,7 @@ export interface DecisionInput {
 }
 
 export interface Decided {
-  ask: Request;
+  request: Request;
   /** The same person had decided the same before. */
   repeated: boolean;
 }
@@ -74,14 +74,14 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
   const found = await findRequest(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
-  if (found.ask.state !== "open") {
-    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.ask.id });
-    const late = await lateAnswer(ctx.db, found.ask, { ...input, decision });
+  if (found.request.state !== "open") {
+    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.request.id });
+    const late = await lateAnswer(ctx.db, found.request, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
   }
   try {
-    const decision = await judged(ctx, found.ask, input);
+    const decision = await judged(ctx, found.request, input);
     const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision));
     if (result instanceof Refusal) throw result;
     return result;
@@ -110,16 +110,16 @@ async function decideHeld(
   misfit: Refusal | null,
 ): Promise<Decided | Refusal> {
   const seen = await findRequest(tx, input.askId);
-  if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
+  if (seen && seen.request.state !== "open") return lateAnswer(tx, seen.request, input);
   const held = await lockRequest(tx, input.askId);
   if (!held) throw new Refusal("request_not_found");
-  const { ask, now } = held;
+  const { request: ask, now } = held;
   if (ask.state !== "open") return lateAnswer(tx, ask, input);
   const { responder, decision, origin } = input;
   const by = decidedBy(responder, ask);
   const before = await listDecisions(tx, ask.id);
   const former = before.find((one) => one.decision.by.id === by.id);
-  if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
+  if (former && isSame(ask, former.decision, decision)) return { request: ask, repeated: true };
 
   // Ending it must last, so the refusal is returned and not thrown.
   const ended = await endHeldIfDue(ctx, tx, held);
@@ -153,12 +153,12 @@ async function decideHeld(
     tx.wake(askTopic(ask.id));
     tx.wake(INBOX_TOPIC);
     const reread = await lockRequest(tx, ask.id);
-    return { ask: reread?.ask ?? ask, repeated: false };
+    return { request: reread?.request ?? ask, repeated: false };
   }
   const outcome = withArguments(ask, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
   const over = await finishRequest(ctx, tx, ask, { outcome, at: now, by, action, ...(origin && { origin }) });
-  return { ask: over, repeated: false };
+  return { request: over, repeated: false };
 }
 
 /** Returns the result of an answer to a request that is over. It locks nothing and writes nothing. */
@@ -169,7 +169,7 @@ async function lateAnswer(
 ): Promise<Decided | Refusal> {
   const by = decidedBy(responder, ask);
   const former = (await listDecisions(on, ask.id)).find((one) => one.decision.by.id === by.id);
-  return former && isSame(ask, former.decision, decision) ? { ask, repeated: true } : settledRefusal(ask);
+  return former && isSame(ask, former.decision, decision) ? { request: ask, repeated: true } : settledRefusal(ask);
 }
 
 /** True if a decision repeats the one that was counted: the same choice, and for a reply the same words. */
@@ -313,15 +313,15 @@ export async function noteRefusedAnswer(
   const { input, ...kept } = words.words;
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
-    if (held?.ask.state !== "open") return;
-    const attempts = (held.ask.refused?.attempts ?? 0) + 1;
+    if (held?.request.state !== "open") return;
+    const attempts = (held.request.refused?.attempts ?? 0) + 1;
     const by = { via, responder: person ?? called };
     const refused = { ...by, ...kept, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
     await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
     const isKnown = person !== null && (await findHuman(tx, person)) !== undefined;
     await appendAudit(tx, {
       actor: isKnown ? { kind: "human", id: person } : { kind: "address", id: via },
-      ...aboutAsk(held.ask, "answer_refused"),
+      ...aboutAsk(held.request, "answer_refused"),
       via,
       data: { reason: kept.reason },
     });

@@ -25,7 +25,11 @@ export async function finishRequest(ctx: Ending, tx: Tx, ask: Request, end: Requ
 }
 
 /** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
-export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: RequestAt): Promise<Request | undefined> {
+export async function endHeldIfDue(
+  ctx: Ending,
+  tx: Tx,
+  { request: ask, now }: RequestAt,
+): Promise<Request | undefined> {
   if (ask.state !== "open" || now < ask.expiresAt) return undefined;
   // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
   const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
@@ -41,7 +45,7 @@ export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: RequestAt)
 export async function expireRequest(ctx: Context, askId: string): Promise<Request | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
-    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.ask);
+    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.request);
   });
 }
 
@@ -54,7 +58,7 @@ export async function cancelRequest(ctx: Context, askId: string, by: Actor, reas
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
+    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (over.state === "cancelled") return over;
     if (over.state !== "open") return settledRefusal(over);
     const outcome: Outcome = {
@@ -100,7 +104,7 @@ export async function escalateRequest(
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
+    const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (ask.state !== "open") return settledRefusal(ask);
     const { escalations = 0 } = ask.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");

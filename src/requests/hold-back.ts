@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 interface Letter {
   delivery: Delivery;
-  ask: Request;
+  request: Request;
 }
 
 /**
@@ -26,7 +26,7 @@ interface Letter {
  * A message is counted when it is first taken up: one that is tried again is the same message. Programs that the operator
  * wrote down take as many as there are.
  */
-export async function heldBack(ctx: Context, { delivery, ask }: Letter): Promise<boolean> {
+export async function heldBack(ctx: Context, { delivery, request: ask }: Letter): Promise<boolean> {
   const recipient = recipientOf(delivery);
   if (recipient === null || delivery.attempt > 1) return false;
   // No address stands where limits are counted.

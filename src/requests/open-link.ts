@@ -20,7 +20,7 @@ const LOCKED = "Too many wrong codes: this link decides nothing any more.";
 
 /** The request behind a one-time link. */
 export interface LinkReading {
-  ask: Request;
+  request: Request;
   delivery: Delivery;
   /** Wrong codes have locked it; it shows, and decides nothing. */
   locked: boolean;
@@ -40,7 +40,7 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
   if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
   }
-  return { ask, delivery, locked: isLocked(delivery) };
+  return { request: ask, delivery, locked: isLocked(delivery) };
 }
 
 /**
@@ -54,7 +54,7 @@ export async function decideByLink(
   token: string,
   given: { decision: Decision; code?: string; signedIn?: string },
 ): Promise<Decided> {
-  const { ask, delivery } = await readLink(ctx, token);
+  const { request: ask, delivery } = await readLink(ctx, token);
   const responder = await recipientOf(ctx, delivery);
   const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
   if (ask.state === "open" && !isOwnSession) {

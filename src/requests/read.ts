@@ -13,7 +13,7 @@ import { askTopic, watch } from "../core/store/wake.ts";
 import { expireRequest } from "./end.ts";
 
 /** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
-async function asOfNow(ctx: Context, { ask, now }: RequestAt): Promise<Request> {
+async function asOfNow(ctx: Context, { request: ask, now }: RequestAt): Promise<Request> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   return (await expireRequest(ctx, ask.id)) ?? ask;
 }
@@ -30,7 +30,7 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   const found = await store.findAllByRef(ctx.db, ref);
   const [only, ...others] = found;
   if (!only) throw new Refusal("request_not_found");
-  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ ask }) => ask.id) });
+  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ request: ask }) => ask.id) });
   return asOfNow(ctx, only);
 }
 
@@ -94,7 +94,7 @@ export async function listPending(
   const { person, ...rest } = of;
   const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
   const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
-  return { items: items.map(({ ask }) => ask), total };
+  return { items: items.map(({ request: ask }) => ask), total };
 }
 
 /** Returns an ask that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */

@@ -41,9 +41,9 @@ const ALL = { limit: 1_000_000, offset: 0 };
 
 async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
   const { items } = await listPending(tx, { readers: [person] }, ALL);
-  for (const { ask } of items) {
+  for (const { request: ask } of items) {
     const held = await lockRequest(tx, ask.id);
-    if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
+    if (held?.request.state === "open") await reroute(tx, held.request, person, by);
   }
 }
 

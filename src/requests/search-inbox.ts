@@ -30,7 +30,7 @@ export async function searchInbox(
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += AT_ONCE) {
     const place = { limit: AT_ONCE, ...(after && { after }) };
     const found = await listInbox(ctx.db, readers, { state: "over", ...(kind && { kind }) }, place);
-    const batch = found.map(({ ask }) => ask);
+    const batch = found.map(({ request: ask }) => ask);
     const deciders = batch.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
     const called = await namePeople(ctx, deciders);
     for (const ask of batch) {

@@ -64,7 +64,7 @@ export async function startChannelTest(
     wire: { channel, person },
     inboxOnly: channel === "push",
   };
-  const { ask } = await transact(ctx, (tx) => createRequestIn(ctx, tx, input));
+  const { request: ask } = await transact(ctx, (tx) => createRequestIn(ctx, tx, input));
   return stateOf(ctx.db, ask);
 }
 
@@ -77,8 +77,9 @@ function audienceOf(person: string, one: HumanChannel | undefined): Audience {
 /** Returns how far a test has come. @throws {Refusal} `request_not_found` */
 export async function readChannelTest(ctx: Pick<Context, "db">, id: string): Promise<ChannelTest> {
   const found = await findRequest(ctx.db, id);
-  if (found?.ask.asker !== SERVER_ASKER || !found.ask.ref.startsWith("test:")) throw new Refusal("request_not_found");
-  return stateOf(ctx.db, found.ask);
+  if (found?.request.asker !== SERVER_ASKER || !found.request.ref.startsWith("test:"))
+    throw new Refusal("request_not_found");
+  return stateOf(ctx.db, found.request);
 }
 
 async function stateOf(on: Queryable, ask: Request): Promise<ChannelTest> {

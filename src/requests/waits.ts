@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 10_000;
 /** A wait for named people and where it stands. */
 export interface RequestWaitReading {
   wait: RequestWait;
-  ask: Request;
+  request: Request;
   status: "working" | "completed" | "cancelled";
   /** When it last changed. */
   at: number;
@@ -49,9 +49,9 @@ function notFound(error: unknown): undefined {
 }
 
 function stateOf(wait: RequestWait, ask: Request): RequestWaitReading {
-  if (wait.cancelledAt !== null) return { wait, ask, status: "cancelled", at: wait.cancelledAt };
-  if (ask.state === "open") return { wait, ask, status: "working", at: wait.createdAt };
-  return { wait, ask, status: "completed", at: ask.settledAt ?? ask.expiresAt };
+  if (wait.cancelledAt !== null) return { wait, request: ask, status: "cancelled", at: wait.cancelledAt };
+  if (ask.state === "open") return { wait, request: ask, status: "working", at: wait.createdAt };
+  return { wait, request: ask, status: "completed", at: ask.settledAt ?? ask.expiresAt };
 }
 
 /**
@@ -75,7 +75,7 @@ export async function* followRequestWaits(
     }
     const working = readings.filter(({ status }) => status === "working");
     if (working.length === 0 || ctx.stopping.aborted || signal.aborted) return;
-    const dueIn = working.map(({ ask }) => Math.max(20, ask.expiresAt - ctx.clock.now() + 5));
+    const dueIn = working.map(({ request: ask }) => Math.max(20, ask.expiresAt - ctx.clock.now() + 5));
     await changes.next(Math.min(LOOK_AGAIN_MS, ...dueIn));
   }
 }
@@ -89,12 +89,12 @@ export async function* followRequestWaits(
 export async function cancelRequestWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
   const [reading] = await readRequestWaits(ctx, [waitId], asker);
   if (!reading) return false;
-  const { wait, ask, status } = reading;
+  const { wait, request: ask, status } = reading;
   if (status !== "working") return true;
   if (wait.ownsAsk && !(await withdraw(ctx, ask))) return true;
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, ask.id);
-    if (!held || (!wait.ownsAsk && held.ask.state !== "open")) return;
+    if (!held || (!wait.ownsAsk && held.request.state !== "open")) return;
     if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(askTopic(ask.id));
   });
   return true;

@@ -98,7 +98,7 @@ async function askIn(
   );
   const missing = unknown === null ? [] : [`Nobody here is called ${unknown}, so everybody who sees all is asked.`];
   const remindS = timeoutSeconds === null ? null : reminderSeconds(timeoutSeconds);
-  const { ask: made } = await createRequestIn(ctx, tx, {
+  const { request: made } = await createRequestIn(ctx, tx, {
     door: ASSIGNMENT_DOOR,
     asker,
     ref: `${about}:${repo}/${id}:${attempt}:${seq}`,
@@ -162,7 +162,7 @@ export async function closeTaskAskIn(
   { by, outcome = { status: "cancelled" } }: { by: Actor; outcome?: Outcome },
 ): Promise<Request | undefined> {
   const held = askId ? await lockRequest(tx, askId) : undefined;
-  if (held?.ask.state !== "open") return undefined;
+  if (held?.request.state !== "open") return undefined;
   const action = outcome.status === "answered" ? "answered" : "cancelled";
-  return closeRequestIn(tx, held.ask, { outcome, at: held.now, by, action });
+  return closeRequestIn(tx, held.request, { outcome, at: held.now, by, action });
 }

@@ -98,7 +98,7 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   if (told.is === "refused") judgeRefusal(world, intent, known, told.refusal.code);
   if (told.is !== "done") return told;
 
-  const { ask, replayed } = told.value;
+  const { question: ask, replayed } = told.value;
   const before = ledger.asks.get(ask.id);
   if (before && before.intent !== intent) broken("I2", `${asker} got ${ask.id}, which stands for another question`);
   if (replayed && key === null) broken("I1", `${ask.id} was replayed without a key`);
@@ -143,7 +143,7 @@ async function repeat(world: SimWorld, intent: AskIntent): Promise<void> {
   const told = await create(world, other);
   const keyLived = store.now() - entry.createdAt < DAY_MS - 1000;
   if (keyLived && told.is === "done")
-    world.broken("I2", `${intent.asker} reused ${intent.key} and got ${told.value.ask.id}`);
+    world.broken("I2", `${intent.asker} reused ${intent.key} and got ${told.value.question.id}`);
 }
 
 async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
@@ -181,7 +181,7 @@ function judgeWait(
   },
 ): void {
   const { taken, after, node, waitMs } = given;
-  const { ask } = reading;
+  const { question: ask } = reading;
   world.ledger.judge(entry, reading, taken, node);
   const enough = after !== undefined && ask.n > after;
   const tookMs = world.time.now() - taken.at;
@@ -226,12 +226,12 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   );
   if (told.is === "done") {
     for (const reading of told.value) {
-      const [entry, then] = [ledger.asks.get(reading.ask.id), taken.get(reading.ask.id)];
-      if (reading.ask.asker !== asker)
-        world.broken("X1", `${asker} was shown ${reading.ask.id} of ${reading.ask.asker}`);
+      const [entry, then] = [ledger.asks.get(reading.question.id), taken.get(reading.question.id)];
+      if (reading.question.asker !== asker)
+        world.broken("X1", `${asker} was shown ${reading.question.id} of ${reading.question.asker}`);
       if (entry && then) ledger.judge(entry, reading, then, told.node);
     }
-    const shown = new Set(told.value.map(({ ask }) => ask.id));
+    const shown = new Set(told.value.map(({ question: ask }) => ask.id));
     const missing = batch
       ? ids.map((id) => ledger.asks.get(id)).find((entry) => entry && !shown.has(entry.id))
       : undefined;

@@ -181,7 +181,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
 
     judge(entry, reading, taken, node) {
       const world = worldOf();
-      const { ask } = reading;
+      const { question: ask } = reading;
       ledger.judgeVersion(entry, reading);
       if (ask.version < taken.seen) {
         world.broken("A14", `${entry.id} was read at version ${ask.version} after version ${taken.seen} had been seen`);
@@ -204,7 +204,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
       }
     },
 
-    judgeVersion(entry, { ask, responses }) {
+    judgeVersion(entry, { question: ask, responses }) {
       const { broken, store } = worldOf();
       const { intent } = entry;
       const same =
@@ -225,7 +225,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
       }
       if (ask.state === "cancelled" && !entry.cancelTried) broken("A1", `${entry.id} is cancelled, and nobody did`);
 
-      const wire = pollBody({ ask, responses }, { meta: true });
+      const wire = pollBody({ question: ask, responses }, { meta: true });
       const before = entry.versions.get(ask.version);
       if (before === undefined) entry.versions.set(ask.version, wire);
       else if (before !== wire) broken("A1", `version ${ask.version} of ${entry.id} was ${before} and is ${wire}`);

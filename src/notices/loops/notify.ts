@@ -78,7 +78,7 @@ async function tell(
   return transact(ctx, async (tx) => {
     const notified = new Set<string>();
     const held = await lockQuestion(tx, askId);
-    const ask = held && asOf(held.ask, held.now);
+    const ask = held && asOf(held.question, held.now);
     if (!ask || ask.state !== "open" || ask.held) return notified;
     const wanted = notifiedNow(rules, ask, await countNotifiedLately(tx, askId, rules.catchUpMs));
     if (wanted === 0) return notified;

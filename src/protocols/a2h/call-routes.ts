@@ -92,7 +92,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
       const body = bodyOf(request);
       await yieldAfterLarge(request.body as Buffer);
       const rules = rulesFor(mount, caller);
-      const { ask, replayed } =
+      const { request: ask, replayed } =
         kind === "call"
           ? await createCall(
               ctx,
@@ -171,7 +171,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
       const body = bodyOf(request);
       const decided = await tellingWho(door, ask, () => respond(ctx, caller, ask, body));
       if (decided.repeated) reply.header("idempotency-replayed", "true");
-      return sendJson(reply, printRequest(decided.ask, await readDetails(ctx, decided.ask)));
+      return sendJson(reply, printRequest(decided.request, await readDetails(ctx, decided.request)));
     },
   );
 

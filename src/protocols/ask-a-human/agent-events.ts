@@ -17,7 +17,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const id = askIdOf(request.params.id);
       const asker = principalOf(request);
-      const { ask } = await readQuestion(ctx, id, asker);
+      const { question: ask } = await readQuestion(ctx, id, asker);
       const since = lastEventId(request);
       // Without this an EventSource would come back to a finished question for ever.
       if (isFinal(ask) && since === ask.version) return reply.code(204).send();
@@ -25,7 +25,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const reading of followQuestion(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
-          yield { event: "question", id: String(reading.ask.version), data: pollBody(reading) };
+          yield { event: "question", id: String(reading.question.version), data: pollBody(reading) };
         }
       });
       return reply;

@@ -75,7 +75,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const { ask, replayed } = await askCrowd(door, request);
+      const { question: ask, replayed } = await askCrowd(door, request);
       if (replayed) reply.header("idempotency-replayed", "true");
       reply.code(replayed ? 200 : 201).header("location", pollUrl(ask.id));
       return {
@@ -135,12 +135,19 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Asks the question of a body; an idempotency key that was used before gives the question of then. */
-async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Question; replayed: boolean }> {
+async function askCrowd(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ question: Question; replayed: boolean }> {
   const { prompt, share_results = true, idempotency_key, ...given } = request.body as NewQuestionBody;
   const fallback = fallbackOf(given);
   const normalized = { ...normalizeQuestion(prompt, given), share_results, ...(fallback && { fallback }) };
   const flags = await flagSecrets(door, normalized, "prompt");
-  const { ask, replayed, reading } = await createQuestion(
+  const {
+    question: ask,
+    replayed,
+    reading,
+  } = await createQuestion(
     door.ctx,
     {
       ...askOf(normalized),
@@ -152,7 +159,7 @@ async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ a
     idempotencyOf(request, idempotency_key, normalized),
   );
   if (reading) request.facts.limit = reading;
-  return { ask, replayed };
+  return { question: ask, replayed };
 }
 
 /** Returns those of the named questions that are the agent's own, as JSON text, and which are not found. */
@@ -164,7 +171,7 @@ async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string
   }
   const expand = expandOf(request);
   const readings = await readQuestions(ctx, ids.filter(isId), principalOf(request));
-  const found = new Set(readings.map(({ ask }) => ask.id));
+  const found = new Set(readings.map(({ question: ask }) => ask.id));
   const missing = ids.filter((id) => !found.has(id));
   const bodies = readings.map((reading) => pollBody(reading, expand));
   return `{"questions":[${bodies.join(",")}],"not_found":${JSON.stringify(missing)}}`;

@@ -51,7 +51,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     async (request) => {
       const identity = await readerOf(door, request);
       const id = askIdOf(request.params.id);
-      const { ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
+      const { question: ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
       const answerable = { can_answer: !answered, ...(answered && { reason: "already_answered" as const }) };
       return { ...feedQuestion(ctx, ask), ...answerable } satisfies WireHumanQuestion;
     },

@@ -50,7 +50,7 @@ function summaryJson(options: readonly string[], responses: readonly Response[])
 
 /** Returns the poll body as JSON text (spec/ask-a-human 3.2). */
 export function pollBody(
-  { ask, responses }: QuestionReading,
+  { question: ask, responses }: QuestionReading,
   expand: { meta: boolean } = { meta: false },
 ): JsonText<WireQuestion> {
   const status = wireStatus(ask);
@@ -90,7 +90,7 @@ function integrityOf(responses: readonly Response[]): WireQuestion["integrity"] 
 }
 
 /** Returns what somebody who has answered may see of the others (spec/ask-a-human 4.8). */
-export function resultsBody({ ask, responses }: QuestionReading): JsonText<WireQuestionResults> {
+export function resultsBody({ question: ask, responses }: QuestionReading): JsonText<WireQuestionResults> {
   const shared = ask.wire["share_results"] !== false;
   const options = shared && ask.form.kind === "choice" ? ask.form.options : undefined;
   return toJson<WireQuestionResults>({

@@ -24,11 +24,12 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
   const { door, principal, request } = exchange;
   try {
     using _place = parkWait(door, principal);
-    const { ask } = await askPermission(exchange, given);
+    const { request: ask } = await askPermission(exchange, given);
     const leftMs = Math.max(0, ask.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
     const end = await holdForPeople(door, ask, hold, leftMs / 1000);
-    const result = await decisionResult(exchange, end.ask);
-    if (!hold.signal.aborted) await releaseDedupeKey(door.ctx, end.ask, callIdOf(end.ask), end.ask.wire["spent_by"]);
+    const result = await decisionResult(exchange, end.request);
+    if (!hold.signal.aborted)
+      await releaseDedupeKey(door.ctx, end.request, callIdOf(end.request), end.request.wire["spent_by"]);
     return result;
   } catch (error) {
     const refusal = refusalFrom(error);

@@ -50,7 +50,7 @@ export async function askHuman(
   const client = clientOf(call);
   const digest = digestOf(normalized);
 
-  const { ask, replayed } = await createQuestion(
+  const { question: ask, replayed } = await createQuestion(
     ctx,
     { ...askOf(normalized), door: "mcp", asker: principal, wire: { ...(client && { client }), ...flags } },
     { key: digest, bodyHash: digest, whileOpen: true },

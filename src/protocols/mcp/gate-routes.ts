@@ -125,7 +125,7 @@ async function takeCall(
 
 /** Returns the answer for the gate, including the result that it shows to its model. */
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
-  const { ask } = answer;
+  const { request: ask } = answer;
   const stands = { id: ask.id, ...approvalBody(ask, await readDetails(ctx, ask)) };
   if (answer.is !== "started") return { state: answer.is, ...stands };
   const { args, isEdited } = approvedArguments(ask);

@@ -93,7 +93,9 @@ async function runTool(
       if (isCallId(input.askId)) {
         using _place = parkWait(door, principal);
         const ask = await readOwnRequest(door.ctx, principal, input.askId);
-        return await resultOfPeople(exchange, { ask, maxWaitSeconds: input.maxWaitSeconds }, hold, { ownsAsk: false });
+        return await resultOfPeople(exchange, { request: ask, maxWaitSeconds: input.maxWaitSeconds }, hold, {
+          ownsAsk: false,
+        });
       }
       if (declaresTasks(call)) return waitAsTask(door, principal, input, hold);
       return waitResult(

@@ -28,7 +28,7 @@ import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
 export interface OpenedRequest {
-  ask: Request;
+  request: Request;
   maxWaitSeconds: number | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     normalized: { ...rest, options, timeout_seconds: timeoutSeconds, ...(schema && { response_schema: schema }) },
     key: key === undefined ? undefined : `key ${key}`,
   });
-  return { ask, maxWaitSeconds };
+  return { request: ask, maxWaitSeconds };
 }
 
 /**
@@ -111,7 +111,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
     },
     key: key === undefined ? undefined : `key ${key}`,
   });
-  return { ask, maxWaitSeconds };
+  return { request: ask, maxWaitSeconds };
 }
 
 /**
@@ -136,7 +136,7 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
     normalized: { tool_name: fn, input: bound.canonical },
     key: use === undefined ? undefined : `use ${use} ${bound.digest}`,
   });
-  return { ask, maxWaitSeconds: undefined };
+  return { request: ask, maxWaitSeconds: undefined };
 }
 
 function argumentsOf({ params }: McpRequest): JsonObject {
@@ -170,7 +170,7 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
       ...(input.key === undefined && { spent_by: key }),
     },
   };
-  const { ask } =
+  const { request: ask } =
     "bound" in asks
       ? await requestCall(ctx, door.policy.current().policy, { ...asked, ...asks, editable: false })
       : await createRequest(ctx, { ...asked, subject: input.subject, form: asks, digest: null });

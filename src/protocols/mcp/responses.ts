@@ -58,7 +58,7 @@ export function readHandle(given: object): string {
 export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<JsonMembers> {
   await chargeRead(door, principal);
   const reading = await readQuestion(door.ctx, askIdOf(questionId), principal);
-  return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
+  return responsesResult(reading, {}, isFinal(reading.question) ? undefined : CHECK_LATER);
 }
 
 /** Returns what is waited for. It counts as one read. @throws {Refusal} */
@@ -101,7 +101,7 @@ export async function holdForResponses(
   const start = ctx.clock.monotonic();
   let reading = await readQuestion(ctx, input.askId, principal);
   for (;;) {
-    const { ask } = reading;
+    const { question: ask } = reading;
     const wanted = wantedOf(reading, input);
     const isSettled = isFinal(ask) || ask.n >= wanted;
     const waitedMs = ctx.clock.monotonic() - start;
@@ -115,7 +115,10 @@ export async function holdForResponses(
 }
 
 /** How many answers are waited for. */
-export function wantedOf({ ask }: QuestionReading, { minResponses }: Pick<WaitInput, "minResponses">): number {
+export function wantedOf(
+  { question: ask }: QuestionReading,
+  { minResponses }: Pick<WaitInput, "minResponses">,
+): number {
   return Math.min(minResponses ?? ask.need, ask.need);
 }
 
@@ -128,7 +131,7 @@ export function waitResult(
   if (isSettled) return responsesResult(reading, waited);
   const next = {
     tool: WAIT_TOOL,
-    arguments: { question_id: reading.ask.id, ...(minResponses !== undefined && { min_responses: minResponses }) },
+    arguments: { question_id: reading.question.id, ...(minResponses !== undefined && { min_responses: minResponses }) },
   };
   return responsesResult(reading, { ...waited, next }, WAIT_AGAIN);
 }

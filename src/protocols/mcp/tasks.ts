@@ -78,7 +78,7 @@ export function taskMembers(
   { wait, state }: WaitReading,
   { withResult } = { withResult: true },
 ): JsonMembers {
-  const { status, ask, responses, at } = state;
+  const { status, question: ask, responses, at } = state;
   const members = membersOf({
     taskId: wait.id,
     status,
@@ -90,6 +90,9 @@ export function taskMembers(
   });
   if (status !== "completed" || !withResult) return members;
   const waitedMs = Math.max(0, at - wait.createdAt);
-  const result = waitResult({ reading: { ask, responses }, isSettled: true, waitedMs }, { minResponses: undefined });
+  const result = waitResult(
+    { reading: { question: ask, responses }, isSettled: true, waitedMs },
+    { minResponses: undefined },
+  );
   return `${members},"result":${resultObject(true, result)}`;
 }

@@ -175,8 +175,8 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
   const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
-  await yieldAfterLarge(decided.ask.outcome?.kwargs ?? decided.ask.outcome?.value ?? "");
-  return wholeFor(ctx, person, decided.ask);
+  await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
+  return wholeFor(ctx, person, decided.request);
 }
 
 interface OneAsk {

@@ -45,7 +45,8 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       refuseForeign(request);
       const { token } = request.params;
       const reading = await readLink(ctx, token);
-      if (reading.ask.state !== "open") return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
+      if (reading.request.state !== "open")
+        return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
       const nonce = Buffer.from(ctx.random(16)).toString("base64url");
       reply.header("set-cookie", openedCookie(door, token, nonce));
       const page = await decidable(door, request, { token, reading }, { nonce, values: {}, wrong: null });
@@ -58,7 +59,7 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       const reading = await readLink(ctx, token);
       const given = formOf(request);
       const nonce = given.get("nonce") ?? "";
-      if (reading.ask.state === "open") {
+      if (reading.request.state === "open") {
         const problem = openedProblem(door, request, token, nonce);
         if (problem !== null) return sendStillPage(door, reply, 403, await shown(ctx, token, reading, problem));
         const wrong = await decide(door, request, { token, reading }, given);
@@ -82,7 +83,7 @@ interface FollowedLink {
 async function decide(
   door: DoorContext,
   request: FastifyRequest,
-  { token, reading: { ask } }: FollowedLink,
+  { token, reading: { request: ask } }: FollowedLink,
   given: URLSearchParams,
 ): Promise<{ status: number; says: string } | null> {
   const decision = decisionOf(ask, given);
@@ -118,7 +119,7 @@ async function signedInBy(door: DoorContext, request: FastifyRequest): Promise<s
 async function shown(
   { db }: Context,
   token: string,
-  { ask, locked }: LinkReading,
+  { request: ask, locked }: LinkReading,
   wrong: string | null,
 ): Promise<StillPage> {
   const body = view.askMarkup(ask);
@@ -135,7 +136,7 @@ async function shown(
 async function decidable(
   door: DoorContext,
   request: FastifyRequest,
-  { token, reading: { ask, delivery } }: FollowedLink,
+  { token, reading: { request: ask, delivery } }: FollowedLink,
   form: Pick<view.LinkForm, "nonce" | "values" | "wrong">,
 ): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;

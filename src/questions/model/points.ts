@@ -34,7 +34,7 @@ export function basePoints(ask: Pick<Question, "form">, rules: CrowdRules["point
  * (spec/ask-a-human 5.1).
  */
 export function pointsFor(input: {
-  ask: Pick<Question, "form" | "need">;
+  question: Pick<Question, "form" | "need">;
   /** How many answers the question had before this one. */
   answersBefore: number;
   answer: Answer;
@@ -48,7 +48,7 @@ export function pointsFor(input: {
   cappedToday: number;
   rules: CrowdRules["points"];
 }): EarnedPoints {
-  const { ask, answer, rules } = input;
+  const { question: ask, answer, rules } = input;
   const entries: PointEntries = { base: basePoints(ask, rules) };
   if (rules.bonuses) {
     if (answer.confidence !== undefined) entries.confidence = 2;

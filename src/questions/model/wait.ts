@@ -20,7 +20,7 @@ export type WaitStatus = "working" | "completed" | "cancelled";
 /** Where a wait stands, with the ask as the wait saw it last. */
 export interface WaitState {
   status: WaitStatus;
-  ask: Question;
+  question: Question;
   responses: readonly Response[];
   /** When it last changed. */
   at: number;
@@ -31,12 +31,13 @@ export interface WaitState {
  * belong to it, so it shows the ask as it was when the last of its answers came.
  */
 export function stateOfWait(wait: Wait, ask: Question, responses: readonly Response[]): WaitState {
-  if (wait.cancelledAt !== null) return { status: "cancelled", ask, responses, at: wait.cancelledAt };
+  if (wait.cancelledAt !== null) return { status: "cancelled", question: ask, responses, at: wait.cancelledAt };
   const last = responses[wait.wanted - 1];
   if (last && ask.n >= wait.wanted) {
     const then = wait.wanted < ask.need ? atVersion(ask, wait.wanted + 1) : ask;
-    return { status: "completed", ask: then, responses: responses.slice(0, wait.wanted), at: last.at };
+    return { status: "completed", question: then, responses: responses.slice(0, wait.wanted), at: last.at };
   }
-  if (ask.state !== "open") return { status: "completed", ask, responses, at: ask.settledAt ?? ask.expiresAt };
-  return { status: "working", ask, responses, at: Math.max(wait.createdAt, responses.at(-1)?.at ?? 0) };
+  if (ask.state !== "open")
+    return { status: "completed", question: ask, responses, at: ask.settledAt ?? ask.expiresAt };
+  return { status: "working", question: ask, responses, at: Math.max(wait.createdAt, responses.at(-1)?.at ?? 0) };
 }

@@ -83,8 +83,8 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
       await transact(ctx, async (tx) => {
         const delivery = await failedOne(tx, of);
         const found = delivery && (await findRequest(tx, delivery.askId));
-        if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
-        await failIn(ctx, tx, { delivery, ask: found.ask }, code);
+        if (!delivery || !found || found.request.state !== "open" || delivery.state !== "sent") return;
+        await failIn(ctx, tx, { delivery, request: found.request }, code);
       });
     },
   };
@@ -104,16 +104,16 @@ interface Post extends Deliverer {
 /** A message that this server has claimed, and the ask it is about. */
 interface Letter {
   delivery: Delivery;
-  ask: Request;
+  request: Request;
 }
 
 /** Claims a message that is due, and does with it what its ask and its person want by now. */
 async function takeUp(post: Post, due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
   const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
-  const ask = delivery && (await findRequest(ctx.db, delivery.askId))?.ask;
+  const ask = delivery && (await findRequest(ctx.db, delivery.askId))?.request;
   if (!delivery || !ask) return;
-  const letter = { delivery, ask };
+  const letter = { delivery, request: ask };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
   const channel = post.channels.get(delivery.channel);
   if (delivery.state === "closing") return close(post, letter, channel, signal);
@@ -129,7 +129,7 @@ async function takeUp(post: Post, due: { id: string; epoch: number }, signal: Ab
 
 /** Nothing more is sent to an address that is no longer its person's; what was not sent goes to what took its place. */
 async function drop(ctx: Context, letter: Letter): Promise<void> {
-  const { delivery, ask } = letter;
+  const { delivery, request: ask } = letter;
   const state = delivery.state === "closing" ? "closed" : "skipped";
   await transact(ctx, async (tx) => {
     if (!(await updateDelivery(tx, delivery, { state }))) return;
@@ -139,7 +139,7 @@ async function drop(ctx: Context, letter: Letter): Promise<void> {
 
 async function send(post: Post, letter: Letter, channel: Channel, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
-  const { delivery, ask } = letter;
+  const { delivery, request: ask } = letter;
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     if (delivery.kind === "tell") {
@@ -187,7 +187,7 @@ function noteOf(post: Post, { askId, target }: Delivery, note: NoteWords): strin
   });
 }
 
-function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
+function noticeOf(post: Post, { delivery, request: ask }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);
   const view = viewFor(post, channel, ask);
   const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
@@ -229,10 +229,10 @@ async function noteSent(
   letter: Letter,
   externalIds: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { delivery, ask } = letter;
+  const { delivery, request: ask } = letter;
   // The request is locked first: a decision made meanwhile cannot close a message that is not yet stored as sent.
   const now = await lockRequest(tx, ask.id);
-  const state = now?.ask.state === "open" ? "sent" : "closing";
+  const state = now?.request.state === "open" ? "sent" : "closing";
   const { thread } = externalIds;
   const noted = await updateDelivery(tx, delivery, {
     state,
@@ -253,7 +253,7 @@ async function noteSent(
 async function planFallback(
   ctx: Context,
   tx: Tx,
-  { delivery, ask }: Letter,
+  { delivery, request: ask }: Letter,
   { inMs, skip }: { inMs: number; skip: number },
 ): Promise<boolean> {
   const leaf = leavesOf(ask.audience)[leafOf(delivery.step)];
@@ -300,7 +300,7 @@ async function failIn(ctx: Context, tx: Tx, letter: Letter, lastError: string): 
 
 async function close(
   post: Post,
-  { delivery, ask }: Letter,
+  { delivery, request: ask }: Letter,
   channel: Channel | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -329,7 +329,7 @@ async function close(
 }
 
 /** Sends a reminder on the newest channel that carried the request. */
-async function remind(ctx: Context, { delivery, ask }: Letter): Promise<void> {
+async function remind(ctx: Context, { delivery, request: ask }: Letter): Promise<void> {
   await transact(ctx, async (tx) => {
     const sent = (await listDeliveries(tx, ask.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
     const newest = sent.at(-1);
@@ -359,7 +359,7 @@ async function threadOf(ctx: Context, { askId, channel, target }: Delivery): Pro
   return one?.externalIds ?? {};
 }
 
-async function note(tx: Tx, { delivery, ask }: Letter, action: string): Promise<void> {
+async function note(tx: Tx, { delivery, request: ask }: Letter, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: "server", id: "parley" },
     ...aboutAsk(ask, action),
