@@ -35,7 +35,7 @@ export async function matchInbound(ctx: Context, message: InboundMessage, talkin
   const code = codeOf(message);
   const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
   if (byCode) return { is: "one", matched: byCode };
-  const here = matched.filter(({ request: ask }) => ask.state === "open");
+  const here = matched.filter(({ request }) => request.state === "open");
   const open = distinct(matched.length > 0 ? here : waiting);
   const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
   if (!only) return { is: "nothing" };
@@ -59,8 +59,8 @@ export function isOffered(found: Found, { content }: InboundMessage): boolean {
   const isSameText = (text: string | undefined) => text !== undefined && flat(text) === words;
   const all = found.is === "one" ? [found.matched] : found.all;
   return all.some(
-    ({ request: ask }) =>
-      ask.state === "open" && offeredBy(ask).some(({ name, title }) => isSameText(name) || isSameText(title)),
+    ({ request }) =>
+      request.state === "open" && offeredBy(request).some(({ name, title }) => isSameText(name) || isSameText(title)),
   );
 }
 

@@ -50,9 +50,9 @@ export async function createQuestion(ctx: Context, input: QuestionInput, samenes
     if (existing !== undefined) return existing;
     // point: create-key-claimed
     const { reading, now } = await chargeQuestion(ctx, tx, input.asker);
-    const ask = await storeQuestion(tx, { ...input, id }, now);
-    if (input.fallback) await planFallback(tx, ask, input.fallback);
-    return { question: ask, replayed: false, reading };
+    const question = await storeQuestion(tx, { ...input, id }, now);
+    if (input.fallback) await planFallback(tx, question, input.fallback);
+    return { question, replayed: false, reading };
   });
   if (typeof created !== "string") return created;
 
@@ -63,7 +63,7 @@ export async function createQuestion(ctx: Context, input: QuestionInput, samenes
 
 async function planFallback(
   tx: Tx,
-  ask: Question,
+  question: Question,
   { human, afterMs }: NonNullable<QuestionInput["fallback"]>,
 ): Promise<void> {
   const found = await findHumanByNumber(tx, human);
@@ -72,12 +72,12 @@ async function planFallback(
       { message: "fallback_human must be the id of a human", field: "fallback_human", constraint: "unknown" },
     ]);
   }
-  const dueAt = ask.createdAt + afterMs;
-  if (dueAt >= ask.expiresAt) {
+  const dueAt = question.createdAt + afterMs;
+  if (dueAt >= question.expiresAt) {
     const message = "fallback_after_seconds must be less than timeout_seconds";
     throw refuseFields([{ message, field: "fallback_after_seconds", constraint: "range" }]);
   }
-  await insertFallback(tx, ask.id, found.person, dueAt);
+  await insertFallback(tx, question.id, found.person, dueAt);
 }
 
 /**

@@ -41,20 +41,20 @@ async function over(ctx: Context, { askId }: Fallback): Promise<void> {
 async function askPerson(
   ctx: Context,
   { askId, person }: Fallback,
-  ask: Question,
+  question: Question,
   timeoutSeconds: number,
 ): Promise<void> {
   const form: RequestForm =
-    ask.form.kind === "choice"
-      ? { kind: "value", schema: { type: "string", enum: [...ask.form.options] } }
+    question.form.kind === "choice"
+      ? { kind: "value", schema: { type: "string", enum: [...question.form.options] } }
       : { kind: "reply", options: [] };
   const { request: addressed } = await createRequest(ctx, {
-    door: ask.door,
-    asker: ask.asker,
+    door: question.door,
+    asker: question.asker,
     ref: `fallback:${askId}`,
     sameHash: askId,
-    title: titleOf(ask.prompt),
-    words: ask.prompt,
+    title: titleOf(question.prompt),
+    words: question.prompt,
     form,
     audience: { is: "leaf", target: { via: "person", person } },
     digest: null,
@@ -69,12 +69,12 @@ async function askPerson(
 async function giveAnswer(
   ctx: Context,
   { askId, person }: Fallback,
-  ask: Question,
+  question: Question,
   { outcome }: Request,
 ): Promise<void> {
   const text = outcome?.value === undefined ? outcome?.text : (JSON.parse(outcome.value) as string);
   const given =
-    ask.form.kind === "choice" ? { selectedOption: ask.form.options.indexOf(text ?? "") } : { answer: text };
+    question.form.kind === "choice" ? { selectedOption: question.form.options.indexOf(text ?? "") } : { answer: text };
   try {
     await answerQuestion(ctx, {
       askId,

@@ -40,10 +40,10 @@ export async function* followWaits(
       const { version } = reading.question;
       for (let at = seen.get(wait.id) ?? version - 1; at < version && !over.has(wait.id);) {
         at += 1;
-        const { question: ask, responses } = readingAt(reading, at);
+        const { question, responses } = readingAt(reading, at);
         // Giving up has no version of its own: it is sent with the last.
         const asThen = at < version ? { ...wait, cancelledAt: null } : wait;
-        const state = stateOfWait(asThen, ask, responses);
+        const state = stateOfWait(asThen, question, responses);
         if (state.status !== "working") over.add(wait.id);
         yield { wait, state };
       }

@@ -39,7 +39,7 @@ export async function readQuestions(
   askIds: readonly string[],
   asker: string,
 ): Promise<QuestionReading[]> {
-  const found = (await findQuestions(ctx.db, askIds)).filter(({ question: ask }) => ask.asker === asker);
+  const found = (await findQuestions(ctx.db, askIds)).filter(({ question }) => question.asker === asker);
   const place = new Map(askIds.map((id, i) => [id, i]));
   found.sort((one, other) => (place.get(one.question.id) ?? 0) - (place.get(other.question.id) ?? 0));
   return withResponses(ctx, found);
@@ -63,13 +63,13 @@ export async function listOwnQuestions(
 async function withResponses(ctx: Context, found: readonly QuestionAt[]): Promise<QuestionReading[]> {
   const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));
   const responses = await listResponses(ctx.db, asks);
-  const readings = asks.map((ask) => ({ question: ask, responses: responses.get(ask.id) ?? [] }));
+  const readings = asks.map((question) => ({ question, responses: responses.get(question.id) ?? [] }));
   return readings.filter((reading) => reading.responses.length === reading.question.n);
 }
 
 /** True when the ask will not change any more. */
-export function isFinal(ask: Question): boolean {
-  return ask.state !== "open";
+export function isFinal(question: Question): boolean {
+  return question.state !== "open";
 }
 
 /**
@@ -121,12 +121,12 @@ export async function* followQuestion(
 }
 
 /** Returns the reading as it was at one of the ask's versions. */
-export function readingAt({ question: ask, responses }: QuestionReading, version: number): QuestionReading {
-  const earlier = atVersion(ask, version);
+export function readingAt({ question, responses }: QuestionReading, version: number): QuestionReading {
+  const earlier = atVersion(question, version);
   return { question: earlier, responses: responses.slice(0, earlier.n) };
 }
 
 /** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
-export function untilDeadline(ctx: Context, ask: Question): number {
-  return Math.max(20, ask.expiresAt - ctx.clock.now() + 5);
+export function untilDeadline(ctx: Context, question: Question): number {
+  return Math.max(20, question.expiresAt - ctx.clock.now() + 5);
 }

@@ -122,10 +122,10 @@ export async function notifyRecipientsIn(
   ctx: Pick<RequestContext, "newId" | "keyring">,
   tx: Tx,
   { audience, rounds = [], inboxOnly = false, remindAfterMs }: RequestInput,
-  ask: Request,
+  request: Request,
 ): Promise<void> {
-  const { id } = ask;
-  await tellDevices(tx, id, ask.audience);
+  const { id } = request;
+  await tellDevices(tx, id, request.audience);
   // point: addressed-stored
   if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
   let firstStep = leavesOf(audience).length;
@@ -136,17 +136,17 @@ export async function notifyRecipientsIn(
     firstStep += leavesOf(later).length;
   }
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
-  await noteCreated(tx, ask);
+  await noteCreated(tx, request);
   tx.wake(INBOX_TOPIC);
   tx.wake(DELIVERIES_TOPIC);
 }
 
 /** The record says that somebody asked, and for which call. */
-export async function noteCreated(tx: Tx, ask: Request): Promise<void> {
+export async function noteCreated(tx: Tx, request: Request): Promise<void> {
   await appendAudit(tx, {
-    actor: { kind: "agent", id: ask.asker },
-    ...aboutAsk(ask, "created"),
-    ...(ask.digest !== null && { digest: ask.digest }),
+    actor: { kind: "agent", id: request.asker },
+    ...aboutAsk(request, "created"),
+    ...(request.digest !== null && { digest: request.digest }),
   });
 }
 
@@ -155,11 +155,11 @@ function addedBy(rounds: readonly EscalationRound[]): EscalationRound[] {
 }
 
 function replay(
-  { request: ask, sameHash }: { request: Request; sameHash: string },
+  { request, sameHash }: { request: Request; sameHash: string },
   wanted: string,
 ): { request: Request; replayed: boolean } {
-  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: ask.createdAt });
-  return { request: ask, replayed: true };
+  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: request.createdAt });
+  return { request, replayed: true };
 }
 
 async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker: string): Promise<void> {
@@ -175,14 +175,14 @@ async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker
 
 /** Returns what an entry of the record says of an ask, whatever happened to it. */
 export function aboutAsk(
-  ask: Pick<Request, "id" | "form" | "asker" | "ref">,
+  request: Pick<Request, "id" | "form" | "asker" | "ref">,
   action: string,
 ): Pick<AuditNote, "action" | "agent" | "askId" | "callId"> {
   return {
-    action: `${auditNoun(ask)}.${action}`,
-    agent: ask.asker,
-    askId: ask.id,
-    callId: ask.ref.slice(ask.ref.indexOf(":") + 1),
+    action: `${auditNoun(request)}.${action}`,
+    agent: request.asker,
+    askId: request.id,
+    callId: request.ref.slice(request.ref.indexOf(":") + 1),
   };
 }
 

@@ -75,14 +75,14 @@ export async function requestCall(
     await noteCreated(tx, stored.request);
     const { outcome, by } = ruled;
     const { policy_version, grant } = outcome.trace;
-    const ask = await finishRequest(ctx, tx, stored.request, {
+    const request = await finishRequest(ctx, tx, stored.request, {
       outcome,
       at: stored.request.createdAt,
       by,
       action: outcome.approved ? "approved" : "rejected",
       data: { policy_version, ...(grant && { grant }) },
     });
-    return { request: ask, replayed: false };
+    return { request, replayed: false };
   });
 }
 

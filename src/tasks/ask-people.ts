@@ -134,12 +134,12 @@ function isRuled(one: TaskAsk): boolean {
   return "ask" in one ? one.answer?.source === "policy" : one.addressed.outcome?.by?.kind === "policy";
 }
 
-function requestOutcome({ addressed: ask, by }: ToolAsk): string {
-  const { outcome } = ask;
+function requestOutcome({ addressed: request, by }: ToolAsk): string {
+  const { outcome } = request;
   if (!outcome) return "nobody has answered";
   if (by === null) return "nobody answered";
   if (outcome.approved !== undefined) return outcome.approved ? `allowed by ${by}` : `no, by ${by}`;
-  return `${titleOf(outcomeText(ask, outcome) ?? "answered")}, said ${by}`;
+  return `${titleOf(outcomeText(request, outcome) ?? "answered")}, said ${by}`;
 }
 
 function outcomeOf(answer: RelayAnswer | null): string {

@@ -65,15 +65,15 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
   while (isOpen && world.phase !== "rest") {
     const from = last;
     const connectedAt = time.now();
-    const take = async ({ question: ask, responses }: QuestionReading, node: SimNode): Promise<void> => {
-      ledger.judgeVersion(entry, { question: ask, responses });
-      if (last !== undefined && ask.version !== last + 1) {
-        world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${ask.version}`);
+    const take = async ({ question, responses }: QuestionReading, node: SimNode): Promise<void> => {
+      ledger.judgeVersion(entry, { question, responses });
+      if (last !== undefined && question.version !== last + 1) {
+        world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${question.version}`);
       }
-      if (last !== undefined) judgeWake(world, entry, { version: ask.version, node, since: connectedAt });
-      last = ask.version;
-      entry.seen = Math.max(entry.seen, ask.version);
-      if (ask.state !== "open") isOpen = false;
+      if (last !== undefined) judgeWake(world, entry, { version: question.version, node, since: connectedAt });
+      last = question.version;
+      entry.seen = Math.max(entry.seen, question.version);
+      if (question.state !== "open") isOpen = false;
     };
     try {
       const open = (node: SimNode, signal: AbortSignal) =>

@@ -169,7 +169,7 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const input = callWish();
       const made = await Promise.all(Array.from({ length: 5 }, () => createRequest(ctx, input)));
-      assert.equal(new Set(made.map(({ request: ask }) => ask.id)).size, 1);
+      assert.equal(new Set(made.map(({ request }) => request.id)).size, 1);
       assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
       await assert.rejects(createRequest(ctx, { ...input, sameHash: "other" }), refusal("ref_taken"));
     });

@@ -54,10 +54,10 @@ for (const on of DATABASES) {
       const told = async () => (await listWebhookEvents(ctx, endpoint, { limit: 10 })).map(({ askId }) => askId);
 
       const later = await askAt(ctx, "of-a-later-version");
-      const { request: ask } = await allow(ctx, later.id, `It is ${SECRET}`);
-      assert.deepEqual([ask.state, ask.outcome?.approved], ["answered", true]);
+      const { request } = await allow(ctx, later.id, `It is ${SECRET}`);
+      assert.deepEqual([request.state, request.outcome?.approved], ["answered", true]);
       assert.deepEqual(await told(), []);
-      assert.equal(await readTaskOfAsk(ctx, ask), null);
+      assert.equal(await readTaskOfAsk(ctx, request), null);
 
       const known = await askAt(ctx, "a2h");
       await allow(ctx, known.id, "Fine.");

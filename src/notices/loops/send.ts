@@ -110,11 +110,11 @@ async function write(
   if (kind === "crowd") {
     const found = await findQuestion(ctx.db, askId);
     if (!found || found.question.held || asOf(found.question, found.now).state !== "open") return null;
-    const { question: ask, now } = found;
-    return { message: crowdMessage(ask, now), now, expiresAt: ask.expiresAt };
+    const { question, now } = found;
+    return { message: crowdMessage(question, now), now, expiresAt: question.expiresAt };
   }
   const found = await findRequest(ctx.db, askId);
   if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
-  const { request: ask, now } = found;
-  return { message: requestMessage(ask, now, shows), now, expiresAt: ask.expiresAt };
+  const { request, now } = found;
+  return { message: requestMessage(request, now, shows), now, expiresAt: request.expiresAt };
 }

@@ -92,8 +92,8 @@ async function runTool(
       const input = await readWaitInput(door, principal, given);
       if (isCallId(input.askId)) {
         using _place = parkWait(door, principal);
-        const ask = await readOwnRequest(door.ctx, principal, input.askId);
-        return await resultOfPeople(exchange, { request: ask, maxWaitSeconds: input.maxWaitSeconds }, hold, {
+        const request = await readOwnRequest(door.ctx, principal, input.askId);
+        return await resultOfPeople(exchange, { request, maxWaitSeconds: input.maxWaitSeconds }, hold, {
           ownsAsk: false,
         });
       }

@@ -24,8 +24,8 @@ export async function holdForPeople(
 ): Promise<{ request: Request; waitedMs: number }> {
   const start = ctx.clock.monotonic();
   hold.onCount?.(0, 1);
-  const ask = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
-  return { request: ask, waitedMs: ctx.clock.monotonic() - start };
+  const request = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
+  return { request, waitedMs: ctx.clock.monotonic() - start };
 }
 
 /**
@@ -34,25 +34,25 @@ export async function holdForPeople(
  */
 export async function resultOfPeople(
   { door, call }: Exchange,
-  { request: ask, maxWaitSeconds }: OpenedRequest,
+  { request, maxWaitSeconds }: OpenedRequest,
   hold: HeldWait,
   { ownsAsk }: { ownsAsk: boolean },
 ): Promise<JsonMembers | TaskCreated> {
   const isTask = declaresTasks(call);
   const { onCount: _, ...silent } = hold;
   const seconds = isTask ? TASK_HOLD_SECONDS : holdSecondsOf({ maxWaitSeconds }, hold);
-  const end = await holdForPeople(door, ask, isTask ? silent : hold, seconds);
+  const end = await holdForPeople(door, request, isTask ? silent : hold, seconds);
   if (!isTask || end.request.state !== "open") {
     return peopleResult(door, end.request, { waitedMs: end.waitedMs, signal: hold.signal });
   }
-  const wait = await keepRequestWait(door.ctx, ask, ownsAsk);
-  const [kept] = await readRequestWaits(door.ctx, [wait.id], ask.asker);
+  const wait = await keepRequestWait(door.ctx, request, ownsAsk);
+  const [kept] = await readRequestWaits(door.ctx, [wait.id], request.asker);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskHead(door, kept) };
 }
 
-function taskHead({ ctx }: DoorContext, { wait, request: ask, status, at }: RequestWaitReading): JsonMembers {
-  const waiting = ask.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
+function taskHead({ ctx }: DoorContext, { wait, request, status, at }: RequestWaitReading): JsonMembers {
+  const waiting = request.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
   return membersOf({
     taskId: wait.id,
     status,

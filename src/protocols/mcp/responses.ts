@@ -101,25 +101,26 @@ export async function holdForResponses(
   const start = ctx.clock.monotonic();
   let reading = await readQuestion(ctx, input.askId, principal);
   for (;;) {
-    const { question: ask } = reading;
+    const { question } = reading;
     const wanted = wantedOf(reading, input);
-    const isSettled = isFinal(ask) || ask.n >= wanted;
+    const isSettled = isFinal(question) || question.n >= wanted;
     const waitedMs = ctx.clock.monotonic() - start;
     const leftMs = hold.seconds * 1000 - waitedMs;
     if (isSettled || leftMs <= 0 || hold.signal.aborted || ctx.stopping.aborted) {
       return { reading, isSettled, waitedMs };
     }
-    hold.onCount?.(ask.n, wanted);
-    reading = await waitForQuestion(ctx, input.askId, principal, { waitMs: leftMs, after: ask.n, signal: hold.signal });
+    hold.onCount?.(question.n, wanted);
+    reading = await waitForQuestion(ctx, input.askId, principal, {
+      waitMs: leftMs,
+      after: question.n,
+      signal: hold.signal,
+    });
   }
 }
 
 /** How many answers are waited for. */
-export function wantedOf(
-  { question: ask }: QuestionReading,
-  { minResponses }: Pick<WaitInput, "minResponses">,
-): number {
-  return Math.min(minResponses ?? ask.need, ask.need);
+export function wantedOf({ question }: QuestionReading, { minResponses }: Pick<WaitInput, "minResponses">): number {
+  return Math.min(minResponses ?? question.need, question.need);
 }
 
 /** Returns where a wait ended as the tool's result, with how to go on while there is more to come. */

@@ -19,8 +19,8 @@ export function attemptIdOf(principal: string): string | null {
 }
 
 /** Returns the words of a request that the submitter of the task may see. */
-export function safeWordsOf(ask: Pick<Request, "title" | "words" | "wire">): { title: string; words: string } {
-  const { title, words } = ownTaskOf(ask)?.safe ?? ask;
+export function safeWordsOf(request: Pick<Request, "title" | "words" | "wire">): { title: string; words: string } {
+  const { title, words } = ownTaskOf(request)?.safe ?? request;
   return { title, words };
 }
 
