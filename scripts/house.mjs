@@ -7,11 +7,12 @@
  */
 import { cruise } from "dependency-cruiser";
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { SUBJECTS } from "../.dependency-cruiser.js";
 import { wordsAgainstRule } from "./comment-rule.mjs";
+import { WORD_EXCEPTIONS } from "./word-exceptions.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LONGEST_FUNCTION = 60;
@@ -80,23 +81,50 @@ function readDeclarations() {
   return { long, doubled: [...types].filter(([, where]) => where.length > 1) };
 }
 
-/** Comments that break the rule, and how often each private word stands in the code, in names and in comments. */
+/**
+ * Comments that break the rule, and where each private word stands in identifiers and comments. The exceptions are left
+ * out; one without a use is listed, so that the list stays true.
+ */
 function readProse() {
   const wrong = [];
-  const uses = new Map(PRIVATE_WORDS.map((word) => [word, 0]));
-  for (const file of globSync(["{src,sdk/src,web/src}/**/*.{ts,tsx}"])) {
+  const uses = new Map(PRIVATE_WORDS.map((word) => [word, []]));
+  const exceptions = WORD_EXCEPTIONS.flatMap(({ name, files: globs }) => globs.map((glob) => ({ name, glob })));
+  const unused = new Set(exceptions);
+  for (const file of globSync(["{src,sdk/src,web/src}/**/*.{ts,tsx}"]).sort()) {
     const text = readFileSync(join(ROOT, file), "utf8");
-    for (const [comment] of text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?<![:"'`\w])\/\/ .*$/gm)) {
+    const comments = [...text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?<![:"'`\w])\/\/ .*$/gm)].map(([comment]) => comment);
+    for (const comment of comments) {
       const words = wordsAgainstRule(comment.replace(/^\/[/*]+/, ""));
       if (words) wrong.push(`${file}: ${words}`);
     }
     if (file.includes("/migrations/")) continue;
-    for (const part of text.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/)) {
-      const word = part.toLowerCase().replace(/(?<=wish)es$|s$/, "");
-      if (uses.has(word)) uses.set(word, uses.get(word) + 1);
+    for (const name of [...namesIn(file, text), ...comments]) {
+      const found = privateWordsIn(name);
+      if (found.length === 0) continue;
+      const used = exceptions.find((one) => one.name === name && matchesGlob(file, one.glob));
+      if (used) unused.delete(used);
+      else for (const word of found) uses.get(word).push(`${file}: ${word} in ${name.split("\n", 1)[0]}`);
     }
   }
-  return { wrong, uses };
+  return { wrong, uses, unused: [...unused] };
+}
+
+/** Identifiers of a file, in code and in markup. */
+function namesIn(file, text) {
+  const names = [];
+  const visit = (node) => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) names.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+  return names;
+}
+
+function privateWordsIn(text) {
+  return text
+    .split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/)
+    .map((part) => part.toLowerCase().replace(/(?<=wish)es$|s$/, ""))
+    .filter((word) => PRIVATE_WORDS.includes(word));
 }
 
 /** Whether a line counts where the length of functions is limited, as in eslint.config.js. */
@@ -136,12 +164,20 @@ function printFigures() {
       ["comments that do not begin with their subject", prose.wrong.length],
     ],
   );
-  printTable(["Word", "uses in `src`, `sdk` and `web`"], [...prose.uses]);
+  printTable(
+    ["Word", "uses in names and comments of `src`, `sdk` and `web`"],
+    [...prose.uses].map(([word, where]) => [word, where.length]),
+  );
   if (!isListing) return;
   print("Against the order", upward.map(({ text }) => text).sort());
   print("In a circle", circles.map(({ text }) => text).sort());
   print("Long functions", declared.long);
   print("Comments without a subject", prose.wrong);
+  print("Private words", [...prose.uses.values()].flat());
+  print(
+    "Exceptions without a use",
+    prose.unused.map(({ name, glob }) => `${name}: ${glob}`),
+  );
   print("Types of one name", declared.doubled.map(([name, where]) => `${name}: ${where.join(", ")}`).sort());
 }
 

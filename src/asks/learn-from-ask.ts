@@ -28,9 +28,9 @@ export async function learnFrom(
     if (!job || found?.answer.source !== "person") return;
     const input = policyInputOf(ask, job.job);
     if (found.answer.status !== "ANSWERED") return noteRejected(tx, input);
-    const { standing, by } = addressed?.ask.outcome ?? {};
+    const { standing, by } = addressed?.request.outcome ?? {};
     // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
-    if (standing && by?.kind === "person" && addressed?.ask.wire["standing"] === true) {
+    if (standing && by?.kind === "person" && addressed?.request.wire["standing"] === true) {
       const grantInput = { input, askId: ask.id, person: by.id, days };
       await grantPermanently(ctx, tx, grantInput).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error;

@@ -15,7 +15,7 @@ export async function findQuestionOrphanIds(ctx: Context, limit: number): Promis
 export async function closeQuestionOrphan(ctx: Context, questionId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, questionId);
-    if (held?.ask.state !== "open" || (await isQuestionWanted(tx, questionId))) return;
+    if (held?.question.state !== "open" || (await isQuestionWanted(tx, questionId))) return;
     await cancelHeld(ctx, tx, held, RELAY_DOOR);
   });
 }

@@ -99,7 +99,7 @@ export async function askPeopleIn(
   const timeoutSeconds = leftMs / 1000;
   const remindS = reminderSeconds(timeoutSeconds);
   const remarks = [...plan.remarks, ...(plan.before ? [beforeText(plan.before, digest)] : [])].join("\n");
-  const { ask: addressed } = await createRequestIn(ctx, tx, {
+  const { request: addressed } = await createRequestIn(ctx, tx, {
     door: RELAY_DOOR,
     asker: plan.asker,
     ref: `ask:${ask.id}`,

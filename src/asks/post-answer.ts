@@ -155,7 +155,7 @@ function choiceOf(json: unknown): string | undefined {
 
 /** Returns what an answer has to fit: what the asker wants, or what people are shown because a role wants it. */
 async function schemaOf(ctx: Context, { meta, addressedId }: Ask): Promise<ForeignSchema | null> {
-  const form = addressedId === null ? undefined : (await findRequest(ctx.db, addressedId))?.ask.form;
+  const form = addressedId === null ? undefined : (await findRequest(ctx.db, addressedId))?.request.form;
   if (form?.kind === "value") return form.schema;
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema;
@@ -172,9 +172,9 @@ async function decideByKey(
   const addressed = await findRequest(ctx.db, ask.addressedId);
   if (!addressed) throw new Refusal("request_not_found");
   const responder = await responderOf(ctx.db, who.person, "api");
-  const decision = decisionOf(ask, addressed.ask.form.kind, input, addressed.ask.digest);
+  const decision = decisionOf(ask, addressed.request.form.kind, input, addressed.request.digest);
   try {
-    await decideAsk(ctx, { askId: addressed.ask.id, responder, decision, byKey: true });
+    await decideAsk(ctx, { askId: addressed.request.id, responder, decision, byKey: true });
   } catch (error) {
     const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
     const held = after && (await findAsk(ctx.db, ask.id));
@@ -318,7 +318,10 @@ interface Asked {
 
 async function lockAsked(tx: Tx, { addressedId, questionId }: Ask): Promise<Asked> {
   const addressed = addressedId === null ? undefined : await lockRequest(tx, addressedId);
-  return { addressed: addressed?.ask, question: questionId === null ? undefined : await lockQuestion(tx, questionId) };
+  return {
+    addressed: addressed?.request,
+    question: questionId === null ? undefined : await lockQuestion(tx, questionId),
+  };
 }
 
 async function closeAsked(
@@ -327,7 +330,7 @@ async function closeAsked(
   { addressed, question }: Asked,
   { at, principal }: { at: number; principal: string },
 ): Promise<void> {
-  if (question?.ask.state === "open") await cancelHeld(ctx, tx, question, principal);
+  if (question?.question.state === "open") await cancelHeld(ctx, tx, question, principal);
   if (addressed?.state !== "open") return;
   const how = { by: { kind: "agent", id: principal }, action: "cancelled" } as const;
   const approved = addressed.form.kind === "approval" ? { approved: false } : {};

@@ -36,7 +36,7 @@ export async function talkingOf(on: Queryable, message: InboundMessage): Promise
   if (!talk || !("text" in content)) return null;
   const named = isNamed(match) ? await namedDelivery(on, match) : undefined;
   const isReply = named !== undefined && "to" in named.target && named.target.to === sender.id;
-  const number = isReply ? (await findRequest(on, named.askId))?.ask.conversation : undefined;
+  const number = isReply ? (await findRequest(on, named.askId))?.request.conversation : undefined;
   const going =
     number === undefined ? await findConversationByThread(on, talk.threads) : await findConversation(on, number);
   const isKept = (await findMessageBySource(on, talk.source)) !== undefined;

@@ -47,9 +47,13 @@ export async function handleInbound(ctx: Context, publicUrl: string, message: In
     if (await isRepeat(ctx, message)) return REPEATED;
     if (found.is === "nothing") return nothingFor(ctx, message);
     const list = listOf(ctx, publicUrl, found.all);
-    const choices = found.all.map(({ delivery, ask }) => ({ delivery: delivery.id, title: titleOf(ask, publicUrl) }));
+    const listed = found.all.map(({ delivery, request }) => ({
+      delivery: delivery.id,
+      title: titleOf(request, publicUrl),
+    }));
     // Elsewhere the channel itself says which there are.
-    if (message.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list, { says: SEVERAL, choices });
+    if (message.sender.kind === "email")
+      await tellLater(ctx, found.all[0].delivery, list, { says: SEVERAL, choices: listed });
     return list;
   }
   const { matched } = found;
@@ -69,13 +73,13 @@ const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for a
 /** Adds a sentence for somebody who names a message that has ended, unless this very answer has ended it. */
 async function alsoOver(
   ctx: Context,
-  { ask, delivery }: Matched,
+  { request, delivery }: Matched,
   message: InboundMessage,
   passedOn: InboundResult,
 ): Promise<InboundResult> {
-  if (passedOn.is !== "passed_on" || !isNamed(message.match) || (await isEndedBy(ctx.db, ask, message)))
+  if (passedOn.is !== "passed_on" || !isNamed(message.match) || (await isEndedBy(ctx.db, request, message)))
     return passedOn;
-  const over = await existingResult(ctx.db, ask);
+  const over = await existingResult(ctx.db, request);
   const says = `${over.says} ${passedOn.says}`;
   await tellLater(ctx, delivery, over, { says });
   return { ...passedOn, says };
@@ -97,14 +101,14 @@ function nothingFor({ log }: Context, { sender, match }: InboundMessage): Inboun
 
 /** Asks the sender which of several requests the message answers. */
 function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): InboundResult {
-  const list = all.map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(ask, publicUrl)}`);
+  const list = all.map(({ request, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(request, publicUrl)}`);
   return { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...list].join("\n") };
 }
 
 const SEVERAL = "Several requests are waiting. Put the code of the one you mean first:";
 
-function titleOf(ask: Request, publicUrl: string): string {
-  return inQuotes(viewInMessage(ask, publicUrl).title);
+function titleOf(request: Request, publicUrl: string): string {
+  return inQuotes(viewInMessage(request, publicUrl).title);
 }
 
 async function isRepeat(ctx: Context, message: InboundMessage): Promise<boolean> {
@@ -113,46 +117,46 @@ async function isRepeat(ctx: Context, message: InboundMessage): Promise<boolean>
 
 async function answer(
   ctx: Context,
-  { delivery, ask }: Matched,
+  { delivery, request }: Matched,
   message: InboundMessage,
   link: string,
 ): Promise<InboundResult> {
   const responder = await responderFor(ctx, delivery, message);
   if (!responder) {
     if (await isRepeat(ctx, message)) return REPEATED;
-    const refused = await refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
+    const refused = await refuseStranger(ctx, request.id, { via: viaOf(delivery) });
     const isElsewhere = message.sender.kind === "email" && !(await isAddressLost(ctx.db, delivery));
     return isElsewhere ? { ...refused, says: FROM_ELSEWHERE } : refused;
   }
   // Elsewhere a provider's signature proves who speaks, whatever a program has read of the message.
-  if (ask.state === "open" && delivery.exposedAt !== null && message.sender.kind === "email") {
+  if (request.state === "open" && delivery.exposedAt !== null && message.sender.kind === "email") {
     return (await isRepeat(ctx, message)) ? REPEATED : { is: "not_understood", says: EXPOSED };
   }
-  const decided = await meaningOf(ctx, { ask, delivery }, message, link);
+  const decided = await meaningOf(ctx, { request, delivery }, message, link);
   if ("is" in decided) {
     if (await isRepeat(ctx, message)) return REPEATED;
-    if (!(await wasAsked(ctx.db, ask.id, responder))) return refuseStranger(ctx, ask.id, responder);
-    if (ask.state !== "open") return existingResult(ctx.db, ask);
+    if (!(await wasAsked(ctx.db, request.id, responder))) return refuseStranger(ctx, request.id, responder);
+    if (request.state !== "open") return existingResult(ctx.db, request);
     const { reason } = decided;
-    if (reason) await noteRefusedAnswer(ctx, ask.id, responder, { reason, ...quotedIn(reason, message) });
+    if (reason) await noteRefusedAnswer(ctx, request.id, responder, { reason, ...quotedIn(reason, message) });
     return decided;
   }
 
   try {
-    const decision = await judged(ctx, ask, { decision: decided.decision, responder });
-    const input = { askId: ask.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
+    const decision = await judged(ctx, request, { decision: decided.decision, responder });
+    const input = { askId: request.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
     const result = await transact(ctx, async (tx) => {
       if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;
       return decideIn(ctx, tx, input, decision);
     });
     if (result === null) return REPEATED;
-    if (result instanceof Refusal) return refusalResult(ctx, { ask, responder, inbound: message, link }, result);
-    return { is: "accepted", says: acceptedSentence(result.ask, decided.decision) };
+    if (result instanceof Refusal) return refusalResult(ctx, { request, responder, inbound: message, link }, result);
+    return { is: "accepted", says: acceptedSentence(result.request, decided.decision) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
     // Its transaction was undone, and with it the mark that this message was received.
     if (await isRepeat(ctx, message)) return REPEATED;
-    return refusalResult(ctx, { ask, responder, inbound: message, link }, error);
+    return refusalResult(ctx, { request, responder, inbound: message, link }, error);
   }
 }
 
@@ -228,14 +232,14 @@ function viaOf({ channel }: Delivery): Via {
 /** Returns the decision that a message states, or why it cannot be one. Never guesses. */
 async function meaningOf(
   ctx: Context,
-  { ask, delivery }: Matched,
+  { request, delivery }: Matched,
   inbound: InboundMessage,
   link: string,
 ): Promise<{ decision: Decision } | InboundResult> {
-  const decision = decisionOfReply(ask, inbound, tokensOf(ctx, delivery.id).code);
+  const decision = decisionOfReply(request, inbound, tokensOf(ctx, delivery.id).code);
   if (!decision) {
     const says =
-      ask.form.kind === "approval"
+      request.form.kind === "approval"
         ? "This was not understood. Answer with exactly “approve”, or “reject” and a reason."
         : "This was not understood.";
     return { is: "not_understood", says, reason: "unparseable", link };
@@ -285,8 +289,8 @@ async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Decider
 async function wasAsked(on: Queryable, askId: string, responder: Decider): Promise<boolean> {
   const found = await findRequest(on, askId);
   if (!found) return false;
-  const { ask, now } = found;
-  return isAsked(ask.audience, responder, ask.form.kind, now - ask.createdAt);
+  const { request, now } = found;
+  return isAsked(request.audience, responder, request.form.kind, now - request.createdAt);
 }
 
 /** The words are kept where they were not understood. */
@@ -296,17 +300,18 @@ function quotedIn(reason: RefusedAnswer["reason"], { content }: InboundMessage):
 
 async function refusalResult(
   ctx: Context,
-  { ask, responder, inbound, link }: { ask: Request; responder: Decider; inbound: InboundMessage; link: string },
+  of: { request: Request; responder: Decider; inbound: InboundMessage; link: string },
   refusal: Refusal,
 ): Promise<InboundResult> {
+  const { request, responder, inbound, link } = of;
   const { code } = refusal;
   if (code === "already_decided" || code === "request_expired" || code === "request_cancelled") {
-    const now = await findRequest(ctx.db, ask.id);
-    return existingResult(ctx.db, now?.ask ?? ask);
+    const now = await findRequest(ctx.db, request.id);
+    return existingResult(ctx.db, now?.request ?? request);
   }
-  if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, ask.id, responder);
+  if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, request.id, responder);
   if (code === "not_counted") {
-    await noteRefusedAnswer(ctx, ask.id, responder, { reason: "responder_not_allowed" });
+    await noteRefusedAnswer(ctx, request.id, responder, { reason: "responder_not_allowed" });
     return { is: "not_allowed", says: refusal.message, reason: "responder_not_allowed" };
   }
   if (code === "unknown_option") {
@@ -318,13 +323,13 @@ async function refusalResult(
         : "choice" in content && "name" in content.choice
           ? content.choice.name
           : undefined;
-    await noteRefusedAnswer(ctx, ask.id, responder, { reason: code, ...(input !== undefined && { input }) });
+    await noteRefusedAnswer(ctx, request.id, responder, { reason: code, ...(input !== undefined && { input }) });
     return { is: "not_understood", says: refusal.message, reason: code, options, link };
   }
   if (code === "answer_misfit") {
     const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;
     const input = "text" in inbound.content ? inbound.content.text : undefined;
-    await noteRefusedAnswer(ctx, ask.id, responder, {
+    await noteRefusedAnswer(ctx, request.id, responder, {
       reason: "schema",
       ...(input !== undefined && { input }),
       errors,
@@ -333,19 +338,19 @@ async function refusalResult(
     return { is: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
   }
   if (code === "digest_mismatch") {
-    await noteRefusedAnswer(ctx, ask.id, responder, { reason: "digest_mismatch" });
+    await noteRefusedAnswer(ctx, request.id, responder, { reason: "digest_mismatch" });
     return { is: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
   }
   return { is: "not_understood", says: refusal.message, reason: "unparseable", link };
 }
 
 /** Returns how an ask that is over ended, in words for somebody who comes late. */
-async function existingResult(on: Queryable, ask: Request): Promise<InboundResult> {
-  return { is: "already_decided", says: `This is over: ${await closingSentence(on, ask)}` };
+async function existingResult(on: Queryable, request: Request): Promise<InboundResult> {
+  return { is: "already_decided", says: `This is over: ${await closingSentence(on, request)}` };
 }
 
-function acceptedSentence(ask: Request, decision: Decision): string {
-  if (ask.state === "open") return "Recorded: approved. More people have to agree.";
+function acceptedSentence(request: Request, decision: Decision): string {
+  if (request.state === "open") return "Recorded: approved. More people have to agree.";
   return `Recorded: ${{ approve: "approved", reject: "rejected", reply: "answered", value: "answered" }[decision.kind]}.`;
 }
 

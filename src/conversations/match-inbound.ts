@@ -15,7 +15,7 @@ import { tokensOf } from "../requests/delivery-tokens.ts";
 /** A message that a received one answers, with its request. */
 export interface Matched {
   delivery: Delivery;
-  ask: Request;
+  request: Request;
 }
 
 /** The request, if any, that a received message answers. */
@@ -35,7 +35,7 @@ export async function matchInbound(ctx: Context, message: InboundMessage, talkin
   const code = codeOf(message);
   const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
   if (byCode) return { is: "one", matched: byCode };
-  const here = matched.filter(({ ask }) => ask.state === "open");
+  const here = matched.filter(({ request }) => request.state === "open");
   const open = distinct(matched.length > 0 ? here : waiting);
   const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
   if (!only) return { is: "nothing" };
@@ -47,7 +47,7 @@ export async function matchInbound(ctx: Context, message: InboundMessage, talkin
  * outside of any conversation means that message, and begins nothing.
  */
 export function isOver(ctx: Context, found: Found, message: InboundMessage, { going }: Talking): boolean {
-  if (found.is !== "one" || found.matched.ask.state === "open") return false;
+  if (found.is !== "one" || found.matched.request.state === "open") return false;
   if (!going && !("thread" in message.match) && !("pair" in message.match)) return false;
   return codeOf(message) !== tokensOf(ctx, found.matched.delivery.id).code;
 }
@@ -59,8 +59,8 @@ export function isOffered(found: Found, { content }: InboundMessage): boolean {
   const isSameText = (text: string | undefined) => text !== undefined && flat(text) === words;
   const all = found.is === "one" ? [found.matched] : found.all;
   return all.some(
-    ({ ask }) =>
-      ask.state === "open" && offeredBy(ask).some(({ name, title }) => isSameText(name) || isSameText(title)),
+    ({ request }) =>
+      request.state === "open" && offeredBy(request).some(({ name, title }) => isSameText(name) || isSameText(title)),
   );
 }
 
@@ -88,7 +88,7 @@ async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise
   const matched: Matched[] = [];
   for (const delivery of deliveries) {
     const found = await findRequest(on, delivery.askId);
-    if (found) matched.push({ delivery, ask: found.ask });
+    if (found) matched.push({ delivery, request: found.request });
   }
   return matched;
 }
@@ -96,7 +96,7 @@ async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise
 /** Several messages may be about one ask: the newest stands for it. */
 function distinct(matched: readonly Matched[]): Matched[] {
   const byAsk = new Map<string, Matched>();
-  for (const one of matched) if (!byAsk.has(one.ask.id)) byAsk.set(one.ask.id, one);
+  for (const one of matched) if (!byAsk.has(one.request.id)) byAsk.set(one.request.id, one);
   return [...byAsk.values()];
 }
 

@@ -109,22 +109,22 @@ export async function goOnInInbox(ctx: Context, person: string, number: number, 
   await answer(ctx, person, only, typed);
 }
 
-async function answer(ctx: Context, person: string, ask: Request, typed: TypedMessage): Promise<void> {
-  const decided = decisionOfReply(ask, { content: { text: typed.words } }, "");
+async function answer(ctx: Context, person: string, request: Request, typed: TypedMessage): Promise<void> {
+  const decided = decisionOfReply(request, { content: { text: typed.words } }, "");
   if (!decided) throw new Refusal("wrong_decision");
   const responder = await responderOf(ctx.db, person, "web");
-  const decision = await judged(ctx, ask, { decision: decided, responder });
+  const decision = await judged(ctx, request, { decision: decided, responder });
   const result = await transact(ctx, async (tx) => {
     if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return null;
     // point: conversation-between-inbound-and-answer
-    return decideIn(ctx, tx, { askId: ask.id, responder }, decision);
+    return decideIn(ctx, tx, { askId: request.id, responder }, decision);
   });
   if (result instanceof Refusal) throw result;
 }
 
 async function waitingIn({ db }: Context, conversation: number): Promise<Request[]> {
   const pending = await listPending(db, { conversation }, { limit: WAITING_MOST, offset: 0 });
-  return pending.items.map(({ ask }) => ask);
+  return pending.items.map(({ request }) => request);
 }
 
 async function findOwn({ db }: Context, person: string, number: number): Promise<Conversation> {

@@ -36,7 +36,9 @@ export interface GateCallInput {
 
 /** The reply to a gate: run the call now, once; wait; or do not run it. */
 export type GateAnswer =
-  { is: "started"; call: GateCall; ask: Request } | { is: "waiting"; ask: Request } | { is: "denied"; ask: Request };
+  | { is: "started"; call: GateCall; request: Request }
+  | { is: "waiting"; request: Request }
+  | { is: "denied"; request: Request };
 
 /** The number of times that a call is asked anew whose approval somebody else has used, or that came too late. */
 const MOST_TRIES = 5;
@@ -59,15 +61,15 @@ export async function askCall(
   for (let tries = 1; ; tries += 1) {
     const found = await findOrRequest(ctx, policy(), input);
     const waitMs = Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
-    const ask = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
-    if (ask.state === "open" || wait.signal.aborted) return { is: "waiting", ask };
-    if (ask.outcome?.approved !== true) {
-      await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
-      return { is: "denied", ask };
+    const request = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
+    if (request.state === "open" || wait.signal.aborted) return { is: "waiting", request };
+    if (request.outcome?.approved !== true) {
+      await transact(ctx, (tx) => dropIfAsked(tx, request.id));
+      return { is: "denied", request };
     }
-    const call = await startCall(ctx, ask, { run: input.run, policyVersion: policy().policyVersion });
-    if (call) return { is: "started", call, ask };
-    await transact(ctx, (tx) => dropIfAsked(tx, ask.id));
+    const call = await startCall(ctx, request, { run: input.run, policyVersion: policy().policyVersion });
+    if (call) return { is: "started", call, request };
+    await transact(ctx, (tx) => dropIfAsked(tx, request.id));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
   }
 }
@@ -80,8 +82,8 @@ async function findOrRequest(ctx: Context, policy: Policy, input: GateCallInput)
   let unknown: GateCall | null = null;
   for (const call of await findSameCalls(ctx.db, asker, sameHash)) {
     if (call.state === "asked" || (call.state === "started" && call.run === run)) {
-      const ask = await readOrForget(ctx, call);
-      if (ask) return ask;
+      const peopleRequest = await readOrForget(ctx, call);
+      if (peopleRequest) return peopleRequest;
     } else if (call.state === "unknown" || (await giveUpCall(ctx, call.askId))) unknown ??= call;
   }
   return request(ctx, policy, { input, bound, sameHash, unknown });
@@ -122,7 +124,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
       again_of: unknown?.askId ?? null,
     },
   };
-  const { ask } = await requestCall(ctx, policy, {
+  const { request: peopleRequest } = await requestCall(ctx, policy, {
     door: GATE_DOOR,
     asker,
     ref: `${GATE_DOOR}:${ctx.newId("call")}`,
@@ -139,7 +141,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
     wire: { ...input.wire, ...wire },
     forPeople: again,
   });
-  return ask;
+  return peopleRequest;
 }
 
 /** Returns the arguments that were approved, as they came or as a person has changed them. */

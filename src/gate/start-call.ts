@@ -14,32 +14,36 @@ import { findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts
  */
 export async function startCall(
   ctx: Pick<Context, "db" | "wake">,
-  ask: Request,
+  request: Request,
   { run, policyVersion }: { run: string; policyVersion: string },
 ): Promise<GateCall | null> {
-  const { outcome } = ask;
-  const consentDigest = outcome?.digest ?? ask.digest;
-  if (ask.state !== "answered" || outcome?.approved !== true || consentDigest === null) return null;
+  const { outcome } = request;
+  const consentDigest = outcome?.digest ?? request.digest;
+  if (request.state !== "answered" || outcome?.approved !== true || consentDigest === null) return null;
   return transact(ctx, async (tx) => {
-    const call = await findGateCall(tx, ask.id);
-    if (!call || call.asker !== ask.asker || call.digest !== digestFor(ask, call)) return null;
+    const call = await findGateCall(tx, request.id);
+    if (!call || call.asker !== request.asker || call.digest !== digestFor(request, call)) return null;
     if (call.run === run && call.state === "started") return call;
     if (call.state !== "asked") return null;
-    const started = await startIfAsked(tx, { askId: ask.id, policyVersion }, { run, consentDigest, heldMs: HELD_MS });
+    const started = await startIfAsked(
+      tx,
+      { askId: request.id, policyVersion },
+      { run, consentDigest, heldMs: HELD_MS },
+    );
     if (!started) return null;
     const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);
     await appendAudit(tx, {
-      ...noteOf(started, ask, "started"),
+      ...noteOf(started, request, "started"),
       digest: consentDigest,
       data: { ...toolOf(started), run, bound: started.digest, policy_version: policyVersion },
     });
     if (settled) {
       await appendAudit(tx, {
-        actor: { kind: "agent", id: ask.asker },
+        actor: { kind: "agent", id: request.asker },
         action: "gate_call.run_again",
-        agent: ask.asker,
+        agent: request.asker,
         askId: settled.askId,
-        data: { ...toolOf(settled), as: ask.id },
+        data: { ...toolOf(settled), as: request.id },
       });
     }
     return started;
@@ -49,10 +53,10 @@ export async function startCall(
 /** Returns what an entry of the record says of a call, whatever happened to it. */
 export function noteOf(
   { asker }: Pick<GateCall, "asker">,
-  ask: Pick<Request, "id" | "form" | "asker" | "ref">,
+  request: Pick<Request, "id" | "form" | "asker" | "ref">,
   what: string,
 ): AuditNote {
-  return { actor: { kind: "agent", id: asker }, ...aboutAsk(ask, what), action: `gate_call.${what}` };
+  return { actor: { kind: "agent", id: asker }, ...aboutAsk(request, what), action: `gate_call.${what}` };
 }
 
 export function toolOf({ gate, tool }: Pick<GateCall, "gate" | "tool">): { gate: string; tool: string } {

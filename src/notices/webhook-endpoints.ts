@@ -155,10 +155,10 @@ export async function repeatWebhookEvents(
  * Plans an event on how an ask ended for every endpoint of the asker that wants it, in the transaction that ends the
  * ask.
  */
-export async function planWebhooks(tx: Tx, ask: Request, event: string): Promise<void> {
-  for (const { id, format, events, enabled } of await store.listEndpoints(tx, ask.asker)) {
+export async function planWebhooks(tx: Tx, request: Request, event: string): Promise<void> {
+  for (const { id, format, events, enabled } of await store.listEndpoints(tx, request.asker)) {
     if (!enabled || !wantsEvent(format, events, event)) continue;
-    await store.insertEvent(tx, { id: `msg_${ask.id}_${id}`, endpointId: id, event, askId: ask.id });
+    await store.insertEvent(tx, { id: `msg_${request.id}_${id}`, endpointId: id, event, askId: request.id });
     tx.wake(WEBHOOKS_TOPIC);
   }
 }

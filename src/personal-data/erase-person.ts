@@ -142,7 +142,8 @@ async function rerouteWhatWaits(
 ): Promise<void> {
   for (const askId of await listOpenAt(tx, addresses)) {
     const held = await lockRequest(tx, askId);
-    if (held?.ask.state === "open") await rerouteFrom(tx, held.ask, { person: id, addresses: new Set(addresses) }, by);
+    if (held?.request.state === "open")
+      await rerouteFrom(tx, held.request, { person: id, addresses: new Set(addresses) }, by);
   }
 }
 

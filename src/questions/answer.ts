@@ -74,7 +74,7 @@ async function answerIn(
 ): Promise<RecordedAnswer> {
   const found = await findQuestion(tx, input.askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
-  if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
+  if (await isAsker(tx, found.question.asker, input)) throw new Refusal("self_answer");
 
   const identified = await identifyForWrite(ctx, tx, input.caller);
   const { identity, issue } = identified;
@@ -90,7 +90,7 @@ async function answerIn(
     }
   }
 
-  await refuseIfAnswered(tx, found.ask.id, identity);
+  await refuseIfAnswered(tx, found.question.id, identity);
   const current = await heldIfDue(tx, found);
   if (current.state !== "open") throw await refusalOfSettled(tx, current);
   const answer = checkAnswer(current.form, input.given);
@@ -107,7 +107,7 @@ async function answerIn(
   // After the question's row, so that a caller that waits for it holds up no other answers of the same network.
   await chargeNetwork(ctx, tx, identified, input.caller);
   // point: answer-counted
-  const receipt = await record(ctx, tx, counted.ask, {
+  const receipt = await record(ctx, tx, counted.question, {
     id: claim?.objectId ?? ctx.newId("r"),
     identity,
     network: input.caller.network,
@@ -115,7 +115,7 @@ async function answerIn(
     value: judged.value,
   });
   await exposeIn(ctx, tx, words);
-  if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
+  if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.question.lastAnswerAt ?? found.now);
   return { receipt, replayed: false, person: identity.person, issue, reading };
 }
 
@@ -123,8 +123,8 @@ async function answerIn(
 async function judgedText(ctx: Context, { askId, given }: AnswerInput): Promise<JudgedText> {
   if (typeof given.answer !== "string") return {};
   const found = await findQuestion(ctx.db, askId);
-  const requester = found && ctx.requesters.ofQuestion(found.ask);
-  return requester ? requester.judge(found.ask, given.answer) : {};
+  const requester = found && ctx.requesters.ofQuestion(found.question);
+  return requester ? requester.judge(found.question, given.answer) : {};
 }
 
 interface CountedResponse {
@@ -139,14 +139,14 @@ interface CountedResponse {
 async function record(
   ctx: Context,
   tx: Tx,
-  ask: Question,
+  question: Question,
   { id: responseId, identity, network, answer, value }: CountedResponse,
 ): Promise<AnswerReceipt> {
-  const at = ask.lastAnswerAt ?? ask.createdAt;
+  const at = question.lastAnswerAt ?? question.createdAt;
   const stored = await insertResponseIfFirst(tx, {
-    askId: ask.id,
+    askId: question.id,
     person: identity.person,
-    ord: ask.n,
+    ord: question.n,
     id: responseId,
     answer,
     tier: identity.tier,
@@ -154,24 +154,26 @@ async function record(
     at,
   });
   if (!stored) {
-    await refuseIfAnswered(tx, ask.id, identity);
+    await refuseIfAnswered(tx, question.id, identity);
     throw new Error("a response is neither stored nor there");
   }
 
   // point: answer-stored
-  const settled = ask.state === "answered";
-  if (settled) await insertOutcome(tx, { askId: ask.id, status: "answered", principal: CROWD, source: ask.door });
-  const ended = settled && (await ctx.requesters.ofQuestion(ask)?.ended(tx, ask, { is: "answered", answer, value }));
-  if (ended && !ended.isWanted) throw settledRefusal({ ...ask, state: "cancelled" });
-  const credit = await creditAnswer(ctx, tx, { ask, identity, answer, at });
+  const settled = question.state === "answered";
+  if (settled)
+    await insertOutcome(tx, { askId: question.id, status: "answered", principal: CROWD, source: question.door });
+  const ended =
+    settled && (await ctx.requesters.ofQuestion(question)?.ended(tx, question, { is: "answered", answer, value }));
+  if (ended && !ended.isWanted) throw settledRefusal({ ...question, state: "cancelled" });
+  const credit = await creditAnswer(ctx, tx, { question, identity, answer, at });
   // point: answer-credited
-  await appendEvent(tx, streamOfAsker(ask.asker), {
+  await appendEvent(tx, streamOfAsker(question.asker), {
     kind: settled ? "ask.answered" : "ask.response",
-    askId: ask.id,
-    version: ask.version,
+    askId: question.id,
+    version: question.version,
     at,
   });
-  tx.wake(askTopic(ask.id));
+  tx.wake(askTopic(question.id));
   tx.wake(FEED_TOPIC);
   if (ended) await writeNotes(tx, ended.notes);
   return { responseId, ...credit };
@@ -210,17 +212,22 @@ async function chargeNetwork(ctx: Context, tx: Tx, identified: Identified, calle
  * Returns the ask as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
  * came in time may be committing at this very moment, and a caller that came too late must receive how it really ended.
  */
-async function heldIfDue(tx: Tx, { ask, now }: QuestionAt): Promise<Question> {
-  if (ask.state !== "open" || now < ask.expiresAt) return ask;
-  const held = await lockQuestion(tx, ask.id);
-  return held ? asOf(held.ask, held.now) : asOf(ask, now);
+async function heldIfDue(tx: Tx, { question, now }: QuestionAt): Promise<Question> {
+  if (question.state !== "open" || now < question.expiresAt) return question;
+  const held = await lockQuestion(tx, question.id);
+  return held ? asOf(held.question, held.now) : asOf(question, now);
 }
 
 /** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the ask. */
-async function refusalOfSettled(tx: Tx, ask: Question): Promise<Refusal> {
-  return (await findQuestion(tx, ask.id)) ? settledRefusal(ask) : new Refusal("ask_not_found", { question_id: ask.id });
+async function refusalOfSettled(tx: Tx, question: Question): Promise<Refusal> {
+  return (await findQuestion(tx, question.id))
+    ? settledRefusal(question)
+    : new Refusal("ask_not_found", { question_id: question.id });
 }
 
-function settledRefusal(ask: Question): Refusal {
-  return new Refusal("ask_settled", { question_id: ask.id, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
+function settledRefusal(question: Question): Refusal {
+  return new Refusal("ask_settled", {
+    question_id: question.id,
+    status: question.state === "answered" ? "CLOSED" : "EXPIRED",
+  });
 }

@@ -17,9 +17,9 @@ export async function cancelWait(ctx: Context, waitId: string, asker: string): P
     const [wait] = await findWaits(tx, [waitId], asker);
     const held = wait && (await lockQuestion(tx, wait.askId));
     if (!held) return false;
-    const responses = (await listResponses(tx, [held.ask])).get(held.ask.id) ?? [];
-    const isDue = held.ask.state === "open" && held.now >= held.ask.expiresAt;
-    if (isDue || stateOfWait(wait, held.ask, responses).status !== "working") return true;
+    const responses = (await listResponses(tx, [held.question])).get(held.question.id) ?? [];
+    const isDue = held.question.state === "open" && held.now >= held.question.expiresAt;
+    if (isDue || stateOfWait(wait, held.question, responses).status !== "working") return true;
     if (await cancelWaitIfOpen(tx, waitId)) tx.wake(askTopic(wait.askId));
     return true;
   });

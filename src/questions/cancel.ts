@@ -13,7 +13,7 @@ import { cancelHeld } from "./expire.ts";
 export async function cancelQuestion(ctx: Context, askId: string, asker: string): Promise<Question> {
   return transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, askId);
-    if (!held || held.ask.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
-    return held.ask.state === "open" ? cancelHeld(ctx, tx, held, asker) : held.ask;
+    if (!held || held.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
+    return held.question.state === "open" ? cancelHeld(ctx, tx, held, asker) : held.question;
   });
 }

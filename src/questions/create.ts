@@ -13,7 +13,7 @@ import type { LimitReading } from "../core/limits.ts";
 import { chargeQuestion, storeQuestion } from "./store-new.ts";
 
 export interface Created {
-  ask: Question;
+  question: Question;
   /** True when an idempotency key stood for an ask made before. */
   replayed: boolean;
   /** The asker's limit after this; nothing for a replay, which counts for none. */
@@ -50,20 +50,20 @@ export async function createQuestion(ctx: Context, input: QuestionInput, samenes
     if (existing !== undefined) return existing;
     // point: create-key-claimed
     const { reading, now } = await chargeQuestion(ctx, tx, input.asker);
-    const ask = await storeQuestion(tx, { ...input, id }, now);
-    if (input.fallback) await planFallback(tx, ask, input.fallback);
-    return { ask, replayed: false, reading };
+    const question = await storeQuestion(tx, { ...input, id }, now);
+    if (input.fallback) await planFallback(tx, question, input.fallback);
+    return { question, replayed: false, reading };
   });
   if (typeof created !== "string") return created;
 
   const found = await findQuestion(ctx.db, created);
   if (!found) throw new Error("an idempotency key outlived its question");
-  return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+  return { question: await settleIfDue(ctx, found), replayed: true, reading: null };
 }
 
 async function planFallback(
   tx: Tx,
-  ask: Question,
+  question: Question,
   { human, afterMs }: NonNullable<QuestionInput["fallback"]>,
 ): Promise<void> {
   const found = await findHumanByNumber(tx, human);
@@ -72,12 +72,12 @@ async function planFallback(
       { message: "fallback_human must be the id of a human", field: "fallback_human", constraint: "unknown" },
     ]);
   }
-  const dueAt = ask.createdAt + afterMs;
-  if (dueAt >= ask.expiresAt) {
+  const dueAt = question.createdAt + afterMs;
+  if (dueAt >= question.expiresAt) {
     const message = "fallback_after_seconds must be less than timeout_seconds";
     throw refuseFields([{ message, field: "fallback_after_seconds", constraint: "range" }]);
   }
-  await insertFallback(tx, ask.id, found.person, dueAt);
+  await insertFallback(tx, question.id, found.person, dueAt);
 }
 
 /**
@@ -99,5 +99,5 @@ async function claimOrFind(
 
 async function isOpen(tx: Tx, askId: string): Promise<boolean> {
   const found = await findQuestion(tx, askId);
-  return found !== undefined && found.ask.state === "open" && found.now < found.ask.expiresAt;
+  return found !== undefined && found.question.state === "open" && found.now < found.question.expiresAt;
 }

@@ -35,36 +35,36 @@ export interface Credit {
 export async function creditAnswer(
   ctx: Context,
   tx: Tx,
-  given: { ask: Question; identity: AnsweringIdentity; answer: Answer; at: number },
+  given: { question: Question; identity: AnsweringIdentity; answer: Answer; at: number },
 ): Promise<Credit> {
-  const { ask, answer, at } = given;
+  const { question, answer, at } = given;
   const { person, names, timeZone } = given.identity;
   const rules = ctx.crowd.points;
 
   const today = localDay(at, timeZone);
   const streak = continueStreak(await findLastStreak(tx, person), today);
   const { points, cappedPoints, entries } = pointsFor({
-    ask,
-    answersBefore: ask.n - 1,
+    question,
+    answersBefore: question.n - 1,
     answer,
     at,
-    notifiedAt: rules.bonuses ? await findNotifiedAt(tx, ask.id, names) : null,
+    notifiedAt: rules.bonuses ? await findNotifiedAt(tx, question.id, names) : null,
     streakDays: streak.days,
     rewardedStreaks: rules.bonuses ? await listRewardedStreaks(tx, person) : new Set(),
     cappedToday: (await sumSince(tx, person, utcDayStart(at))).capped,
     rules,
   });
-  const firstView = await findFirstView(tx, ask.id, names);
+  const firstView = await findFirstView(tx, question.id, names);
   await insertLedgerRow(tx, {
     person,
-    askId: ask.id,
+    askId: question.id,
     at,
-    category: categoryOf(ask),
+    category: categoryOf(question),
     points,
     cappedPoints,
     entries,
     streak,
-    early: at - ask.createdAt <= EARLY_BIRD_MS,
+    early: at - question.createdAt <= EARLY_BIRD_MS,
     night: localHour(at, timeZone) < NIGHT_ENDS_HOUR,
     speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
     confident: answer.confidence === 5,
@@ -75,7 +75,7 @@ export async function creditAnswer(
   const held = new Set((await listBadges(tx, person)).map((badge) => badge.id));
   const badges: string[] = [];
   for (const id of newBadges(facts, held)) {
-    if (await insertBadgeIfNew(tx, { person, id, askId: ask.id, at })) badges.push(id);
+    if (await insertBadgeIfNew(tx, { person, id, askId: question.id, at })) badges.push(id);
   }
   return { points, entries, badges, totalPoints: facts.points, streakDays: streakOn(streak, today) };
 }

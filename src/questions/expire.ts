@@ -16,9 +16,9 @@ import { writeNotes } from "../core/store/audit.ts";
 export async function expireQuestion(ctx: Context, askId: string): Promise<Question | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, askId);
-    if (!held || held.ask.state !== "open" || held.now < held.ask.expiresAt) return held?.ask;
+    if (!held || held.question.state !== "open" || held.now < held.question.expiresAt) return held?.question;
     // point: expire-held
-    return endAsk(ctx, tx, held.ask, { end: "expired", at: held.ask.expiresAt, principal: "clock" });
+    return endAsk(ctx, tx, held.question, { end: "expired", at: held.question.expiresAt, principal: "clock" });
   });
 }
 
@@ -32,14 +32,14 @@ const COMMITS_WITHIN_MS = 10_000;
  *
  * @throws {Refusal} `store_unavailable` when the store takes no writes and the deadline has only just passed
  */
-export async function settleIfDue(ctx: Context, { ask, now }: QuestionAt): Promise<Question> {
-  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+export async function settleIfDue(ctx: Context, { question, now }: QuestionAt): Promise<Question> {
+  if (question.state !== "open" || now < question.expiresAt) return question;
   try {
-    return (await expireQuestion(ctx, ask.id)) ?? asOf(ask, now);
+    return (await expireQuestion(ctx, question.id)) ?? asOf(question, now);
   } catch (error) {
     // With a full disk reads go on: once nothing that was in time can be on its way, the clock's word stands.
-    const isSure = now - ask.expiresAt >= COMMITS_WITHIN_MS;
-    if (isSure && error instanceof Refusal && error.kind === "unavailable") return asOf(ask, now);
+    const isSure = now - question.expiresAt >= COMMITS_WITHIN_MS;
+    if (isSure && error instanceof Refusal && error.kind === "unavailable") return asOf(question, now);
     throw error;
   }
 }
@@ -51,25 +51,36 @@ async function endAsk(
   held: Question,
   { end, at, principal }: { end: "expired" | "cancelled"; at: number; principal: string },
 ): Promise<Question> {
-  const ask = await endQuestionIfOpen(tx, held.id, end, at);
-  if (!ask) throw new Error("an ask changed while it was held");
+  const question = await endQuestionIfOpen(tx, held.id, end, at);
+  if (!question) throw new Error("an ask changed while it was held");
   // point: end-between-state-and-outcome
-  await insertOutcome(tx, { askId: ask.id, status: end, principal, source: end === "expired" ? "clock" : ask.door });
-  const ended = await ctx.requesters.ofQuestion(ask)?.ended(tx, ask, { is: end });
-  await appendEvent(tx, streamOfAsker(ask.asker), { kind: `ask.${end}`, askId: ask.id, version: ask.version, at });
-  tx.wake(askTopic(ask.id));
+  await insertOutcome(tx, {
+    askId: question.id,
+    status: end,
+    principal,
+    source: end === "expired" ? "clock" : question.door,
+  });
+  const ended = await ctx.requesters.ofQuestion(question)?.ended(tx, question, { is: end });
+  await appendEvent(tx, streamOfAsker(question.asker), {
+    kind: `ask.${end}`,
+    askId: question.id,
+    version: question.version,
+    at,
+  });
+  tx.wake(askTopic(question.id));
   tx.wake(FEED_TOPIC);
   if (ended) await writeNotes(tx, ended.notes);
-  return ask;
+  return question;
 }
 
 /** Ends a held, open ask for a requester that no longer wants it; at its deadline, where that has come. */
 export async function cancelHeld(
   ctx: Pick<Context, "requesters">,
   tx: Tx,
-  { ask, now }: QuestionAt,
+  { question, now }: QuestionAt,
   principal: string,
 ): Promise<Question> {
-  if (now >= ask.expiresAt) return endAsk(ctx, tx, ask, { end: "expired", at: ask.expiresAt, principal: "clock" });
-  return endAsk(ctx, tx, ask, { end: "cancelled", at: now, principal });
+  if (now >= question.expiresAt)
+    return endAsk(ctx, tx, question, { end: "expired", at: question.expiresAt, principal: "clock" });
+  return endAsk(ctx, tx, question, { end: "cancelled", at: now, principal });
 }

@@ -17,19 +17,19 @@ import { cancelRequest } from "../requests/end.ts";
  */
 export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
   const found = await findQuestion(ctx.db, fallback.askId);
-  const isOpen = found?.ask.state === "open" && found.now < found.ask.expiresAt;
+  const isOpen = found?.question.state === "open" && found.now < found.question.expiresAt;
   if (fallback.addressedId === null) {
-    if (!found || !isOpen || found.ask.n > 0) return over(ctx, fallback);
-    const leftSeconds = Math.floor((found.ask.expiresAt - found.now) / 1000);
+    if (!found || !isOpen || found.question.n > 0) return over(ctx, fallback);
+    const leftSeconds = Math.floor((found.question.expiresAt - found.now) / 1000);
     if (leftSeconds < 1) return over(ctx, fallback);
-    return askPerson(ctx, fallback, found.ask, leftSeconds);
+    return askPerson(ctx, fallback, found.question, leftSeconds);
   }
-  const addressed = (await findRequest(ctx.db, fallback.addressedId))?.ask;
+  const addressed = (await findRequest(ctx.db, fallback.addressedId))?.request;
   if (addressed?.state === "open") {
     if (isOpen) return;
     await cancelRequest(ctx, addressed.id, { kind: "server", id: "parley" }, "The question is over.");
   } else if (addressed?.state === "answered" && found && isOpen) {
-    await giveAnswer(ctx, fallback, found.ask, addressed);
+    await giveAnswer(ctx, fallback, found.question, addressed);
   }
   await over(ctx, fallback);
 }
@@ -41,20 +41,20 @@ async function over(ctx: Context, { askId }: Fallback): Promise<void> {
 async function askPerson(
   ctx: Context,
   { askId, person }: Fallback,
-  ask: Question,
+  question: Question,
   timeoutSeconds: number,
 ): Promise<void> {
   const form: RequestForm =
-    ask.form.kind === "choice"
-      ? { kind: "value", schema: { type: "string", enum: [...ask.form.options] } }
+    question.form.kind === "choice"
+      ? { kind: "value", schema: { type: "string", enum: [...question.form.options] } }
       : { kind: "reply", options: [] };
-  const { ask: addressed } = await createRequest(ctx, {
-    door: ask.door,
-    asker: ask.asker,
+  const { request: addressed } = await createRequest(ctx, {
+    door: question.door,
+    asker: question.asker,
     ref: `fallback:${askId}`,
     sameHash: askId,
-    title: titleOf(ask.prompt),
-    words: ask.prompt,
+    title: titleOf(question.prompt),
+    words: question.prompt,
     form,
     audience: { is: "leaf", target: { via: "person", person } },
     digest: null,
@@ -69,12 +69,12 @@ async function askPerson(
 async function giveAnswer(
   ctx: Context,
   { askId, person }: Fallback,
-  ask: Question,
+  question: Question,
   { outcome }: Request,
 ): Promise<void> {
   const text = outcome?.value === undefined ? outcome?.text : (JSON.parse(outcome.value) as string);
   const given =
-    ask.form.kind === "choice" ? { selectedOption: ask.form.options.indexOf(text ?? "") } : { answer: text };
+    question.form.kind === "choice" ? { selectedOption: question.form.options.indexOf(text ?? "") } : { answer: text };
   try {
     await answerQuestion(ctx, {
       askId,

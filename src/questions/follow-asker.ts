@@ -42,7 +42,7 @@ export async function* followAsker(
     }
     const readings = new Map(
       (await readQuestions(ctx, [...new Set(events.map((event) => event.askId))], asker)).map((one) => [
-        one.ask.id,
+        one.question.id,
         one,
       ]),
     );

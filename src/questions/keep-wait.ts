@@ -18,8 +18,8 @@ export async function keepWait(ctx: Context, input: { askId: string; asker: stri
   const id = ctx.newId("t");
   return transact(ctx, async (tx) => {
     const found = await findQuestion(tx, input.askId);
-    if (found?.ask.asker !== input.asker) throw new Refusal("ask_not_found", { question_id: input.askId });
-    const lifetimeMs = found.ask.expiresAt - found.ask.createdAt;
+    if (found?.question.asker !== input.asker) throw new Refusal("ask_not_found", { question_id: input.askId });
+    const lifetimeMs = found.question.expiresAt - found.question.createdAt;
     return insertWait(tx, { id, ...input, keptMs: lifetimeMs + Math.min(closedDays, expiredDays) * DAY_MS });
   });
 }

@@ -56,11 +56,11 @@ export async function readFeed(
         ctx.db,
         page.map(({ entry }) => entry.id),
       )
-    ).map(({ ask }) => [ask.id, ask]),
+    ).map(({ question }) => [question.id, question]),
   );
   const asks = settleCrowded(page, (id) => ctx.readers.othersOn(id, options.viewer))
     .map(({ entry }) => found.get(entry.id))
-    .filter((ask) => ask !== undefined && ask.state === "open");
+    .filter((crowdQuestion) => crowdQuestion !== undefined && crowdQuestion.state === "open");
   return {
     asks: asks as Question[],
     next: more && last ? { at, position: { urgency: last.urgency, tie: last.tie } } : null,

@@ -16,7 +16,7 @@ export interface WaitReading {
 /** Returns those of the waits that exist and are the asker's own, as they are now, in the order of `waitIds`. */
 export async function readWaits(ctx: Context, waitIds: readonly string[], asker: string): Promise<WaitReading[]> {
   const found = await findOwn(ctx, waitIds, asker);
-  return found.map(({ wait, reading }) => ({ wait, state: stateOfWait(wait, reading.ask, reading.responses) }));
+  return found.map(({ wait, reading }) => ({ wait, state: stateOfWait(wait, reading.question, reading.responses) }));
 }
 
 /**
@@ -37,25 +37,25 @@ export async function* followWaits(
     const found = await findOwn(ctx, waitIds, asker);
     const going = found.filter(({ wait }) => !over.has(wait.id));
     for (const { wait, reading } of going) {
-      const { version } = reading.ask;
+      const { version } = reading.question;
       for (let at = seen.get(wait.id) ?? version - 1; at < version && !over.has(wait.id);) {
         at += 1;
-        const { ask, responses } = readingAt(reading, at);
+        const { question, responses } = readingAt(reading, at);
         // Giving up has no version of its own: it is sent with the last.
         const asThen = at < version ? { ...wait, cancelledAt: null } : wait;
-        const state = stateOfWait(asThen, ask, responses);
+        const state = stateOfWait(asThen, question, responses);
         if (state.status !== "working") over.add(wait.id);
         yield { wait, state };
       }
       seen.set(wait.id, version);
       if (wait.cancelledAt !== null && !over.has(wait.id)) {
         over.add(wait.id);
-        yield { wait, state: stateOfWait(wait, reading.ask, reading.responses) };
+        yield { wait, state: stateOfWait(wait, reading.question, reading.responses) };
       }
     }
     const left = found.filter(({ wait }) => !over.has(wait.id));
     if (left.length === 0 || ctx.stopping.aborted || signal.aborted) return;
-    await changes.next(Math.min(LOOK_AGAIN_MS, ...left.map(({ reading }) => untilDeadline(ctx, reading.ask))));
+    await changes.next(Math.min(LOOK_AGAIN_MS, ...left.map(({ reading }) => untilDeadline(ctx, reading.question))));
   }
 }
 
@@ -66,7 +66,7 @@ async function findOwn(
 ): Promise<{ wait: Wait; reading: QuestionReading }[]> {
   const waits = new Map((await findWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
   const askIds = [...new Set([...waits.values()].map(({ askId }) => askId))];
-  const readings = new Map((await readQuestions(ctx, askIds, asker)).map((reading) => [reading.ask.id, reading]));
+  const readings = new Map((await readQuestions(ctx, askIds, asker)).map((reading) => [reading.question.id, reading]));
   return waitIds.flatMap((id) => {
     const wait = waits.get(id);
     const reading = wait && readings.get(wait.askId);

@@ -16,7 +16,7 @@ export type { QuestionPosition } from "./store/questions.ts";
 
 /** An ask with exactly the responses it counts. */
 export interface QuestionReading {
-  ask: Question;
+  question: Question;
   responses: readonly Response[];
 }
 
@@ -27,7 +27,7 @@ export interface QuestionReading {
  */
 export async function readQuestion(ctx: Context, askId: string, asker: string): Promise<QuestionReading> {
   const found = await findQuestion(ctx.db, askId);
-  if (!found || found.ask.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
+  if (!found || found.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
   const [reading] = await withResponses(ctx, [found]);
   if (!reading) throw new Refusal("ask_not_found", { question_id: askId });
   return reading;
@@ -39,9 +39,9 @@ export async function readQuestions(
   askIds: readonly string[],
   asker: string,
 ): Promise<QuestionReading[]> {
-  const found = (await findQuestions(ctx.db, askIds)).filter(({ ask }) => ask.asker === asker);
+  const found = (await findQuestions(ctx.db, askIds)).filter(({ question }) => question.asker === asker);
   const place = new Map(askIds.map((id, i) => [id, i]));
-  found.sort((one, other) => (place.get(one.ask.id) ?? 0) - (place.get(other.ask.id) ?? 0));
+  found.sort((one, other) => (place.get(one.question.id) ?? 0) - (place.get(other.question.id) ?? 0));
   return withResponses(ctx, found);
 }
 
@@ -63,13 +63,13 @@ export async function listOwnQuestions(
 async function withResponses(ctx: Context, found: readonly QuestionAt[]): Promise<QuestionReading[]> {
   const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));
   const responses = await listResponses(ctx.db, asks);
-  const readings = asks.map((ask) => ({ ask, responses: responses.get(ask.id) ?? [] }));
-  return readings.filter((reading) => reading.responses.length === reading.ask.n);
+  const readings = asks.map((question) => ({ question, responses: responses.get(question.id) ?? [] }));
+  return readings.filter((reading) => reading.responses.length === reading.question.n);
 }
 
 /** True when the ask will not change any more. */
-export function isFinal(ask: Question): boolean {
-  return ask.state !== "open";
+export function isFinal(question: Question): boolean {
+  return question.state !== "open";
 }
 
 /**
@@ -88,9 +88,10 @@ export async function waitForQuestion(
   for (;;) {
     const reading = await readQuestion(ctx, askId, asker);
     const leftMs = until - ctx.clock.monotonic();
-    const enough = options.after !== undefined && reading.ask.n > options.after;
-    if (isFinal(reading.ask) || enough || leftMs <= 0 || ctx.stopping.aborted || options.signal.aborted) return reading;
-    await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));
+    const enough = options.after !== undefined && reading.question.n > options.after;
+    if (isFinal(reading.question) || enough || leftMs <= 0 || ctx.stopping.aborted || options.signal.aborted)
+      return reading;
+    await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.question)));
   }
 }
 
@@ -110,22 +111,22 @@ export async function* followQuestion(
   let since = options.since;
   for (;;) {
     const reading = await readQuestion(ctx, askId, asker);
-    const { version } = reading.ask;
+    const { version } = reading.question;
     if (since === undefined || since > version) since = version - 1;
     for (let next = since + 1; next <= version; next += 1) yield readingAt(reading, next);
     since = version;
-    if (isFinal(reading.ask) || ctx.stopping.aborted || options.signal.aborted) return;
-    await changes.next(untilDeadline(ctx, reading.ask));
+    if (isFinal(reading.question) || ctx.stopping.aborted || options.signal.aborted) return;
+    await changes.next(untilDeadline(ctx, reading.question));
   }
 }
 
 /** Returns the reading as it was at one of the ask's versions. */
-export function readingAt({ ask, responses }: QuestionReading, version: number): QuestionReading {
-  const earlier = atVersion(ask, version);
-  return { ask: earlier, responses: responses.slice(0, earlier.n) };
+export function readingAt({ question, responses }: QuestionReading, version: number): QuestionReading {
+  const earlier = atVersion(question, version);
+  return { question: earlier, responses: responses.slice(0, earlier.n) };
 }
 
 /** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
-export function untilDeadline(ctx: Context, ask: Question): number {
-  return Math.max(20, ask.expiresAt - ctx.clock.now() + 5);
+export function untilDeadline(ctx: Context, question: Question): number {
+  return Math.max(20, question.expiresAt - ctx.clock.now() + 5);
 }

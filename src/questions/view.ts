@@ -19,22 +19,25 @@ export async function viewQuestion(
   askId: string,
   identity: AnsweringIdentity | null,
   viewer: string,
-): Promise<{ ask: Question; answered: boolean }> {
+): Promise<{ question: Question; answered: boolean }> {
   const found = await findQuestion(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
-  const ask = await settleIfDue(ctx, found);
+  const question = await settleIfDue(ctx, found);
 
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
-  if (answered) return { ask, answered };
-  if (ask.state !== "open") {
+  if (answered) return { question, answered };
+  if (question.state !== "open") {
     await refuseIfGone(ctx, askId);
-    throw new Refusal("ask_settled", { question_id: askId, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
+    throw new Refusal("ask_settled", {
+      question_id: askId,
+      status: question.state === "answered" ? "CLOSED" : "EXPIRED",
+    });
   }
   ctx.readers.opened(askId, viewer);
   if (identity && (await findFirstView(ctx.db, askId, identity.names)) === null) {
     await transact(ctx, (tx) => insertFirstView(tx, askId, identity.person));
   }
-  return { ask, answered };
+  return { question, answered };
 }
 
 /**
@@ -50,11 +53,11 @@ export async function readResults(
   const found = await findQuestion(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
-  const ask = await settleIfDue(ctx, found);
-  const responses = (await listResponses(ctx.db, [ask])).get(askId) ?? [];
+  const question = await settleIfDue(ctx, found);
+  const responses = (await listResponses(ctx.db, [question])).get(askId) ?? [];
   await refuseIfGone(ctx, askId);
   if (!answered) throw new Refusal("answer_first");
-  return { ask, responses };
+  return { question, responses };
 }
 
 /**

@@ -142,7 +142,7 @@ export async function exposeIn(
     if (!found) continue;
     await appendAudit(tx, {
       actor: { kind: "server", id: "parley" },
-      ...aboutAsk(found.ask, "message_exposed"),
+      ...aboutAsk(found.request, "message_exposed"),
       via: one.channel,
       data: { delivery: one.id },
     });

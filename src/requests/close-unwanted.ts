@@ -10,9 +10,10 @@ import { lockRequest } from "./store/requests.ts";
 export async function closeUnwanted(ctx: Context, requestId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, requestId);
-    if (held?.ask.state !== "open" || (await ctx.requesters.ofRequest(held.ask).isWanted(tx, held.ask))) return;
-    const approved = held.ask.form.kind === "approval" ? { approved: false } : {};
-    const how = { by: { kind: "server", id: held.ask.door }, action: "cancelled" } as const;
-    await finishRequest(ctx, tx, held.ask, { outcome: { status: "cancelled", ...approved }, at: held.now, ...how });
+    if (held?.request.state !== "open" || (await ctx.requesters.ofRequest(held.request).isWanted(tx, held.request)))
+      return;
+    const approved = held.request.form.kind === "approval" ? { approved: false } : {};
+    const how = { by: { kind: "server", id: held.request.door }, action: "cancelled" } as const;
+    await finishRequest(ctx, tx, held.request, { outcome: { status: "cancelled", ...approved }, at: held.now, ...how });
   });
 }

@@ -24,24 +24,24 @@ export interface RequestEnd {
  */
 export async function closeRequestIn(
   tx: Tx,
-  ask: Request,
+  request: Request,
   { outcome, at, ...how }: RequestEnd,
   act: (over: Request) => Promise<void> = () => Promise.resolve(),
 ): Promise<Request> {
-  const over = await endRequest(tx, ask.id, outcome, at);
+  const over = await endRequest(tx, request.id, outcome, at);
   await act(over);
-  const group = how.by.kind === "person" ? groupOf(ask.audience, how.by.id) : undefined;
+  const group = how.by.kind === "person" ? groupOf(request.audience, how.by.id) : undefined;
   // point: addressed-between-outcome-and-closing
-  await closeDeliveries(tx, ask.id);
+  await closeDeliveries(tx, request.id);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
-    ...aboutAsk(ask, how.action),
+    ...aboutAsk(request, how.action),
     ...("via" in how.by && { via: how.by.via }),
     ...(how.origin && { origin: how.origin }),
     ...(outcome.digest !== undefined && { digest: outcome.digest }),
     ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
   });
-  tx.wake(askTopic(ask.id));
+  tx.wake(askTopic(request.id));
   tx.wake(INBOX_TOPIC);
   return over;
 }

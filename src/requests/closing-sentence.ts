@@ -10,10 +10,10 @@ export const DECIDED_ELSEWHERE =
 export const DECIDED_IN_INBOX = "The agent can read this message, so nothing is decided here. Decide in the inbox.";
 
 /** Returns how an ask ended, and by whom, as one sentence for people. */
-export async function closingSentence(on: Queryable, ask: Request): Promise<string> {
-  if (ask.state === "expired") return "nobody answered in time.";
-  if (ask.state === "cancelled") return "the agent withdrew it.";
-  const { by, approved } = ask.outcome ?? {};
+export async function closingSentence(on: Queryable, request: Request): Promise<string> {
+  if (request.state === "expired") return "nobody answered in time.";
+  if (request.state === "cancelled") return "the agent withdrew it.";
+  const { by, approved } = request.outcome ?? {};
   const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
   const human = by?.kind === "person" ? await findHuman(on, by.id) : undefined;
   const who = human?.name ?? (by?.kind === "policy" ? `the rule ${by.id}` : by?.kind === "agent" ? "the agent" : null);

@@ -53,15 +53,15 @@ const MINUTE_MS = 60_000;
 export async function createRequest(
   ctx: RequestContext,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const titled = await withSubject(ctx, input);
   const requester = ctx.requesters.ofRequest(titled);
   const asked = (await requester.present?.(ctx.db, titled)) ?? titled;
   return transact(ctx, async (tx) => {
     const stored = await storeRequestIn(ctx, tx, asked);
     if (stored.replayed) return stored;
-    await requester.stored?.(tx, stored.ask);
-    await notifyRecipientsIn(ctx, tx, asked, stored.ask);
+    await requester.stored?.(tx, stored.request);
+    await notifyRecipientsIn(ctx, tx, asked, stored.request);
     return stored;
   });
 }
@@ -84,9 +84,9 @@ export async function createRequestIn(
   ctx: Pick<RequestContext, "newId" | "keyring" | "addressed">,
   tx: Tx,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const stored = await storeRequestIn(ctx, tx, input);
-  if (!stored.replayed) await notifyRecipientsIn(ctx, tx, input, stored.ask);
+  if (!stored.replayed) await notifyRecipientsIn(ctx, tx, input, stored.request);
   return stored;
 }
 
@@ -100,7 +100,7 @@ export async function storeRequestIn(
   ctx: Pick<RequestContext, "newId" | "addressed">,
   tx: Tx,
   input: RequestInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const audience = escalated(input.audience, addedBy(input.rounds ?? []));
   const existing = await findByRef(tx, input.asker, input.ref);
   if (existing) return replay(existing, input.sameHash);
@@ -114,7 +114,7 @@ export async function storeRequestIn(
     if (!other) throw new Error("a ref is taken by nothing");
     return replay(other, input.sameHash);
   }
-  return { ask: inserted.ask, replayed: false };
+  return { request: inserted.request, replayed: false };
 }
 
 /** Every message that shall go out about a new ask is a row, and the record has it. */
@@ -122,10 +122,10 @@ export async function notifyRecipientsIn(
   ctx: Pick<RequestContext, "newId" | "keyring">,
   tx: Tx,
   { audience, rounds = [], inboxOnly = false, remindAfterMs }: RequestInput,
-  ask: Request,
+  request: Request,
 ): Promise<void> {
-  const { id } = ask;
-  await tellDevices(tx, id, ask.audience);
+  const { id } = request;
+  await tellDevices(tx, id, request.audience);
   // point: addressed-stored
   if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
   let firstStep = leavesOf(audience).length;
@@ -136,16 +136,16 @@ export async function notifyRecipientsIn(
     firstStep += leavesOf(later).length;
   }
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
-  await noteCreated(tx, ask);
+  await noteCreated(tx, request);
   tx.wake(INBOX_TOPIC);
 }
 
 /** The record says that somebody asked, and for which call. */
-export async function noteCreated(tx: Tx, ask: Request): Promise<void> {
+export async function noteCreated(tx: Tx, request: Request): Promise<void> {
   await appendAudit(tx, {
-    actor: { kind: "agent", id: ask.asker },
-    ...aboutAsk(ask, "created"),
-    ...(ask.digest !== null && { digest: ask.digest }),
+    actor: { kind: "agent", id: request.asker },
+    ...aboutAsk(request, "created"),
+    ...(request.digest !== null && { digest: request.digest }),
   });
 }
 
@@ -154,11 +154,11 @@ function addedBy(rounds: readonly EscalationRound[]): EscalationRound[] {
 }
 
 function replay(
-  { ask, sameHash }: { ask: Request; sameHash: string },
+  { request, sameHash }: { request: Request; sameHash: string },
   wanted: string,
-): { ask: Request; replayed: boolean } {
-  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: ask.createdAt });
-  return { ask, replayed: true };
+): { request: Request; replayed: boolean } {
+  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: request.createdAt });
+  return { request, replayed: true };
 }
 
 async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker: string): Promise<void> {
@@ -174,14 +174,14 @@ async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker
 
 /** Returns what an entry of the record says of an ask, whatever happened to it. */
 export function aboutAsk(
-  ask: Pick<Request, "id" | "form" | "asker" | "ref">,
+  request: Pick<Request, "id" | "form" | "asker" | "ref">,
   action: string,
 ): Pick<AuditNote, "action" | "agent" | "askId" | "callId"> {
   return {
-    action: `${auditNoun(ask)}.${action}`,
-    agent: ask.asker,
-    askId: ask.id,
-    callId: ask.ref.slice(ask.ref.indexOf(":") + 1),
+    action: `${auditNoun(request)}.${action}`,
+    agent: request.asker,
+    askId: request.id,
+    callId: request.ref.slice(request.ref.indexOf(":") + 1),
   };
 }
 

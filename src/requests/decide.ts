@@ -45,7 +45,7 @@ export interface DecisionInput {
 }
 
 export interface Decided {
-  ask: Request;
+  request: Request;
   /** The same person had decided the same before. */
   repeated: boolean;
 }
@@ -74,14 +74,14 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
   const found = await findRequest(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
-  if (found.ask.state !== "open") {
-    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.ask.id });
-    const late = await lateAnswer(ctx.db, found.ask, { ...input, decision });
+  if (found.request.state !== "open") {
+    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.request.id });
+    const late = await lateAnswer(ctx.db, found.request, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
   }
   try {
-    const decision = await judged(ctx, found.ask, input);
+    const decision = await judged(ctx, found.request, input);
     const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision));
     if (result instanceof Refusal) throw result;
     return result;
@@ -110,89 +110,93 @@ async function decideHeld(
   misfit: Refusal | null,
 ): Promise<Decided | Refusal> {
   const seen = await findRequest(tx, input.askId);
-  if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
+  if (seen && seen.request.state !== "open") return lateAnswer(tx, seen.request, input);
   const held = await lockRequest(tx, input.askId);
   if (!held) throw new Refusal("request_not_found");
-  const { ask, now } = held;
-  if (ask.state !== "open") return lateAnswer(tx, ask, input);
+  const { request, now } = held;
+  if (request.state !== "open") return lateAnswer(tx, request, input);
   const { responder, decision, origin } = input;
-  const by = decidedBy(responder, ask);
-  const before = await listDecisions(tx, ask.id);
+  const by = decidedBy(responder, request);
+  const before = await listDecisions(tx, request.id);
   const former = before.find((one) => one.decision.by.id === by.id);
-  if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
+  if (former && isSame(request, former.decision, decision)) return { request, repeated: true };
 
   // Ending it must last, so the refusal is returned and not thrown.
   const ended = await endHeldIfDue(ctx, tx, held);
   if (ended) return settledRefusal(ended);
-  if (!(await ctx.requesters.ofRequest(ask).isWanted(tx, ask))) {
-    const how = { by: { kind: "server", id: ask.door }, action: "cancelled" } as const;
-    return settledRefusal(await finishRequest(ctx, tx, ask, { outcome: { status: "cancelled" }, at: now, ...how }));
+  if (!(await ctx.requesters.ofRequest(request).isWanted(tx, request))) {
+    const how = { by: { kind: "server", id: request.door }, action: "cancelled" } as const;
+    return settledRefusal(await finishRequest(ctx, tx, request, { outcome: { status: "cancelled" }, at: now, ...how }));
   }
   if (misfit?.code === "secret_detected") throw misfit;
   if (input.byKey && !responder.self && responder.person !== null) {
-    if (await ownsKeyOf(tx, responder.person, ask.asker)) throw new Refusal("self_response");
+    if (await ownsKeyOf(tx, responder.person, request.asker)) throw new Refusal("self_response");
   }
   const names = await namesOf(tx, [...before.map((one) => one.decision.by), by]);
   const others = before.filter((one) => one !== former);
-  const settled = settle(ask, others, {
+  const settled = settle(request, others, {
     responder,
     by,
     at: now,
     ...(origin && { origin }),
-    decision: withWords(ask, decision),
+    decision: withWords(request, decision),
     nameOf: ({ id }) => names.get(id) ?? id,
   });
   if (misfit) throw misfit;
 
   const counted: Counted = { responder, decision: settled.counted };
-  await upsertDecision(tx, ask.id, before.length + 1, counted);
+  await upsertDecision(tx, request.id, before.length + 1, counted);
   // point: decision-stored
   if (!settled.outcome) {
-    await updateRequest(tx, { ...ask, refused: null });
-    await note(tx, ask, settled.counted, "approval_counted");
-    tx.wake(askTopic(ask.id));
+    await updateRequest(tx, { ...request, refused: null });
+    await note(tx, request, settled.counted, "approval_counted");
+    tx.wake(askTopic(request.id));
     tx.wake(INBOX_TOPIC);
-    const reread = await lockRequest(tx, ask.id);
-    return { ask: reread?.ask ?? ask, repeated: false };
+    const reread = await lockRequest(tx, request.id);
+    return { request: reread?.request ?? request, repeated: false };
   }
-  const outcome = withArguments(ask, settled.outcome, decision);
+  const outcome = withArguments(request, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  const over = await finishRequest(ctx, tx, ask, { outcome, at: now, by, action, ...(origin && { origin }) });
-  return { ask: over, repeated: false };
+  const over = await finishRequest(ctx, tx, request, { outcome, at: now, by, action, ...(origin && { origin }) });
+  return { request: over, repeated: false };
 }
 
 /** Returns the result of an answer to a request that is over. It locks nothing and writes nothing. */
 async function lateAnswer(
   on: Queryable,
-  ask: Request,
+  request: Request,
   { responder, decision }: DecisionInput,
 ): Promise<Decided | Refusal> {
-  const by = decidedBy(responder, ask);
-  const former = (await listDecisions(on, ask.id)).find((one) => one.decision.by.id === by.id);
-  return former && isSame(ask, former.decision, decision) ? { ask, repeated: true } : settledRefusal(ask);
+  const by = decidedBy(responder, request);
+  const former = (await listDecisions(on, request.id)).find((one) => one.decision.by.id === by.id);
+  return former && isSame(request, former.decision, decision) ? { request, repeated: true } : settledRefusal(request);
 }
 
 /** True if a decision repeats the one that was counted: the same choice, and for a reply the same words. */
-function isSame(ask: Request, former: CountedDecision, decision: Decision): boolean {
+function isSame(request: Request, former: CountedDecision, decision: Decision): boolean {
   switch (decision.kind) {
     case "approve":
       return (
         former.approved === true &&
         decision.option === undefined &&
-        (decision.kwargs === undefined || decision.kwargs === ask.outcome?.kwargs)
+        (decision.kwargs === undefined || decision.kwargs === request.outcome?.kwargs)
       );
     case "reject":
-      return former.approved === false && (decision.option === undefined || decision.option === ask.outcome?.option);
+      return (
+        former.approved === false && (decision.option === undefined || decision.option === request.outcome?.option)
+      );
     case "reply":
       return (
         former.approved === null &&
-        (decision.text === undefined || decision.text === ask.outcome?.text) &&
-        (decision.option === undefined || decision.option === ask.outcome?.option) &&
-        isSameValue(ask.outcome, decision.value)
+        (decision.text === undefined || decision.text === request.outcome?.text) &&
+        (decision.option === undefined || decision.option === request.outcome?.option) &&
+        isSameValue(request.outcome, decision.value)
       );
     case "value":
       return (
-        former.approved === null && decision.text === ask.outcome?.text && isSameValue(ask.outcome, decision.value)
+        former.approved === null &&
+        decision.text === request.outcome?.text &&
+        isSameValue(request.outcome, decision.value)
       );
   }
 }
@@ -203,19 +207,19 @@ function isSameValue(outcome: Outcome | null, value: unknown): boolean {
 }
 
 /** Free text that is the name or the title of a ready-made answer selects it (spec/a2h 9). */
-function withWords(ask: Request, decision: Decision): Decision {
+function withWords(request: Request, decision: Decision): Decision {
   if (decision.kind !== "reply" || decision.option !== undefined || decision.text === undefined) return decision;
   const text = decision.text.trim();
-  const option = optionsOf(ask).find(({ name, title }) => name === text || title === text);
+  const option = optionsOf(request).find(({ name, title }) => name === text || title === text);
   return option ? { ...decision, option: option.name } : decision;
 }
 
 /** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (spec/a2h 13). */
-export function withArguments(ask: Pick<Request, "form">, outcome: Outcome, decision: Decision): Outcome {
-  if (ask.form.kind !== "approval" || !ask.form.editable || !outcome.approved) return outcome;
-  const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? ask.form.kwargs;
-  const edited = kwargs !== ask.form.kwargs;
-  return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(ask.form.fn, kwargs)) };
+export function withArguments(request: Pick<Request, "form">, outcome: Outcome, decision: Decision): Outcome {
+  if (request.form.kind !== "approval" || !request.form.editable || !outcome.approved) return outcome;
+  const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? request.form.kwargs;
+  const edited = kwargs !== request.form.kwargs;
+  return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(request.form.fn, kwargs)) };
 }
 
 /** A decision whose words are read as the requested value; `misfit` is the refusal if it is not a valid answer. */
@@ -231,19 +235,19 @@ export interface JudgedDecision {
  */
 export async function judged(
   ctx: Context,
-  ask: Request,
+  request: Request,
   { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
 ): Promise<JudgedDecision> {
-  const { form } = ask;
-  const words = await cleanWords(ctx, given, { ...responder, askId: ask.id });
+  const { form } = request;
+  const words = await cleanWords(ctx, given, { ...responder, askId: request.id });
   const decision = words.words;
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
-  if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, ask, decision) };
+  if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, request, decision) };
   const { values, wanted } = readingsOf(form.schema, decision.text);
   let first: Refusal | null = null;
   for (const value of values) {
     const read = { ...decision, value };
-    const misfit = await misfitOf(ctx, ask, read);
+    const misfit = await misfitOf(ctx, request, read);
     if (misfit?.code !== "answer_misfit") return { words: { ...words, words: read }, misfit };
     first ??= misfit;
   }
@@ -251,9 +255,9 @@ export async function judged(
   return { words, misfit: new Refusal("answer_misfit", { errors }) };
 }
 
-async function misfitOf(ctx: Context, ask: Request, decision: Decision): Promise<Refusal | null> {
-  const { form } = ask;
-  const refusal = await ctx.requesters.ofRequest(ask).check?.(ask, decision);
+async function misfitOf(ctx: Context, request: Request, decision: Decision): Promise<Refusal | null> {
+  const { form } = request;
+  const refusal = await ctx.requesters.ofRequest(request).check?.(request, decision);
   if (refusal) return refusal;
   const judged =
     form.kind === "value" && form.schema && decision.kind === "value"
@@ -313,15 +317,15 @@ export async function noteRefusedAnswer(
   const { input, ...kept } = words.words;
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
-    if (held?.ask.state !== "open") return;
-    const attempts = (held.ask.refused?.attempts ?? 0) + 1;
+    if (held?.request.state !== "open") return;
+    const attempts = (held.request.refused?.attempts ?? 0) + 1;
     const by = { via, responder: person ?? called };
     const refused = { ...by, ...kept, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
     await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
     const isKnown = person !== null && (await findHuman(tx, person)) !== undefined;
     await appendAudit(tx, {
       actor: isKnown ? { kind: "human", id: person } : { kind: "address", id: via },
-      ...aboutAsk(held.ask, "answer_refused"),
+      ...aboutAsk(held.request, "answer_refused"),
       via,
       data: { reason: kept.reason },
     });
@@ -330,9 +334,9 @@ export async function noteRefusedAnswer(
   });
 }
 
-function decidedBy(responder: Decider, ask: Request): DecidedBy {
+function decidedBy(responder: Decider, request: Request): DecidedBy {
   const { via } = responder;
-  if (responder.self) return { kind: "agent", id: ask.asker, via };
+  if (responder.self) return { kind: "agent", id: request.asker, via };
   if (responder.person !== null) return { kind: "person", id: responder.person, via };
   const [identity] = responder.identities;
   if (!identity) throw new Refusal("not_asked");
@@ -347,12 +351,12 @@ async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<M
   return new Map(deciders.map(({ id, kind }) => [id, humans.get(id)?.name ?? (kind === "agent" ? agentName(id) : id)]));
 }
 
-async function note(tx: Tx, ask: Request, { by, pressed: origin }: CountedDecision, action: string): Promise<void> {
+async function note(tx: Tx, request: Request, { by, pressed: origin }: CountedDecision, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
-    ...aboutAsk(ask, action),
+    ...aboutAsk(request, action),
     via: by.via,
     ...(origin && { origin }),
-    ...(ask.digest !== null && { digest: ask.digest }),
+    ...(request.digest !== null && { digest: request.digest }),
   });
 }

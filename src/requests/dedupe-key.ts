@@ -42,7 +42,7 @@ export async function claimDedupeKey(ctx: Context, joining: Joining): Promise<st
  * The outcome has reached its asker: the same request asks people again from now on. Nothing changes for one that came
  * with a key of its own, for which `key` is not given.
  */
-export async function releaseDedupeKey(ctx: Context, ask: Request, id: string, key: unknown): Promise<void> {
-  if (ask.state === "open" || typeof key !== "string") return;
-  await transact(ctx, (tx) => releaseKey(tx, { principal: ask.asker, verb: VERB, key, objectId: id }));
+export async function releaseDedupeKey(ctx: Context, request: Request, id: string, key: unknown): Promise<void> {
+  if (request.state === "open" || typeof key !== "string") return;
+  await transact(ctx, (tx) => releaseKey(tx, { principal: request.asker, verb: VERB, key, objectId: id }));
 }

@@ -20,18 +20,18 @@ export type Ending = Pick<Context, "requesters">;
  *
  * @throws {Refusal} why its owner cannot take the outcome
  */
-export async function finishRequest(ctx: Ending, tx: Tx, ask: Request, end: RequestEnd): Promise<Request> {
-  return closeRequestIn(tx, ask, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
+export async function finishRequest(ctx: Ending, tx: Tx, request: Request, end: RequestEnd): Promise<Request> {
+  return closeRequestIn(tx, request, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
 }
 
 /** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
-export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: RequestAt): Promise<Request | undefined> {
-  if (ask.state !== "open" || now < ask.expiresAt) return undefined;
+export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request | undefined> {
+  if (request.state !== "open" || now < request.expiresAt) return undefined;
   // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
-  const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
-  return finishRequest(ctx, tx, ask, {
+  const outcome: Outcome = { status: "expired", ...(request.form.kind === "approval" && { approved: false }) };
+  return finishRequest(ctx, tx, request, {
     outcome,
-    at: ask.expiresAt,
+    at: request.expiresAt,
     by: { kind: "clock", id: "clock" },
     action: "expired",
   });
@@ -41,7 +41,7 @@ export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: RequestAt)
 export async function expireRequest(ctx: Context, askId: string): Promise<Request | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
-    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.ask);
+    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.request);
   });
 }
 
@@ -54,7 +54,7 @@ export async function cancelRequest(ctx: Context, askId: string, by: Actor, reas
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
+    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (over.state === "cancelled") return over;
     if (over.state !== "open") return settledRefusal(over);
     const outcome: Outcome = {
@@ -69,11 +69,11 @@ export async function cancelRequest(ctx: Context, askId: string, by: Actor, reas
 }
 
 /** Returns why an ask that is over takes no decision, with how it ended. */
-export function settledRefusal(ask: Request): Refusal {
-  const at = ask.settledAt ?? ask.createdAt;
-  if (ask.state === "expired") return new Refusal("request_expired", { resolved_at: at });
-  if (ask.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
-  const { approved, by } = ask.outcome ?? {};
+export function settledRefusal(request: Request): Refusal {
+  const at = request.settledAt ?? request.createdAt;
+  if (request.state === "expired") return new Refusal("request_expired", { resolved_at: at });
+  if (request.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
+  const { approved, by } = request.outcome ?? {};
   return new Refusal("already_decided", {
     responded_at: at,
     ...(approved !== undefined && { approved }),
@@ -100,24 +100,24 @@ export async function escalateRequest(
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
-    if (ask.state !== "open") return settledRefusal(ask);
-    const { escalations = 0 } = ask.wire as { escalations?: number };
+    const request = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    if (request.state !== "open") return settledRefusal(request);
+    const { escalations = 0 } = request.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
 
     const informedOnly = [added, informed].filter((one) => one !== null);
     const all: Audience = { is: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
-    const firstStep = leavesOf(ask.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
+    const firstStep = leavesOf(request.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
     await planDeliveries(ctx, tx, { askId, audience: all, firstStep, words });
-    const audience = escalated(ask.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
-    if (added !== null && audience !== ask.audience) {
+    const audience = escalated(request.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
+    if (added !== null && audience !== request.audience) {
       await insertReaders(tx, askId, readersOf(added));
       await tellDevices(tx, askId, added);
     }
-    await updateRequest(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
-    await appendAudit(tx, { actor: by, ...aboutAsk(ask, "escalated") });
+    await updateRequest(tx, { ...request, audience, wire: { ...request.wire, escalations: escalations + 1 } });
+    await appendAudit(tx, { actor: by, ...aboutAsk(request, "escalated") });
     tx.wake(INBOX_TOPIC);
-    return { ...ask, audience };
+    return { ...request, audience };
   });
   if (result instanceof Refusal) throw result;
   return result;

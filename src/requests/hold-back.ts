@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 interface Letter {
   delivery: Delivery;
-  ask: Request;
+  request: Request;
 }
 
 /**
@@ -26,16 +26,16 @@ interface Letter {
  * A message is counted when it is first taken up: one that is tried again is the same message. Programs that the operator
  * wrote down take as many as there are.
  */
-export async function heldBack(ctx: Context, { delivery, ask }: Letter): Promise<boolean> {
+export async function heldBack(ctx: Context, { delivery, request }: Letter): Promise<boolean> {
   const recipient = recipientOf(delivery);
   if (recipient === null || delivery.attempt > 1) return false;
   // No address stands where limits are counted.
   const to = ctx.keyring.mac("address", recipient);
   return transact(ctx, async (tx) => {
-    const crowded = await recipientsOver(tx, { asker: ask.asker, to }, ctx.addressed.recipientsPerHour);
+    const crowded = await recipientsOver(tx, { asker: request.asker, to }, ctx.addressed.recipientsPerHour);
     if (crowded) {
       await hold(tx, delivery, crowded);
-      ctx.log.warn({ agent: ask.asker, delivery: delivery.id }, "an agent writes to too many recipients an hour");
+      ctx.log.warn({ agent: request.asker, delivery: delivery.id }, "an agent writes to too many recipients an hour");
       return true;
     }
     const { messagesPerHour } = ctx.addressed;

@@ -23,11 +23,11 @@ export async function openEditor(
   if (!isPostedAt(delivery, message)) return { refused: DECIDED_ELSEWHERE };
   if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
-    const ask = await readRequest(ctx, delivery.askId);
-    if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };
-    const sinceMs = (await storeNow(ctx.db)) - ask.createdAt;
-    return isAsked(ask.audience, responder, ask.form.kind, sinceMs)
-      ? { view: viewOutside(ask) }
+    const request = await readRequest(ctx, delivery.askId);
+    if (request.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, request)}` };
+    const sinceMs = (await storeNow(ctx.db)) - request.createdAt;
+    return isAsked(request.audience, responder, request.form.kind, sinceMs)
+      ? { view: viewOutside(request) }
       : { refused: "You were not asked." };
   } catch (error) {
     if (error instanceof Refusal && error.code === "request_not_found") {

@@ -20,7 +20,7 @@ const LOCKED = "Too many wrong codes: this link decides nothing any more.";
 
 /** The request behind a one-time link. */
 export interface LinkReading {
-  ask: Request;
+  request: Request;
   delivery: Delivery;
   /** Wrong codes have locked it; it shows, and decides nothing. */
   locked: boolean;
@@ -36,11 +36,11 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
   if (!delivery || delivery.exposedAt !== null || isReadByAsker(delivery.target)) throw new Refusal("link_dead");
   if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
-  const ask = await readRequest(ctx, delivery.askId);
-  if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {
+  const request = await readRequest(ctx, delivery.askId);
+  if (request.settledAt !== null && (await storeNow(ctx.db)) - request.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
   }
-  return { ask, delivery, locked: isLocked(delivery) };
+  return { request, delivery, locked: isLocked(delivery) };
 }
 
 /**
@@ -54,16 +54,16 @@ export async function decideByLink(
   token: string,
   given: { decision: Decision; code?: string; signedIn?: string },
 ): Promise<Decided> {
-  const { ask, delivery } = await readLink(ctx, token);
+  const { request, delivery } = await readLink(ctx, token);
   const responder = await recipientOf(ctx, delivery);
   const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
-  if (ask.state === "open" && !isOwnSession) {
+  if (request.state === "open" && !isOwnSession) {
     const tried = await tryCode(ctx, delivery, given.code);
     if (tried === "locked") throw new Refusal("code_missing", {}, LOCKED);
     if (tried === "wrong") throw new Refusal("code_missing");
   }
   const origin = decisionOriginOf(ctx, delivery, identityAt(delivery.target));
-  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, origin });
+  return decideAsk(ctx, { askId: request.id, responder, decision: given.decision, origin });
 }
 
 /** Returns the recipient of a message as a decider; `via` is the channel that carried the link. */

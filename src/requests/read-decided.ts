@@ -9,8 +9,8 @@ import { listDecisions } from "./store/requests.ts";
 export type NamedDecision = Pick<CountedDecision, "by" | "at" | "approved" | "comment" | "digest"> & { name: string };
 
 /** Returns who decided a request, in their order. */
-export async function readDecided({ db }: Pick<Context, "db">, ask: Request): Promise<readonly NamedDecision[]> {
-  const decided = await decidedIn(db, ask);
+export async function readDecided({ db }: Pick<Context, "db">, request: Request): Promise<readonly NamedDecision[]> {
+  const decided = await decidedIn(db, request);
   return Promise.all(decided.map(async (one) => ({ ...one, name: await nameOf(db, one.by) })));
 }
 

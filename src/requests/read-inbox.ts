@@ -29,7 +29,7 @@ export async function readInbox(
   const askers = agent === undefined ? {} : { askers: [...new Set(named.map(({ asker }) => asker))] };
   // One more than requested shows whether there is another page.
   const found = await listInbox(ctx.db, readers, { ...wanted, ...askers }, { ...page, limit: page.limit + 1 });
-  const asks = found.slice(0, page.limit).map(({ ask }) => ask);
+  const asks = found.slice(0, page.limit).map(({ request }) => request);
   const last = found.length > page.limit ? asks.at(-1) : undefined;
   return {
     asks,

@@ -36,24 +36,24 @@ export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyrin
  *
  * @throws {Refusal} `request_not_found` while the ask is open
  */
-export async function readReceipt(ctx: Context, ask: Request, issuer: string): Promise<string> {
-  const { outcome, settledAt } = ask;
+export async function readReceipt(ctx: Context, request: Request, issuer: string): Promise<string> {
+  const { outcome, settledAt } = request;
   if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
-  const decisions = await listDecisions(ctx.db, ask.id);
-  const callId = ask.ref.slice(ask.ref.indexOf(":") + 1);
+  const decisions = await listDecisions(ctx.db, request.id);
+  const callId = request.ref.slice(request.ref.indexOf(":") + 1);
   const receipt: Receipt = {
     v: 1,
     iss: issuer,
-    jti: ask.id,
-    door: ask.door,
+    jti: request.id,
+    door: request.door,
     call_id: callId === "" ? null : callId,
-    agent: ask.asker,
-    consent_digest: outcome.digest ?? ask.digest,
-    outcome: outcomeWord(ask),
+    agent: request.asker,
+    consent_digest: outcome.digest ?? request.digest,
+    outcome: outcomeWord(request),
     expired: outcome.status === "expired",
     ...(outcome.trace && { policy_version: outcome.trace.policy_version }),
-    decided: outcome.trace ? decidedByPolicy(ask) : decisions.map(({ decision }) => decided(decision)),
-    asked_at: ask.createdAt,
+    decided: outcome.trace ? decidedByPolicy(request) : decisions.map(({ decision }) => decided(decision)),
+    asked_at: request.createdAt,
     settled_at: settledAt,
   };
   return signReceipt(receipt, (await signingKeys(ctx))[0]);

@@ -13,9 +13,9 @@ import { askTopic, watch } from "../core/store/wake.ts";
 import { expireRequest } from "./end.ts";
 
 /** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
-async function asOfNow(ctx: Context, { ask, now }: RequestAt): Promise<Request> {
-  if (ask.state !== "open" || now < ask.expiresAt) return ask;
-  return (await expireRequest(ctx, ask.id)) ?? ask;
+async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
+  if (request.state !== "open" || now < request.expiresAt) return request;
+  return (await expireRequest(ctx, request.id)) ?? request;
 }
 
 /** Returns what the asker calls `ref`. @throws {Refusal} `request_not_found` */
@@ -30,7 +30,7 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   const found = await store.findAllByRef(ctx.db, ref);
   const [only, ...others] = found;
   if (!only) throw new Refusal("request_not_found");
-  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ ask }) => ask.id) });
+  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ request }) => request.id) });
   return asOfNow(ctx, only);
 }
 
@@ -50,11 +50,11 @@ export async function waitForRequest(
   const until = ctx.clock.monotonic() + waitMs;
   using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, signal]);
   for (;;) {
-    const ask = await readRequest(ctx, askId);
+    const request = await readRequest(ctx, askId);
     const leftMs = until - ctx.clock.monotonic();
-    if (ask.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return ask;
+    if (request.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
     // Another node's word may be lost: the row is looked at every second.
-    await changes.next(Math.min(leftMs, LOOK_AGAIN_MS, Math.max(20, ask.expiresAt - ctx.clock.now() + 5)));
+    await changes.next(Math.min(leftMs, LOOK_AGAIN_MS, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
   }
 }
 const LOOK_AGAIN_MS = 1000;
@@ -67,21 +67,21 @@ export interface RequestDetails {
   humans: ReadonlyMap<string, Human>;
 }
 
-export async function readDetails(ctx: Pick<Context, "db">, ask: Request): Promise<RequestDetails> {
-  const deliveries = await listDeliveries(ctx.db, ask.id);
-  const decisions = await store.listDecisions(ctx.db, ask.id);
-  return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(ask, deliveries, decisions)) };
+export async function readDetails(ctx: Pick<Context, "db">, request: Request): Promise<RequestDetails> {
+  const deliveries = await listDeliveries(ctx.db, request.id);
+  const decisions = await store.listDecisions(ctx.db, request.id);
+  return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(request, deliveries, decisions)) };
 }
 
-function peopleIn(ask: Request, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
-  const asked = leavesOf(ask.audience).flatMap(({ target }) => {
+function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
+  const asked = leavesOf(request.audience).flatMap(({ target }) => {
     if (target.via === "person") return [target.person];
     return target.via === "webhook" ? target.people : [];
   });
-  const deciders = [ask.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
+  const deciders = [request.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
   const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
   const notified = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
-  const refused = ask.refused ? [ask.refused.responder] : [];
+  const refused = request.refused ? [request.refused.responder] : [];
   return [...new Set([...asked, ...decided, ...notified, ...refused])];
 }
 
@@ -94,7 +94,7 @@ export async function listPending(
   const { person, ...rest } = of;
   const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
   const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
-  return { items: items.map(({ ask }) => ask), total };
+  return { items: items.map(({ request }) => request), total };
 }
 
 /** Returns an ask that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */

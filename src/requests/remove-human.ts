@@ -41,29 +41,29 @@ const ALL = { limit: 1_000_000, offset: 0 };
 
 async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
   const { items } = await listPending(tx, { readers: [person] }, ALL);
-  for (const { ask } of items) {
-    const held = await lockRequest(tx, ask.id);
-    if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
+  for (const { request } of items) {
+    const held = await lockRequest(tx, request.id);
+    if (held?.request.state === "open") await reroute(tx, held.request, person, by);
   }
 }
 
-async function reroute(tx: Tx, ask: Request, person: string, by: Actor): Promise<void> {
-  await rerouteFrom(tx, ask, { person, addresses: new Set() }, by);
+async function reroute(tx: Tx, request: Request, person: string, by: Actor): Promise<void> {
+  await rerouteFrom(tx, request, { person, addresses: new Set() }, by);
 }
 
 /** An open request, which this transaction holds, asks neither the person nor anybody at these addresses any more. */
 export async function rerouteFrom(
   tx: Tx,
-  ask: Request,
+  request: Request,
   { person, addresses }: { person: string; addresses: ReadonlySet<string> },
   by: Actor,
 ): Promise<void> {
-  const left = await groupsLeft(tx, ask.audience, person);
-  const audience = withoutPerson(ask.audience, { person, addresses, left });
-  await insertReaders(tx, ask.id, readersOf(audience));
-  await tellDevices(tx, ask.id, audience);
-  await updateRequest(tx, { ...ask, audience });
-  await appendAudit(tx, { actor: by, ...aboutAsk(ask, "rerouted") });
+  const left = await groupsLeft(tx, request.audience, person);
+  const audience = withoutPerson(request.audience, { person, addresses, left });
+  await insertReaders(tx, request.id, readersOf(audience));
+  await tellDevices(tx, request.id, audience);
+  await updateRequest(tx, { ...request, audience });
+  await appendAudit(tx, { actor: by, ...aboutAsk(request, "rerouted") });
 }
 
 interface Gone {

@@ -43,7 +43,7 @@ export async function requestCall(
   ctx: RequestContext & Ending & Pick<Context, "secrets">,
   policy: Policy,
   given: CallInput,
-): Promise<{ ask: Request; replayed: boolean }> {
+): Promise<{ request: Request; replayed: boolean }> {
   const guarded = await argumentsWithSecrets(ctx, given.bound);
   const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
   const call: CallToStore = {
@@ -67,22 +67,22 @@ export async function requestCall(
     const stored = await storeRequestIn(ctx, tx, input);
     if (stored.replayed) return stored;
     const ruled = await countRuled(tx, judged);
-    await requester.stored?.(tx, stored.ask);
+    await requester.stored?.(tx, stored.request);
     if (!ruled) {
-      await notifyRecipientsIn(ctx, tx, input, stored.ask);
+      await notifyRecipientsIn(ctx, tx, input, stored.request);
       return stored;
     }
-    await noteCreated(tx, stored.ask);
+    await noteCreated(tx, stored.request);
     const { outcome, by } = ruled;
     const { policy_version, grant } = outcome.trace;
-    const ask = await finishRequest(ctx, tx, stored.ask, {
+    const request = await finishRequest(ctx, tx, stored.request, {
       outcome,
-      at: stored.ask.createdAt,
+      at: stored.request.createdAt,
       by,
       action: outcome.approved ? "approved" : "rejected",
       data: { policy_version, ...(grant && { grant }) },
     });
-    return { ask, replayed: false };
+    return { request, replayed: false };
   });
 }
 

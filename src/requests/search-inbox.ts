@@ -30,12 +30,12 @@ export async function searchInbox(
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += AT_ONCE) {
     const place = { limit: AT_ONCE, ...(after && { after }) };
     const found = await listInbox(ctx.db, readers, { state: "over", ...(kind && { kind }) }, place);
-    const batch = found.map(({ ask }) => ask);
+    const batch = found.map(({ request }) => request);
     const deciders = batch.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
     const called = await namePeople(ctx, deciders);
-    for (const ask of batch) {
-      after = placeIn(ask);
-      if (isSought(ask, words, called)) asks.push(ask);
+    for (const peopleRequest of batch) {
+      after = placeIn(peopleRequest);
+      if (isSought(peopleRequest, words, called)) asks.push(peopleRequest);
       if (asks.length === page.limit) return { asks, next: after, counts: null };
     }
     if (batch.length < AT_ONCE) return { asks, next: null, counts: null };

@@ -64,8 +64,8 @@ export async function startChannelTest(
     wire: { channel, person },
     inboxOnly: channel === "push",
   };
-  const { ask } = await transact(ctx, (tx) => createRequestIn(ctx, tx, input));
-  return stateOf(ctx.db, ask);
+  const { request } = await transact(ctx, (tx) => createRequestIn(ctx, tx, input));
+  return stateOf(ctx.db, request);
 }
 
 /** The address itself is asked, not the person, whose other channels would be next. */
@@ -77,16 +77,17 @@ function audienceOf(person: string, one: HumanChannel | undefined): Audience {
 /** Returns how far a test has come. @throws {Refusal} `request_not_found` */
 export async function readChannelTest(ctx: Pick<Context, "db">, id: string): Promise<ChannelTest> {
   const found = await findRequest(ctx.db, id);
-  if (found?.ask.asker !== SERVER_ASKER || !found.ask.ref.startsWith("test:")) throw new Refusal("request_not_found");
-  return stateOf(ctx.db, found.ask);
+  if (found?.request.asker !== SERVER_ASKER || !found.request.ref.startsWith("test:"))
+    throw new Refusal("request_not_found");
+  return stateOf(ctx.db, found.request);
 }
 
-async function stateOf(on: Queryable, ask: Request): Promise<ChannelTest> {
-  const { channel, person } = ask.wire as { channel: TestedChannel; person: string };
-  const message = channel === "push" ? await pushed(on, ask.id) : await written(on, ask.id);
-  const test = { id: ask.id, channel, person, ...message, via: ask.outcome?.by?.via ?? null };
-  if (ask.state === "answered") return { ...test, state: "answered", error: null };
-  return ask.state !== "open" && test.state !== "failed" ? { ...test, state: "over" } : test;
+async function stateOf(on: Queryable, request: Request): Promise<ChannelTest> {
+  const { channel, person } = request.wire as { channel: TestedChannel; person: string };
+  const message = channel === "push" ? await pushed(on, request.id) : await written(on, request.id);
+  const test = { id: request.id, channel, person, ...message, via: request.outcome?.by?.via ?? null };
+  if (request.state === "answered") return { ...test, state: "answered", error: null };
+  return request.state !== "open" && test.state !== "failed" ? { ...test, state: "over" } : test;
 }
 
 type Message = Pick<ChannelTest, "state" | "attempts" | "error">;

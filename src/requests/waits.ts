@@ -14,16 +14,16 @@ const LOOK_AGAIN_MS = 10_000;
 /** A wait for named people and where it stands. */
 export interface RequestWaitReading {
   wait: RequestWait;
-  ask: Request;
+  request: Request;
   status: "working" | "completed" | "cancelled";
   /** When it last changed. */
   at: number;
 }
 
 /** The wait stands in the store and can be read for the ask's whole lifetime and its retention after that. */
-export async function keepRequestWait(ctx: Context, ask: Request, ownsAsk: boolean): Promise<RequestWait> {
-  const lifetimeMs = ask.expiresAt >= NO_DEADLINE ? 0 : ask.expiresAt - ask.createdAt;
-  const wait = { id: ctx.newId("t"), asker: ask.asker, askId: ask.id, ownsAsk };
+export async function keepRequestWait(ctx: Context, request: Request, ownsAsk: boolean): Promise<RequestWait> {
+  const lifetimeMs = request.expiresAt >= NO_DEADLINE ? 0 : request.expiresAt - request.createdAt;
+  const wait = { id: ctx.newId("t"), asker: request.asker, askId: request.id, ownsAsk };
   return transact(ctx, (tx) => insertRequestWait(tx, { ...wait, keptMs: lifetimeMs + ctx.addressed.keptMs }));
 }
 
@@ -37,8 +37,8 @@ export async function readRequestWaits(
   const readings = waitIds.map(async (id) => {
     const wait = found.get(id);
     // A request that retention deleted meanwhile is left out.
-    const ask = wait && (await readRequest(ctx, wait.askId).catch(notFound));
-    return wait && ask ? [stateOf(wait, ask)] : [];
+    const request = wait && (await readRequest(ctx, wait.askId).catch(notFound));
+    return wait && request ? [stateOf(wait, request)] : [];
   });
   return (await Promise.all(readings)).flat();
 }
@@ -48,10 +48,10 @@ function notFound(error: unknown): undefined {
   throw error;
 }
 
-function stateOf(wait: RequestWait, ask: Request): RequestWaitReading {
-  if (wait.cancelledAt !== null) return { wait, ask, status: "cancelled", at: wait.cancelledAt };
-  if (ask.state === "open") return { wait, ask, status: "working", at: wait.createdAt };
-  return { wait, ask, status: "completed", at: ask.settledAt ?? ask.expiresAt };
+function stateOf(wait: RequestWait, request: Request): RequestWaitReading {
+  if (wait.cancelledAt !== null) return { wait, request, status: "cancelled", at: wait.cancelledAt };
+  if (request.state === "open") return { wait, request, status: "working", at: wait.createdAt };
+  return { wait, request, status: "completed", at: request.settledAt ?? request.expiresAt };
 }
 
 /**
@@ -75,7 +75,7 @@ export async function* followRequestWaits(
     }
     const working = readings.filter(({ status }) => status === "working");
     if (working.length === 0 || ctx.stopping.aborted || signal.aborted) return;
-    const dueIn = working.map(({ ask }) => Math.max(20, ask.expiresAt - ctx.clock.now() + 5));
+    const dueIn = working.map(({ request }) => Math.max(20, request.expiresAt - ctx.clock.now() + 5));
     await changes.next(Math.min(LOOK_AGAIN_MS, ...dueIn));
   }
 }
@@ -89,13 +89,13 @@ export async function* followRequestWaits(
 export async function cancelRequestWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
   const [reading] = await readRequestWaits(ctx, [waitId], asker);
   if (!reading) return false;
-  const { wait, ask, status } = reading;
+  const { wait, request, status } = reading;
   if (status !== "working") return true;
-  if (wait.ownsAsk && !(await withdraw(ctx, ask))) return true;
+  if (wait.ownsAsk && !(await withdraw(ctx, request))) return true;
   await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, ask.id);
-    if (!held || (!wait.ownsAsk && held.ask.state !== "open")) return;
-    if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(askTopic(ask.id));
+    const held = await lockRequest(tx, request.id);
+    if (!held || (!wait.ownsAsk && held.request.state !== "open")) return;
+    if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(askTopic(request.id));
   });
   return true;
 }

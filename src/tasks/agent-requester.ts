@@ -41,8 +41,8 @@ export function agentRequester(ctx: OwningAgent, door: string): Requester {
 }
 
 /** Returns whether the coding agent that asked still works on its task; true for every other requester. */
-async function isAskerAtWork(on: Queryable, ask: Pick<Request, "asker" | "wire">): Promise<boolean> {
-  const attemptId = ownTaskOf(ask) && attemptIdOf(ask.asker);
+async function isAskerAtWork(on: Queryable, request: Pick<Request, "asker" | "wire">): Promise<boolean> {
+  const attemptId = ownTaskOf(request) && attemptIdOf(request.asker);
   if (!attemptId) return true;
   const attempt = await findAttempt(on, attemptId);
   return attempt !== undefined && attempt.endedAt === null && attempt.state !== "ending";

@@ -98,7 +98,7 @@ async function askIn(
   );
   const missing = unknown === null ? [] : [`Nobody here is called ${unknown}, so everybody who sees all is asked.`];
   const remindS = timeoutSeconds === null ? null : reminderSeconds(timeoutSeconds);
-  const { ask: made } = await createRequestIn(ctx, tx, {
+  const { request: made } = await createRequestIn(ctx, tx, {
     door: ASSIGNMENT_DOOR,
     asker,
     ref: `${about}:${repo}/${id}:${attempt}:${seq}`,
@@ -134,12 +134,12 @@ function isRuled(one: TaskAsk): boolean {
   return "ask" in one ? one.answer?.source === "policy" : one.addressed.outcome?.by?.kind === "policy";
 }
 
-function requestOutcome({ addressed: ask, by }: ToolAsk): string {
-  const { outcome } = ask;
+function requestOutcome({ addressed: request, by }: ToolAsk): string {
+  const { outcome } = request;
   if (!outcome) return "nobody has answered";
   if (by === null) return "nobody answered";
   if (outcome.approved !== undefined) return outcome.approved ? `allowed by ${by}` : `no, by ${by}`;
-  return `${titleOf(outcomeText(ask, outcome) ?? "answered")}, said ${by}`;
+  return `${titleOf(outcomeText(request, outcome) ?? "answered")}, said ${by}`;
 }
 
 function outcomeOf(answer: RelayAnswer | null): string {
@@ -162,7 +162,7 @@ export async function closeTaskAskIn(
   { by, outcome = { status: "cancelled" } }: { by: Actor; outcome?: Outcome },
 ): Promise<Request | undefined> {
   const held = askId ? await lockRequest(tx, askId) : undefined;
-  if (held?.ask.state !== "open") return undefined;
+  if (held?.request.state !== "open") return undefined;
   const action = outcome.status === "answered" ? "answered" : "cancelled";
-  return closeRequestIn(tx, held.ask, { outcome, at: held.now, by, action });
+  return closeRequestIn(tx, held.request, { outcome, at: held.now, by, action });
 }

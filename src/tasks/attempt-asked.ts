@@ -37,10 +37,10 @@ export async function asItsTasks<T extends RequestWords>(
 }
 
 /** Adds a new request of a coding agent to the log of its task and to the board; does nothing for any other request. */
-export async function tellTaskAskedIn(ctx: Pick<Context, "secrets">, tx: Tx, ask: Request): Promise<void> {
-  const own = ownTaskOf(ask);
+export async function tellTaskAskedIn(ctx: Pick<Context, "secrets">, tx: Tx, request: Request): Promise<void> {
+  const own = ownTaskOf(request);
   if (!own) return;
-  const event = await withoutSecrets(ctx, sizedEvent(askedEvent(ask)));
+  const event = await withoutSecrets(ctx, sizedEvent(askedEvent(request)));
   await appendTaskEvents(tx, own, [event]);
 }
 

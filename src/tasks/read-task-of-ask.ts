@@ -5,7 +5,7 @@ import type { Request } from "../requests/model/request.ts";
 /** Returns the task that a request is about; null if it is about no task. */
 export async function readTaskOfAsk(
   { db, requesters }: Pick<Context, "db" | "requesters">,
-  ask: Request,
+  request: Request,
 ): Promise<TaskOfAsk | null> {
-  return requesters.ofRequest(ask).taskOf(db, ask);
+  return requesters.ofRequest(request).taskOf(db, request);
 }

@@ -100,7 +100,7 @@ describe("a question with a secret, among a team", () => {
     assert.deepEqual([body.prompt, body.options], [HOLDING.prompt, HOLDING.options]);
     const found = await findQuestion(world().server.ctx.db, id);
     const secrets = FOUND.map(({ constraint: _, ...flag }) => flag);
-    assert.deepEqual(found?.ask.wire, { share_results: false, secrets });
+    assert.deepEqual(found?.question.wire, { share_results: false, secrets });
   });
 
   it("is asked without a word when the search took too long", async () => {
@@ -109,6 +109,6 @@ describe("a question with a secret, among a team", () => {
 
   it("keeps nothing when there is nothing", async () => {
     const { id } = await world().agent("ana").ask({ prompt: "What should a password policy say today?" });
-    assert.deepEqual((await findQuestion(world().server.ctx.db, id))?.ask.wire, {});
+    assert.deepEqual((await findQuestion(world().server.ctx.db, id))?.question.wire, {});
   });
 });

@@ -83,7 +83,10 @@ describe("points", () => {
     const answer: Answer = one.kind === "text" ? { text: one.text } : { selectedOption: 0 };
     if (one.confidence !== undefined) answer.confidence = one.confidence;
     return pointsFor({
-      ask: { form: one.kind === "text" ? { kind: "text" } : { kind: "choice", options: ["a", "b"] }, need: one.need },
+      question: {
+        form: one.kind === "text" ? { kind: "text" } : { kind: "choice", options: ["a", "b"] },
+        need: one.need,
+      },
       answersBefore: one.answersBefore,
       answer,
       at: NOON,

@@ -143,7 +143,7 @@ for (const on of DATABASES) {
         [false, true],
       );
       const { link = "" } = slack.sent[1] ?? {};
-      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).ask.id, slack.sent[0]?.view.askId);
+      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).request.id, slack.sent[0]?.view.askId);
     });
 
     for (const [what, kwargs, showsWhole] of [
@@ -257,13 +257,13 @@ for (const on of DATABASES) {
       const token = link.split("/r/")[1] ?? "";
       const approve = { kind: "approve" } as const;
 
-      assert.equal((await readLink(ctx, token)).ask.state, "open");
+      assert.equal((await readLink(ctx, token)).request.state, "open");
       await assert.rejects(decideByLink(ctx, token, { decision: approve }), { code: "code_missing" });
       await assert.rejects(readLink(ctx, "x".repeat(43)), { code: "link_dead" });
       const decided = await decideByLink(ctx, token, { decision: approve, code: code.toLowerCase() });
-      assert.deepEqual(decided.ask.outcome?.by, { kind: "person", id: ana, via: "email" });
+      assert.deepEqual(decided.request.outcome?.by, { kind: "person", id: ana, via: "email" });
       assert.equal((await decideByLink(ctx, token, { decision: approve, code })).repeated, true);
-      assert.equal((await readLink(ctx, token)).ask.id, ask.id);
+      assert.equal((await readLink(ctx, token)).request.id, ask.id);
       await world.advance(8 * 24 * 60 * MINUTE_MS);
       await assert.rejects(readLink(ctx, token));
     });
@@ -301,7 +301,7 @@ for (const on of DATABASES) {
       assert.equal((await readRequest(ctx, ask.id)).state, "open");
       // The inbox is another way.
       const responder = await responderOf(ctx.db, ana, "web");
-      assert.equal((await decideAsk(ctx, { askId: ask.id, responder, decision })).ask.state, "answered");
+      assert.equal((await decideAsk(ctx, { askId: ask.id, responder, decision })).request.state, "answered");
     });
   });
 }

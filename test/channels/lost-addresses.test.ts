@@ -137,7 +137,7 @@ for (const on of ONE_DATABASE) {
             const ask = await askPeople(ctx, { audience, ref: fresh("call"), asker: `agent:${fresh("bot")}` });
             const [notice = assert.fail("nothing was sent")] = await sentTo(scene, kind, to);
             const token = notice.link.split("/r/")[1] ?? "";
-            assert.equal((await readLink(ctx, token)).ask.id, ask.id, where);
+            assert.equal((await readLink(ctx, token)).request.id, ask.id, where);
 
             await lose(all);
             const { code, delivery } = notice;

@@ -13,7 +13,7 @@ describe("the subject of a request", () => {
   const scene = sharedScene("sqlite");
   const shown = async (id: string) => {
     const found = await findRequest(scene().world.server.ctx.db, id);
-    const { title, body } = requestMessage(found?.ask ?? assert.fail("no request"), 0);
+    const { title, body } = requestMessage(found?.request ?? assert.fail("no request"), 0);
     return `${title} | ${body}`;
   };
   const newest = async () => {

@@ -74,7 +74,7 @@ describe("a word of the carrier's", () => {
     const { id } = await askPeople(world.server.ctx, { title, digest: null, form, audience });
     await advanceUntil(world, 500, () => sent() > before);
     return async () => {
-      const outcome = (await findRequest(world.server.ctx.db, id))?.ask.outcome;
+      const outcome = (await findRequest(world.server.ctx.db, id))?.request.outcome;
       return outcome?.option ?? outcome?.text ?? null;
     };
   }
@@ -165,7 +165,7 @@ describe("an approval by text message", () => {
       return [reply.status, reply.text];
     };
     const fields = (Body: string, From = ANA) => ({ MessageSid: nextSid(), AccountSid: ACCOUNT, From, To: OURS, Body });
-    const state = async () => (await findRequest(ctx.db, id))?.ask.outcome;
+    const state = async () => (await findRequest(ctx.db, id))?.request.outcome;
 
     assert.deepEqual(await say(fields(`YES ${code}`), "wrong token"), [401, ""]);
     assert.deepEqual(await say(fields("YES")), [200, "<Response/>"]);

@@ -258,7 +258,7 @@ describe("requests to the operator's own programs", () => {
     people.push(person);
     return String((await findHuman(here().server.ctx.db, person))?.number);
   }
-  const outcomeOf = async (askId: string) => (await findRequest(here().server.ctx.db, askId))?.ask.outcome;
+  const outcomeOf = async (askId: string) => (await findRequest(here().server.ctx.db, askId))?.request.outcome;
 
   it("bring back an approval that names a listed human and the digest, once", async () => {
     const id = await ana();
@@ -298,7 +298,7 @@ describe("requests to the operator's own programs", () => {
     const choose = (response_option_name: string) =>
       callback({ delivery: chosen.delivery, responder: { id }, response_option_name });
     assert.deepEqual(await choose("asia"), [422, "unknown_option"]);
-    assert.equal((await findRequest(here().server.ctx.db, chosen.askId))?.ask.refused?.input, "asia");
+    assert.equal((await findRequest(here().server.ctx.db, chosen.askId))?.request.refused?.input, "asia");
     assert.deepEqual(await choose("us"), [200, "accepted"]);
     assert.equal((await outcomeOf(chosen.askId))?.option, "us");
 
@@ -327,7 +327,7 @@ describe("requests to the operator's own programs", () => {
       const { status, body } = await saidBy(delivery, id, answer);
       assert.deepEqual([status, body], [422, { error, detail: error.message }]);
     }
-    const { ask: { refused } = assert.fail() } = (await findRequest(here().server.ctx.db, askId)) ?? {};
+    const { request: { refused } = assert.fail() } = (await findRequest(here().server.ctx.db, askId)) ?? {};
     assert.deepEqual([refused?.reason, refused?.input, refused?.attempts], ["unknown_option", "later", 2]);
     assert.equal(await outcomeOf(askId), null);
 
@@ -336,7 +336,7 @@ describe("requests to the operator's own programs", () => {
     const number = String((await findHuman(here().server.ctx.db, bo))?.number);
     const stranger = await saidBy(delivery, number, { approved: false, reject_option_name: "secret words" });
     assert.equal(stranger.body.error.code, "responder_not_allowed");
-    const after = (await findRequest(here().server.ctx.db, askId))?.ask.refused;
+    const after = (await findRequest(here().server.ctx.db, askId))?.request.refused;
     assert.deepEqual([after?.reason, after?.input], ["responder_not_allowed", undefined]);
 
     const rejected = await saidBy(delivery, id, { approved: false, reject_option_name: "later" });

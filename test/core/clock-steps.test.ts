@@ -79,7 +79,7 @@ for (const on of DATABASES) {
         await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
         world.clock.step(stepMs);
         await world.advance(7 * DAY - HOUR);
-        assert.equal((await readLink(ctx, token)).ask.id, id);
+        assert.equal((await readLink(ctx, token)).request.id, id);
         await world.advance(HOUR + 1000);
         await assert.rejects(readLink(ctx, token), { code: "link_dead" });
       });

@@ -51,9 +51,9 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "read before subscribe",
     file: "src/questions/read.ts",
-    find: "await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));",
+    find: "await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.question)));",
     put: `using late = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
-    await late.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));`,
+    await late.next(Math.min(leftMs, untilDeadline(ctx, reading.question)));`,
     harness: "sim",
     fast: true,
     says: /^T4/,
@@ -73,8 +73,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "deadline by the node's clock",
     file: "src/questions/expire.ts",
-    find: "|| held.now < held.ask.expiresAt) return held?.ask;",
-    put: "|| ctx.clock.now() < held.ask.expiresAt) return held?.ask;",
+    find: "|| held.now < held.question.expiresAt) return held?.question;",
+    put: "|| ctx.clock.now() < held.question.expiresAt) return held?.question;",
     harness: "sim",
     fast: true,
     // A question ends before its time, or is shown open after it.
@@ -104,12 +104,12 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "closed looked for before duplicate",
     file: "src/questions/answer.ts",
-    find: `  await refuseIfAnswered(tx, found.ask.id, identity);
+    find: `  await refuseIfAnswered(tx, found.question.id, identity);
   const current = await heldIfDue(tx, found);
   if (current.state !== "open") throw await refusalOfSettled(tx, current);`,
     put: `  const current = await heldIfDue(tx, found);
   if (current.state !== "open") throw await refusalOfSettled(tx, current);
-  await refuseIfAnswered(tx, found.ask.id, identity);`,
+  await refuseIfAnswered(tx, found.question.id, identity);`,
     harness: "model",
     fast: true,
     says: /should have said .*ALREADY_ANSWERED/,
@@ -125,7 +125,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "the loser of a deadline is told what the clock says",
     file: "src/questions/answer.ts",
-    find: "  const held = await lockQuestion(tx, ask.id);",
+    find: "  const held = await lockQuestion(tx, question.id);",
     put: "  const held = undefined as QuestionAt | undefined;",
     harness: "race",
     says: /a question that closed/,
@@ -185,7 +185,7 @@ export const PLANTS: readonly Plant[] = [
     bug: "status as the sweeper left it",
     file: "src/questions/read.ts",
     find: "const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));",
-    put: "const asks = found.map((one) => one.ask);",
+    put: "const asks = found.map((one) => one.question);",
     harness: "model",
     says: /said .*"status":"(OPEN|PARTIAL)"[^]*should have said .*"status":"EXPIRED"/,
   },

@@ -79,7 +79,7 @@ export const links: Scheme<string> = {
     const [delivery] = await listDeliveries(ctx.db, id);
     const tokens = tokensOf(ctx, delivery?.id ?? "");
     const foreign = { keyring: openKeyring(dice.bytes(32), dice.bytes) };
-    return tokenOf(tokens.link, async (text) => refusedIsNull(async () => (await readLink(ctx, text)).ask.id), [
+    return tokenOf(tokens.link, async (text) => refusedIsNull(async () => (await readLink(ctx, text)).request.id), [
       () => tokens.reply,
       () => tokens.code,
       () => tokensOf(foreign, delivery?.id ?? "").link,

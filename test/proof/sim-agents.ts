@@ -98,19 +98,20 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   if (told.is === "refused") judgeRefusal(world, intent, known, told.refusal.code);
   if (told.is !== "done") return told;
 
-  const { ask, replayed } = told.value;
-  const before = ledger.asks.get(ask.id);
-  if (before && before.intent !== intent) broken("I2", `${asker} got ${ask.id}, which stands for another question`);
-  if (replayed && key === null) broken("I1", `${ask.id} was replayed without a key`);
+  const { question, replayed } = told.value;
+  const before = ledger.asks.get(question.id);
+  if (before && before.intent !== intent)
+    broken("I2", `${asker} got ${question.id}, which stands for another question`);
+  if (replayed && key === null) broken("I1", `${question.id} was replayed without a key`);
   if (replayed && before && storeNow - before.createdAt >= DAY_MS + 1000) {
-    broken("I1", `${key} of ${asker} stood for ${ask.id} for more than a day`);
+    broken("I1", `${key} of ${asker} stood for ${question.id} for more than a day`);
   }
-  const entry = before ?? ledger.add(intent, ask);
+  const entry = before ?? ledger.add(intent, question);
   if (replayed) return told;
 
   world.figures.created += 1;
   // A replay may arrive before the reply it repeats, but that reply is given once.
-  if (entry.toldAsNew) broken("I3", `${ask.id} was created again instead of replayed`);
+  if (entry.toldAsNew) broken("I3", `${question.id} was created again instead of replayed`);
   entry.toldAsNew = true;
   return told;
 }
@@ -143,7 +144,7 @@ async function repeat(world: SimWorld, intent: AskIntent): Promise<void> {
   const told = await create(world, other);
   const keyLived = store.now() - entry.createdAt < DAY_MS - 1000;
   if (keyLived && told.is === "done")
-    world.broken("I2", `${intent.asker} reused ${intent.key} and got ${told.value.ask.id}`);
+    world.broken("I2", `${intent.asker} reused ${intent.key} and got ${told.value.question.id}`);
 }
 
 async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
@@ -181,18 +182,18 @@ function judgeWait(
   },
 ): void {
   const { taken, after, node, waitMs } = given;
-  const { ask } = reading;
+  const { question } = reading;
   world.ledger.judge(entry, reading, taken, node);
-  const enough = after !== undefined && ask.n > after;
+  const enough = after !== undefined && question.n > after;
   const tookMs = world.time.now() - taken.at;
   const disturbed = node.machine.disturbedUntil >= taken.at;
-  if (!enough && ask.state === "open" && !disturbed && node.ready && tookMs < waitMs) {
+  if (!enough && question.state === "open" && !disturbed && node.ready && tookMs < waitMs) {
     world.broken("T4", `${node.name} ended a wait of ${waitMs} ms for ${entry.id} after ${tookMs} ms with nothing`);
   }
   if (!disturbed && tookMs > waitMs + 250)
     world.broken("T4", `a wait of ${waitMs} ms for ${entry.id} took ${tookMs} ms`);
-  if (enough) judgeWake(world, entry, { version: Math.min(ask.version, after + 2), node, since: taken.at });
-  else if (ask.state !== "open") judgeWake(world, entry, { version: ask.version, node, since: taken.at });
+  if (enough) judgeWake(world, entry, { version: Math.min(question.version, after + 2), node, since: taken.at });
+  else if (question.state !== "open") judgeWake(world, entry, { version: question.version, node, since: taken.at });
 }
 
 async function cancel(world: SimWorld, entry: AskEntry): Promise<void> {
@@ -226,12 +227,12 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   );
   if (told.is === "done") {
     for (const reading of told.value) {
-      const [entry, then] = [ledger.asks.get(reading.ask.id), taken.get(reading.ask.id)];
-      if (reading.ask.asker !== asker)
-        world.broken("X1", `${asker} was shown ${reading.ask.id} of ${reading.ask.asker}`);
+      const [entry, then] = [ledger.asks.get(reading.question.id), taken.get(reading.question.id)];
+      if (reading.question.asker !== asker)
+        world.broken("X1", `${asker} was shown ${reading.question.id} of ${reading.question.asker}`);
       if (entry && then) ledger.judge(entry, reading, then, told.node);
     }
-    const shown = new Set(told.value.map(({ ask }) => ask.id));
+    const shown = new Set(told.value.map(({ question }) => question.id));
     const missing = batch
       ? ids.map((id) => ledger.asks.get(id)).find((entry) => entry && !shown.has(entry.id))
       : undefined;

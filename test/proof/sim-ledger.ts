@@ -181,57 +181,67 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
 
     judge(entry, reading, taken, node) {
       const world = worldOf();
-      const { ask } = reading;
+      const { question } = reading;
       ledger.judgeVersion(entry, reading);
-      if (ask.version < taken.seen) {
-        world.broken("A14", `${entry.id} was read at version ${ask.version} after version ${taken.seen} had been seen`);
+      if (question.version < taken.seen) {
+        world.broken(
+          "A14",
+          `${entry.id} was read at version ${question.version} after version ${taken.seen} had been seen`,
+        );
       }
       const held = new Set(reading.responses.map(({ id }) => id));
       const missing = entry.acked.slice(0, taken.acked).find((id) => !held.has(id));
       if (missing !== undefined) world.broken("A14", `a later reading of ${entry.id} misses response ${missing}`);
-      if (ask.state === "open" && taken.storeNow >= entry.expiresAt) {
+      if (question.state === "open" && taken.storeNow >= entry.expiresAt) {
         world.broken("T2", `${entry.id} was shown open ${taken.storeNow - entry.expiresAt} ms past its deadline`);
       }
-      entry.seen = Math.max(entry.seen, ask.version);
+      entry.seen = Math.max(entry.seen, question.version);
 
-      const missed = ledger.commits.get(entry.id)?.[ask.version - 1];
+      const missed = ledger.commits.get(entry.id)?.[question.version - 1];
       const late = missed ? world.time.now() - missed.at - LEGS * world.weather.legMs : 0;
       if (late > 0 && undisturbed(node, missed?.at ?? 0)) {
         world.broken(
           "A14",
-          `${entry.id} was read without version ${ask.version + 1}, which had committed ${late} ms before`,
+          `${entry.id} was read without version ${question.version + 1}, which had committed ${late} ms before`,
         );
       }
     },
 
-    judgeVersion(entry, { ask, responses }) {
+    judgeVersion(entry, { question: crowdQuestion, responses }) {
       const { broken, store } = worldOf();
       const { intent } = entry;
       const same =
-        ask.prompt === intent.prompt &&
-        ask.need === intent.need &&
-        ask.asker === intent.asker &&
-        JSON.stringify([ask.form, ask.audience]) === JSON.stringify([intent.form, intent.audience]) &&
-        ask.createdAt === entry.createdAt &&
-        ask.expiresAt === entry.expiresAt;
-      if (!same) broken("A2", `${entry.id} is not what was asked: ${JSON.stringify(ask)}`);
-      if (responses.length !== ask.n || ask.n > ask.need || !inOrder(responses)) {
-        broken("A3", `${entry.id} counts ${ask.n} of ${ask.need} and has ${responses.length} responses`);
+        crowdQuestion.prompt === intent.prompt &&
+        crowdQuestion.need === intent.need &&
+        crowdQuestion.asker === intent.asker &&
+        JSON.stringify([crowdQuestion.form, crowdQuestion.audience]) ===
+          JSON.stringify([intent.form, intent.audience]) &&
+        crowdQuestion.createdAt === entry.createdAt &&
+        crowdQuestion.expiresAt === entry.expiresAt;
+      if (!same) broken("A2", `${entry.id} is not what was asked: ${JSON.stringify(crowdQuestion)}`);
+      if (responses.length !== crowdQuestion.n || crowdQuestion.n > crowdQuestion.need || !inOrder(responses)) {
+        broken(
+          "A3",
+          `${entry.id} counts ${crowdQuestion.n} of ${crowdQuestion.need} and has ${responses.length} responses`,
+        );
       }
-      if ((ask.state === "answered") !== (ask.n === ask.need))
-        broken("A3", `${entry.id} is ${ask.state} at ${ask.n} of ${ask.need}`);
-      if (ask.state === "expired" && store.now() < entry.expiresAt) {
+      if ((crowdQuestion.state === "answered") !== (crowdQuestion.n === crowdQuestion.need))
+        broken("A3", `${entry.id} is ${crowdQuestion.state} at ${crowdQuestion.n} of ${crowdQuestion.need}`);
+      if (crowdQuestion.state === "expired" && store.now() < entry.expiresAt) {
         broken("A5", `${entry.id} expired ${entry.expiresAt - store.now()} ms before its deadline`);
       }
-      if (ask.state === "cancelled" && !entry.cancelTried) broken("A1", `${entry.id} is cancelled, and nobody did`);
+      if (crowdQuestion.state === "cancelled" && !entry.cancelTried)
+        broken("A1", `${entry.id} is cancelled, and nobody did`);
 
-      const wire = pollBody({ ask, responses }, { meta: true });
-      const before = entry.versions.get(ask.version);
-      if (before === undefined) entry.versions.set(ask.version, wire);
-      else if (before !== wire) broken("A1", `version ${ask.version} of ${entry.id} was ${before} and is ${wire}`);
-      if (ask.state === "open") return;
-      if (entry.final && entry.final.version !== ask.version) broken("A1", `${entry.id} changed after its end`);
-      entry.final ??= ask;
+      const wire = pollBody({ question: crowdQuestion, responses }, { meta: true });
+      const before = entry.versions.get(crowdQuestion.version);
+      if (before === undefined) entry.versions.set(crowdQuestion.version, wire);
+      else if (before !== wire)
+        broken("A1", `version ${crowdQuestion.version} of ${entry.id} was ${before} and is ${wire}`);
+      if (crowdQuestion.state === "open") return;
+      if (entry.final && entry.final.version !== crowdQuestion.version)
+        broken("A1", `${entry.id} changed after its end`);
+      entry.final ??= crowdQuestion;
     },
   };
   return ledger;

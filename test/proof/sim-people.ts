@@ -268,7 +268,7 @@ async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<v
   }
   if (told.is !== "done") return;
   if (wasAnswered && !told.value.answered) broken("A14", `${person.name} answered ${entry.id} and is asked again`);
-  if (told.value.ask.state === "open" && storeNow >= entry.expiresAt)
+  if (told.value.question.state === "open" && storeNow >= entry.expiresAt)
     broken("T2", `${entry.id} was shown open after its deadline`);
 }
 

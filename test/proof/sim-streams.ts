@@ -65,15 +65,15 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
   while (isOpen && world.phase !== "rest") {
     const from = last;
     const connectedAt = time.now();
-    const take = async ({ ask, responses }: QuestionReading, node: SimNode): Promise<void> => {
-      ledger.judgeVersion(entry, { ask, responses });
-      if (last !== undefined && ask.version !== last + 1) {
-        world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${ask.version}`);
+    const take = async ({ question, responses }: QuestionReading, node: SimNode): Promise<void> => {
+      ledger.judgeVersion(entry, { question, responses });
+      if (last !== undefined && question.version !== last + 1) {
+        world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${question.version}`);
       }
-      if (last !== undefined) judgeWake(world, entry, { version: ask.version, node, since: connectedAt });
-      last = ask.version;
-      entry.seen = Math.max(entry.seen, ask.version);
-      if (ask.state !== "open") isOpen = false;
+      if (last !== undefined) judgeWake(world, entry, { version: question.version, node, since: connectedAt });
+      last = question.version;
+      entry.seen = Math.max(entry.seen, question.version);
+      if (question.state !== "open") isOpen = false;
     };
     try {
       const open = (node: SimNode, signal: AbortSignal) =>
@@ -113,9 +113,9 @@ export async function followAll(world: SimWorld, asker: string): Promise<void> {
     const { seq, reading } = event;
     if (seq !== last + 1) await judgeGap(world, asker, last, seq);
     last = seq;
-    const entry = ledger.asks.get(reading.ask.id);
+    const entry = ledger.asks.get(reading.question.id);
     if (entry) ledger.judgeVersion(entry, reading);
-    if (entry) entry.seen = Math.max(entry.seen, reading.ask.version);
+    if (entry) entry.seen = Math.max(entry.seen, reading.question.version);
   };
   let caughtUp = (): void => {};
   const enough = new Promise<void>((resolve) => (caughtUp = resolve));

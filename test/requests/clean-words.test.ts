@@ -160,7 +160,7 @@ for (const on of DATABASES) {
       ];
       for (const [more, decision] of answers) {
         const { ask } = await scene.ask(more);
-        const { ask: over } = await scene.decide(ask, decision);
+        const { request: over } = await scene.decide(ask, decision);
         assert.equal(over.state, "answered");
         assertClean(over.outcome, other);
         assert.match(JSON.stringify(over.outcome), /\/r\/\[token\].*ask\+\[token\]@.*\[delivery\]/);
@@ -222,7 +222,7 @@ for (const on of DATABASES) {
       const { world, email, person } = scene;
       const { ctx } = world.server;
       const own = await scene.ask();
-      assert.equal((await readLink(ctx, own.link)).ask.id, own.ask.id);
+      assert.equal((await readLink(ctx, own.link)).request.id, own.ask.id);
       await scene.mailed(own, `who asks?\n${quoted(own)}`);
 
       await assert.rejects(readLink(ctx, own.link), isRefused("link_dead"));
@@ -264,7 +264,7 @@ for (const on of DATABASES) {
       const { link, code } = tokensOf(ctx, next.id);
       const decision = { kind: "approve", digest: fresher.ask.digest ?? "" } as const;
       await assert.rejects(decideByLink(ctx, link, { decision, code: fresher.code }), isRefused("code_missing"));
-      assert.equal((await decideByLink(ctx, link, { decision, code })).ask.outcome?.approved, true);
+      assert.equal((await decideByLink(ctx, link, { decision, code })).request.outcome?.approved, true);
     });
 
     itOnOne("ends no message of a request that it answers, and none that is over", async () => {

@@ -35,9 +35,12 @@ for (const on of DATABASES) {
 
       await assert.rejects(decide(world, ask.id, bo, approve), refusal("not_asked"));
       const first = await decide(world, ask.id, ana, approve);
-      assert.deepEqual([first.repeated, first.ask.state, first.ask.outcome?.approved], [false, "answered", true]);
-      assert.equal(first.ask.outcome?.digest, ask.digest);
-      assert.deepEqual(first.ask.outcome?.by, { kind: "person", id: ana, via: "web" });
+      assert.deepEqual(
+        [first.repeated, first.request.state, first.request.outcome?.approved],
+        [false, "answered", true],
+      );
+      assert.equal(first.request.outcome?.digest, ask.digest);
+      assert.deepEqual(first.request.outcome?.by, { kind: "person", id: ana, via: "web" });
       assert.equal((await decide(world, ask.id, ana, approve)).repeated, true);
       await assert.rejects(decide(world, ask.id, ana, reject), refusal("already_decided"));
       assert.equal((await readRequest(ctx, ask.id)).outcome?.approved, true);
@@ -74,15 +77,15 @@ for (const on of DATABASES) {
           }
           const { state, refused } = await readRequest(ctx, ask.id);
           assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "responder_not_allowed", 2]);
-          assert.equal((await decides(press("U0BO", bo))).ask.outcome?.approved, true);
+          assert.equal((await decides(press("U0BO", bo))).request.outcome?.approved, true);
         }
         // Alone in the room one suffices, and anybody there may reject.
         const alone = await askPeople(ctx, { audience: room });
         const done = await decideAsk(ctx, { askId: alone.id, responder: press("U0PRIVATE"), decision: approve });
-        assert.equal(done.ask.outcome?.approved, true);
+        assert.equal(done.request.outcome?.approved, true);
         const both = await askPeople(ctx, { audience: joint[0] as Audience });
         const over = await decideAsk(ctx, { askId: both.id, responder: press("U0PRIVATE"), decision: reject });
-        assert.equal(over.ask.outcome?.approved, false);
+        assert.equal(over.request.outcome?.approved, false);
       },
     );
 
@@ -93,15 +96,18 @@ for (const on of DATABASES) {
       const both = { is: "all", of: [toPerson(ana), toPerson(bo)] } as const;
 
       const one = await askPeople(ctx, { audience: both });
-      assert.equal((await decide(world, one.id, ana, { kind: "approve", comment: "ok for Q4" })).ask.state, "open");
+      assert.equal((await decide(world, one.id, ana, { kind: "approve", comment: "ok for Q4" })).request.state, "open");
       assert.equal((await decide(world, one.id, ana, approve)).repeated, true);
       const done = await decide(world, one.id, bo, { kind: "approve", comment: "fine" });
-      assert.deepEqual([done.ask.state, done.ask.outcome?.comment], ["answered", "Ana Ruiz: ok for Q4; Bo Lind: fine"]);
+      assert.deepEqual(
+        [done.request.state, done.request.outcome?.comment],
+        ["answered", "Ana Ruiz: ok for Q4; Bo Lind: fine"],
+      );
 
       const other = await askPeople(ctx, { audience: both });
       await decide(world, other.id, ana, approve);
       const over = await decide(world, other.id, ana, reject);
-      assert.deepEqual([over.ask.outcome?.approved, over.ask.outcome?.comment], [false, "Wrong account"]);
+      assert.deepEqual([over.request.outcome?.approved, over.request.outcome?.comment], [false, "Wrong account"]);
     });
 
     it("is refused when it was shown something else than would run", async () => {
@@ -140,7 +146,7 @@ for (const on of DATABASES) {
         const lost = told.flatMap((one) => (one.status === "rejected" ? [one.reason as Refusal] : []));
         assert.equal(won.length, 1);
         const standing = await readRequest(ctx, ask.id);
-        assert.deepEqual(won[0]?.ask.outcome, standing.outcome);
+        assert.deepEqual(won[0]?.request.outcome, standing.outcome);
         for (const { code, details } of lost) {
           assert.deepEqual([code, details["by"]], ["already_decided", standing.outcome?.by?.id]);
         }
@@ -167,7 +173,7 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const input = callWish();
       const made = await Promise.all(Array.from({ length: 5 }, () => createRequest(ctx, input)));
-      assert.equal(new Set(made.map(({ ask }) => ask.id)).size, 1);
+      assert.equal(new Set(made.map(({ request }) => request.id)).size, 1);
       assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
       await assert.rejects(createRequest(ctx, { ...input, sameHash: "other" }), refusal("ref_taken"));
     });

@@ -30,7 +30,7 @@ async function allow(ctx: Context, askId: string, comment: string): Promise<Deci
 async function askCrowdAt(ctx: Context, door: string): Promise<string> {
   const audience = ["general"] as const;
   const asked = { door, asker: AGENT, prompt: "Which?", audience, need: 1, timeoutSeconds: 3600, wire: {} };
-  return (await createQuestion(ctx, { ...asked, form: { kind: "text" } })).ask.id;
+  return (await createQuestion(ctx, { ...asked, form: { kind: "text" } })).question.id;
 }
 
 async function answer(ctx: Context, askId: string, text: string): Promise<void> {
@@ -54,10 +54,10 @@ for (const on of DATABASES) {
       const told = async () => (await listWebhookEvents(ctx, endpoint, { limit: 10 })).map(({ askId }) => askId);
 
       const later = await askAt(ctx, "of-a-later-version");
-      const { ask } = await allow(ctx, later.id, `It is ${SECRET}`);
-      assert.deepEqual([ask.state, ask.outcome?.approved], ["answered", true]);
+      const { request } = await allow(ctx, later.id, `It is ${SECRET}`);
+      assert.deepEqual([request.state, request.outcome?.approved], ["answered", true]);
       assert.deepEqual(await told(), []);
-      assert.equal(await readTaskOfAsk(ctx, ask), null);
+      assert.equal(await readTaskOfAsk(ctx, request), null);
 
       const known = await askAt(ctx, "a2h");
       await allow(ctx, known.id, "Fine.");

@@ -36,7 +36,7 @@ export function callWish(more: Partial<RequestInput> & { kwargs?: Record<string,
 }
 
 export async function askPeople(ctx: Context, more: Parameters<typeof callWish>[0] = {}): Promise<Request> {
-  return (await createRequest(ctx, callWish(more))).ask;
+  return (await createRequest(ctx, callWish(more))).request;
 }
 
 export const leaf = (target: Target): Audience => ({ is: "leaf", target });

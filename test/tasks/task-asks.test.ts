@@ -102,7 +102,7 @@ for (const on of DATABASES) {
     const ctx = () => scene().world.server.ctx;
     const now = async ({ repo, id }: Task) => (await findTask(ctx().db, repo, id)) ?? assert.fail("it is gone");
     const reviewsOf = ({ repo, id }: Task) => listReviews(ctx().db, repo, id);
-    const stateOf = async (askId: string) => (await findRequest(ctx().db, askId))?.ask.state;
+    const stateOf = async (askId: string) => (await findRequest(ctx().db, askId))?.request.state;
 
     it("shows what the work is, without a deadline, and approves what a person approves", async () => {
       const dana = await scene().person();

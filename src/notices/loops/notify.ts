@@ -51,12 +51,12 @@ export function openNotify(
     if (due.length === 0) return false;
 
     const asks = await listWantingQuestions(ctx.db, rules.catchUpMs, isPass ? null : NEW_FOR_MS, ASKS_PER_PASS);
-    const wanting = asks.filter((ask) => notifiedNow(rules, ask, ask.notifiedLately) > 0);
+    const wanting = asks.filter((question) => notifiedNow(rules, question, question.notifiedLately) > 0);
     // A device receives one question and then rests: the one that needs it most.
     wanting.sort((one, other) => urgencyAt(other, at) - urgencyAt(one, at));
-    for (const ask of wanting) {
+    for (const crowdQuestion of wanting) {
       if (signal.aborted || due.length === 0) break;
-      const notified = await tell(ctx, rules, ask, due);
+      const notified = await tell(ctx, rules, crowdQuestion, due);
       for (let i = due.length - 1; i >= 0; i -= 1) if (notified.has(due[i]?.id ?? "")) due.splice(i, 1);
     }
     return false;
@@ -78,9 +78,9 @@ async function tell(
   return transact(ctx, async (tx) => {
     const notified = new Set<string>();
     const held = await lockQuestion(tx, askId);
-    const ask = held && asOf(held.ask, held.now);
-    if (!ask || ask.state !== "open" || ask.held) return notified;
-    const wanted = notifiedNow(rules, ask, await countNotifiedLately(tx, askId, rules.catchUpMs));
+    const question = held && asOf(held.question, held.now);
+    if (!question || question.state !== "open" || question.held) return notified;
+    const wanted = notifiedNow(rules, question, await countNotifiedLately(tx, askId, rules.catchUpMs));
     if (wanted === 0) return notified;
 
     const tellable = await findTellable(

@@ -109,12 +109,12 @@ async function write(
 ): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
   if (kind === "crowd") {
     const found = await findQuestion(ctx.db, askId);
-    if (!found || found.ask.held || asOf(found.ask, found.now).state !== "open") return null;
-    const { ask, now } = found;
-    return { message: crowdMessage(ask, now), now, expiresAt: ask.expiresAt };
+    if (!found || found.question.held || asOf(found.question, found.now).state !== "open") return null;
+    const { question, now } = found;
+    return { message: crowdMessage(question, now), now, expiresAt: question.expiresAt };
   }
   const found = await findRequest(ctx.db, askId);
-  if (!found || found.ask.state !== "open" || found.now >= found.ask.expiresAt) return null;
-  const { ask, now } = found;
-  return { message: requestMessage(ask, now, shows), now, expiresAt: ask.expiresAt };
+  if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
+  const { request, now } = found;
+  return { message: requestMessage(request, now, shows), now, expiresAt: request.expiresAt };
 }

@@ -34,21 +34,21 @@ const LONG_PROMPT = 500;
 const LONGEST_TITLE = 200;
 
 /** Returns what a crowd question looks like on a device (spec/ask-a-human 6). */
-export function crowdMessage(ask: Question, now: number): PushMessage {
-  const path = `/q/${ask.id}`;
-  const isLong = lengthOf(ask.prompt) > LONG_PROMPT;
+export function crowdMessage(question: Question, now: number): PushMessage {
+  const path = `/q/${question.id}`;
+  const isLong = lengthOf(question.prompt) > LONG_PROMPT;
   const body =
-    ask.form.kind === "choice"
-      ? `Pick one of ${ask.form.options.length}, about ${isLong ? "1 minute" : "30 seconds"}`
+    question.form.kind === "choice"
+      ? `Pick one of ${question.form.options.length}, about ${isLong ? "1 minute" : "30 seconds"}`
       : `Write a few words, about ${isLong ? "2 minutes" : "1 minute"}`;
-  const type = ask.form.kind === "choice" ? "multiple_choice" : "text";
+  const type = question.form.kind === "choice" ? "multiple_choice" : "text";
   return {
     title: "A question for you",
     body,
     path,
-    data: { question_id: ask.id, url: path, type },
-    topic: topicOf(ask.id),
-    ttlSeconds: secondsLeft(ask.expiresAt, now, CROWD_TTL_SECONDS),
+    data: { question_id: question.id, url: path, type },
+    topic: topicOf(question.id),
+    ttlSeconds: secondsLeft(question.expiresAt, now, CROWD_TTL_SECONDS),
     urgency: "normal",
   };
 }
@@ -66,19 +66,19 @@ const WANTS = {
  * Returns what an ask to somebody looks like on a device: who asks, what kind it is, and the subject where the agent gave
  * one; with `nothing` only that something waits (spec/channels 5.2).
  */
-export function requestMessage(ask: Request, now: number, shows: LockScreen = "subject"): PushMessage {
-  const path = `/inbox/${ask.id}`;
-  const { agent, title } = viewOf(ask);
-  const wants = WANTS[ask.form.kind];
-  const body = ask.wire["subject"] === true ? `${wants}: ${title}` : wants;
+export function requestMessage(request: Request, now: number, shows: LockScreen = "subject"): PushMessage {
+  const path = `/inbox/${request.id}`;
+  const { agent, title } = viewOf(request);
+  const wants = WANTS[request.form.kind];
+  const body = request.wire["subject"] === true ? `${wants}: ${title}` : wants;
   return {
     title: shows === "nothing" ? "Something waits for you" : cutTo(LONGEST_TITLE, agent),
     body: shows === "nothing" ? "It stands in the inbox." : cutTo(LONGEST_TITLE, body),
     path,
-    data: { ask_id: ask.id, url: path },
-    topic: topicOf(ask.id),
-    ttlSeconds: secondsLeft(ask.expiresAt, now, ADDRESSED_TTL_SECONDS),
-    urgency: ask.form.kind === "approval" ? "high" : "normal",
+    data: { ask_id: request.id, url: path },
+    topic: topicOf(request.id),
+    ttlSeconds: secondsLeft(request.expiresAt, now, ADDRESSED_TTL_SECONDS),
+    urgency: request.form.kind === "approval" ? "high" : "normal",
   };
 }
 

@@ -92,7 +92,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
       const body = bodyOf(request);
       await yieldAfterLarge(request.body as Buffer);
       const rules = rulesFor(mount, caller);
-      const { ask, replayed } =
+      const { request: peopleRequest, replayed } =
         kind === "call"
           ? await createCall(
               ctx,
@@ -106,10 +106,10 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
               checked((problems) => readContact(body, problems, rules)),
             );
       if (replayed) reply.header("idempotency-replayed", "true");
-      if (door.config.email.templates === "off" && hasTemplate(ask))
+      if (door.config.email.templates === "off" && hasTemplate(peopleRequest))
         reply.header("parley-notice", "email-template-off");
-      reply.header("location", `${prefix}/${path}/${String(ask.wire["call_id"])}`);
-      return send(reply, replayed ? await readRequest(ctx, ask.id) : ask);
+      reply.header("location", `${prefix}/${path}/${String(peopleRequest.wire["call_id"])}`);
+      return send(reply, replayed ? await readRequest(ctx, peopleRequest.id) : peopleRequest);
     },
   );
 
@@ -167,11 +167,11 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["answer", "agent"]);
-      const ask = await findOwnRequest(door, caller, kind, request.params.id);
+      const peopleRequest = await findOwnRequest(door, caller, kind, request.params.id);
       const body = bodyOf(request);
-      const decided = await tellingWho(door, ask, () => respond(ctx, caller, ask, body));
+      const decided = await tellingWho(door, peopleRequest, () => respond(ctx, caller, peopleRequest, body));
       if (decided.repeated) reply.header("idempotency-replayed", "true");
-      return sendJson(reply, printRequest(decided.ask, await readDetails(ctx, decided.ask)));
+      return sendJson(reply, printRequest(decided.request, await readDetails(ctx, decided.request)));
     },
   );
 
@@ -220,7 +220,9 @@ async function pendingPage(door: DoorContext, request: FastifyRequest, kind: Ref
         ? { person: caller.person }
         : {};
   const { items, total } = await listPending(ctx, { ...whose, kinds: selectionOf(kind) }, { limit, offset });
-  const texts = await Promise.all(items.map(async (ask) => printRequest(ask, await readDetails(ctx, ask))));
+  const texts = await Promise.all(
+    items.map(async (peopleRequest) => printRequest(peopleRequest, await readDetails(ctx, peopleRequest))),
+  );
   const rest: Omit<WireFunctionCallPage, "items"> = { total, limit, offset, has_more: offset + items.length < total };
   return `{"items":[${texts.join(",")}],${JSON.stringify(rest).slice(1)}`;
 }
@@ -228,13 +230,13 @@ async function pendingPage(door: DoorContext, request: FastifyRequest, kind: Ref
 /** Has more people asked by mail, as the body says; returns the request as it is then. */
 async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: RefKind): Promise<Request> {
   const { door } = mount;
-  const { ask, by, caller } = await ownOrAny(door, request, kind);
+  const { ask: peopleRequest, by, caller } = await ownOrAny(door, request, kind);
   // It asks by mail, which is another place than its conversation.
   if (caller.scope === "agent" && caller.conversation !== null) throw new Refusal("scope_missing", { scope: "agent" });
   const body = bodyOf(request);
   const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
   const { words, targets } = checked((problems) => {
-    const escalation = readEscalation(body, problems, ask);
+    const escalation = readEscalation(body, problems, peopleRequest);
     return escalation && escalationTargets(escalation, problems, rules);
   });
   const more: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
@@ -242,13 +244,13 @@ async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: Ref
   const parts =
     caller.scope === "admin"
       ? { added: more, informed: null }
-      : await escalationOf(door.ctx, { asked: ask.audience, more, fixed: isFixed(ask) });
-  return tellingWho(door, ask, () => escalateRequest(door.ctx, ask.id, { ...parts, words, by }));
+      : await escalationOf(door.ctx, { asked: peopleRequest.audience, more, fixed: isFixed(peopleRequest) });
+  return tellingWho(door, peopleRequest, () => escalateRequest(door.ctx, peopleRequest.id, { ...parts, words, by }));
 }
 
 /** Returns the request that the path names, for the agent whose it is and for admins, and who is calling. */
 async function ownOrAny(door: DoorContext, request: FastifyRequest<WithId>, kind: RefKind) {
   const caller = await callerFrom(door, request, ["agent", "admin"]);
-  const ask = await findOwnRequest(door, caller, kind, request.params.id);
-  return { ask, caller, by: actorOf(caller) };
+  const peopleRequest = await findOwnRequest(door, caller, kind, request.params.id);
+  return { ask: peopleRequest, caller, by: actorOf(caller) };
 }

@@ -17,7 +17,7 @@ import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, typ
 
 export const DOOR = "a2h";
 
-type Created = Promise<{ ask: Request; replayed: boolean }>;
+type Created = Promise<{ request: Request; replayed: boolean }>;
 
 /**
  * Asks policy, and people for what it leaves to them, whether a function call may run; the ask is bound to the digest of

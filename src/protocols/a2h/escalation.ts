@@ -21,10 +21,10 @@ export interface Escalation {
  * Reads an escalation: to the mail member of its own channel, else of the request's; further recipients are those of
  * all three (spec/a2h 11).
  */
-export function readEscalation(body: JsonObject, problems: Problem[], ask: Request): Escalation | undefined {
+export function readEscalation(body: JsonObject, problems: Problem[], request: Request): Escalation | undefined {
   const { escalation_msg: words, channel } = readMembers(OWN, body, { loc: BODY, problems });
   const own = memberOf(channel, "email");
-  const spec = JSON.parse(writtenOf(ask).spec) as JsonObject;
+  const spec = JSON.parse(writtenOf(request).spec) as JsonObject;
   const original = memberOf(memberOf(spec, "channel"), "email");
   const primary = own ?? original;
   if (words === undefined) return undefined;
@@ -49,10 +49,10 @@ export function escalationTargets(
  * True for a request to which whoever asked adds nobody who decides: it came by a hook or a tool, it names a person, a group
  * or a channel by its name, or it asks whom the operator wrote down.
  */
-export function isFixed(ask: Request): boolean {
-  if (ask.door === TOOL_DOOR || isOfHook(ask.ref.slice(ask.ref.indexOf(":") + 1))) return true;
-  const { channel } = JSON.parse(writtenOf(ask).spec) as { channel?: unknown };
-  return isNamedBy(channel, ask.audience);
+export function isFixed(request: Request): boolean {
+  if (request.door === TOOL_DOOR || isOfHook(request.ref.slice(request.ref.indexOf(":") + 1))) return true;
+  const { channel } = JSON.parse(writtenOf(request).spec) as { channel?: unknown };
+  return isNamedBy(channel, request.audience);
 }
 
 function memberOf(value: unknown, name: string): JsonObject | undefined {

@@ -29,12 +29,12 @@ export async function printEvent(
   if (message !== null) return messageJson(ctx, format, event, message);
   if (askId === null) return open(testEvent(format, event, wireTime(createdAt)));
   try {
-    const ask = await readRequest(ctx, askId);
-    const details = await readDetails(ctx, ask);
-    if (ask.form.kind === "value") return open(printMessage(ask, details));
-    const printed = printRequest(ask, details);
-    if (format !== "v1beta3" || ask.conversation === undefined) return open(wrapped(format, event, printed, false));
-    const placed = `${printed.slice(0, -1)},"contact_channel_id":${ask.conversation}}`;
+    const request = await readRequest(ctx, askId);
+    const details = await readDetails(ctx, request);
+    if (request.form.kind === "value") return open(printMessage(request, details));
+    const printed = printRequest(request, details);
+    if (format !== "v1beta3" || request.conversation === undefined) return open(wrapped(format, event, printed, false));
+    const placed = `${printed.slice(0, -1)},"contact_channel_id":${request.conversation}}`;
     return open(wrapped(format, event, placed, false));
   } catch (error) {
     if (error instanceof Refusal && error.code === "request_not_found") return null;

@@ -37,10 +37,10 @@ export function messageRoutes(mount: Mount): void {
       const body = bodyOf(request);
       await yieldAfterLarge(request.body as Buffer);
       const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
-      const { ask, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
+      const { request: peopleRequest, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
       if (replayed) reply.header("idempotency-replayed", "true");
-      reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(ask.wire["uid"])}`);
-      return send(reply, replayed ? await readRequest(ctx, ask.id) : ask);
+      reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(peopleRequest.wire["uid"])}`);
+      return send(reply, replayed ? await readRequest(ctx, peopleRequest.id) : peopleRequest);
     },
   );
 

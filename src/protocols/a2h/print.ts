@@ -29,29 +29,31 @@ export function wireTime(at: number): string {
 type DecidedStatus = Omit<WireCallStatus, "kwargs" | "edited">;
 
 /** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
-export function printRequest(ask: Request, details: RequestDetails): string {
-  const { run_id, id: call_id, spec } = writtenOf(ask);
-  const common = statusOf(ask, details);
+export function printRequest(request: Request, details: RequestDetails): string {
+  const { run_id, id: call_id, spec } = writtenOf(request);
+  const common = statusOf(request, details);
   const status: DecidedStatus | WireContactStatus =
-    ask.form.kind === "approval" ? { ...common, ...callStatus(ask, details) } : { ...common, ...replyOf(ask) };
+    request.form.kind === "approval"
+      ? { ...common, ...callStatus(request, details) }
+      : { ...common, ...replyOf(request) };
   const head = JSON.stringify({ run_id, call_id });
-  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(ask, status)}}`;
+  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, status)}}`;
 }
 
 /** Returns a message as JSON text (spec/a2h 14). */
-export function printMessage(ask: Request, details: RequestDetails): string {
-  const { id: uid, spec } = writtenOf(ask);
+export function printMessage(request: Request, details: RequestDetails): string {
+  const { id: uid, spec } = writtenOf(request);
   const head: Omit<WireMessage, "spec" | "status"> = { apiVersion: API_VERSION, kind: "Message", metadata: { uid } };
-  const { outcome } = ask;
+  const { outcome } = request;
   const status: WireMessageStatus =
-    ask.state === "open" && !ask.refused
+    request.state === "open" && !request.refused
       ? {}
       : given({
-          ...(ask.state === "answered" && { humanMessage: outcome?.text ?? "", response: responseOf(ask) }),
-          responded_at: ask.state === "answered" ? settledAt(ask) : undefined,
-          ...ending(ask),
-          user_info: userOf(ask, outcome?.by, details),
-          failed_validation_details: failureOf(ask, details),
+          ...(request.state === "answered" && { humanMessage: outcome?.text ?? "", response: responseOf(request) }),
+          responded_at: request.state === "answered" ? settledAt(request) : undefined,
+          ...ending(request),
+          user_info: userOf(request, outcome?.by, details),
+          failed_validation_details: failureOf(request, details),
         });
   return `${JSON.stringify(head).slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
@@ -61,36 +63,36 @@ function responseOf({ form, outcome }: Request): WireMessageStatus["response"] {
   return readExactJson(outcome.value);
 }
 
-const settledAt = (ask: Request) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
+const settledAt = (request: Request) => (request.settledAt === null ? undefined : wireTime(request.settledAt));
 
-function ending(ask: Request): Pick<WireRequestStatus, "expired" | "cancelled"> {
+function ending(request: Request): Pick<WireRequestStatus, "expired" | "cancelled"> {
   return {
-    ...(ask.state === "expired" && { expired: true }),
-    ...(ask.state === "cancelled" && { cancelled: true }),
+    ...(request.state === "expired" && { expired: true }),
+    ...(request.state === "cancelled" && { cancelled: true }),
   };
 }
 
-function statusOf(ask: Request, details: RequestDetails): WireRequestStatus {
+function statusOf(request: Request, details: RequestDetails): WireRequestStatus {
   const slack = details.deliveries.find((one) => one.channel === "slack" && one.externalIds?.["ts"] !== undefined);
   const deliveries = deliveriesOf(details);
   return given({
-    requested_at: wireTime(ask.createdAt),
-    responded_at: ask.state === "answered" ? settledAt(ask) : undefined,
-    resolved_at: settledAt(ask),
-    expires_at: ask.expiresAt >= NO_DEADLINE ? undefined : wireTime(ask.expiresAt),
-    ...ending(ask),
-    ask_id: ask.id,
-    user_info: userOf(ask, ask.outcome?.by, details),
-    slack_context: slackContextOf(ask, details),
+    requested_at: wireTime(request.createdAt),
+    responded_at: request.state === "answered" ? settledAt(request) : undefined,
+    resolved_at: settledAt(request),
+    expires_at: request.expiresAt >= NO_DEADLINE ? undefined : wireTime(request.expiresAt),
+    ...ending(request),
+    ask_id: request.id,
+    user_info: userOf(request, request.outcome?.by, details),
+    slack_context: slackContextOf(request, details),
     slack_message_ts: slack?.externalIds?.["ts"],
-    failed_validation_details: failureOf(ask, details),
+    failed_validation_details: failureOf(request, details),
     deliveries: deliveries.length > 0 ? deliveries : undefined,
   });
 }
 
 /** Where on Slack it was answered, and by whom; nothing where agents asked a human, and Slack was our choice. */
-function slackContextOf(ask: Request, { deliveries, decisions }: RequestDetails): WireSlackContext | undefined {
-  const { by } = ask.outcome ?? {};
+function slackContextOf(request: Request, { deliveries, decisions }: RequestDetails): WireSlackContext | undefined {
+  const { by } = request.outcome ?? {};
   if (by?.via !== "slack") return undefined;
   const responder = decisions.find(({ decision }) => decision.by.id === by.id)?.responder;
   const posted = deliveries.filter(({ channel, externalIds }) => channel === "slack" && externalIds?.["ts"]);
@@ -122,46 +124,46 @@ function deliveriesOf({ deliveries }: RequestDetails): WireRequestDelivery[] {
     .slice(-MOST_DELIVERIES);
 }
 
-function callStatus(ask: Request, details: RequestDetails): Omit<DecidedStatus, keyof WireRequestStatus> {
-  const { outcome } = ask;
-  const approvals = isJoint(ask.audience) ? approvalsOf(ask, details) : [];
+function callStatus(request: Request, details: RequestDetails): Omit<DecidedStatus, keyof WireRequestStatus> {
+  const { outcome } = request;
+  const approvals = isJoint(request.audience) ? approvalsOf(request, details) : [];
   return given({
-    consent_digest: consentDigestOf(ask),
+    consent_digest: consentDigestOf(request),
     approvals: approvals.length > 0 ? approvals : undefined,
     approved: outcome?.approved,
-    comment: commentOf(ask),
+    comment: commentOf(request),
     reject_option_name: outcome?.approved === false ? outcome.option : undefined,
   });
 }
 
 /** A rejection always has words, because clients cannot do without; they are nobody's (spec/a2h 19). */
-function commentOf(ask: Request): string | undefined {
-  const { outcome } = ask;
-  switch (ask.state) {
+function commentOf(request: Request): string | undefined {
+  const { outcome } = request;
+  switch (request.state) {
     case "open":
       return undefined;
     case "expired":
-      return `Not answered within ${secondsOf(ask)} s; treated as rejected, nobody decided.`;
+      return `Not answered within ${secondsOf(request)} s; treated as rejected, nobody decided.`;
     case "cancelled":
       return outcome?.comment ? `Cancelled by the agent: ${outcome.comment}` : "Cancelled by the agent";
     case "answered":
       if (outcome?.approved !== false) return outcome?.comment;
-      return filled(outcome.comment) ?? optionWords(ask) ?? "Rejected without a comment";
+      return filled(outcome.comment) ?? optionWords(request) ?? "Rejected without a comment";
   }
 }
 
-function replyOf(ask: Request): Omit<WireContactStatus, keyof WireRequestStatus> {
-  const { outcome } = ask;
-  switch (ask.state) {
+function replyOf(request: Request): Omit<WireContactStatus, keyof WireRequestStatus> {
+  const { outcome } = request;
+  switch (request.state) {
     case "open":
       return {};
     case "expired":
-      return { response: `[no human answered within ${secondsOf(ask)} s]` };
+      return { response: `[no human answered within ${secondsOf(request)} s]` };
     case "cancelled":
       return { response: "[cancelled by the agent]" };
     case "answered":
       return given({
-        response: filled(outcome?.text) ?? optionWords(ask) ?? "[answered without words]",
+        response: filled(outcome?.text) ?? optionWords(request) ?? "[answered without words]",
         response_option_name: outcome?.option,
       });
   }
@@ -169,27 +171,27 @@ function replyOf(ask: Request): Omit<WireContactStatus, keyof WireRequestStatus>
 
 const filled = (words: string | undefined) => (words === undefined || words.trim() === "" ? undefined : words);
 
-function optionWords(ask: Request): string | undefined {
-  const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
+function optionWords(request: Request): string | undefined {
+  const chosen = optionsOf(request).find(({ name }) => name === request.outcome?.option);
   return chosen && (filled(chosen.promptFill) ?? filled(chosen.title) ?? chosen.name);
 }
 
-function secondsOf(ask: Request): number {
-  return Math.round((ask.expiresAt - ask.createdAt) / 1000);
+function secondsOf(request: Request): number {
+  return Math.round((request.expiresAt - request.createdAt) / 1000);
 }
 
 /** Adds the arguments to run, where people could edit them, digit for digit. */
-function withArguments(ask: Request, status: object): string {
+function withArguments(request: Request, status: object): string {
   const text = JSON.stringify(status);
-  const { kwargs, edited } = ask.outcome ?? {};
+  const { kwargs, edited } = request.outcome ?? {};
   if (kwargs === undefined || edited === undefined) return text;
   return `${text.slice(0, -1)},"kwargs":${kwargs},"edited":${String(edited)}}`;
 }
 
-function approvalsOf(ask: Request, details: RequestDetails): WireApproval[] {
+function approvalsOf(request: Request, details: RequestDetails): WireApproval[] {
   return details.decisions.map(({ decision }) =>
     given({
-      user_info: userOf(ask, decision.by, details),
+      user_info: userOf(request, decision.by, details),
       approved: decision.approved ?? undefined,
       comment: decision.comment,
       at: wireTime(decision.at),
@@ -199,12 +201,12 @@ function approvalsOf(ask: Request, details: RequestDetails): WireApproval[] {
 }
 
 /** Returns how whoever decided is called, if somebody did. */
-export function nameOf(ask: Request, details: RequestDetails): string | undefined {
-  return userOf(ask, ask.outcome?.by, details)?.name;
+export function nameOf(request: Request, details: RequestDetails): string | undefined {
+  return userOf(request, request.outcome?.by, details)?.name;
 }
 
 /** Says who decided; of somebody who is not enrolled only that, and what the agent wrote itself. */
-function userOf(ask: Request, by: DecidedBy | undefined, details: RequestDetails): WireResponder | undefined {
+function userOf(request: Request, by: DecidedBy | undefined, details: RequestDetails): WireResponder | undefined {
   if (!by) return undefined;
   const { via } = by;
   switch (by.kind) {
@@ -214,7 +216,7 @@ function userOf(ask: Request, by: DecidedBy | undefined, details: RequestDetails
       return { name: agentName(by.id), via };
     case "person": {
       const human = details.humans.get(by.id);
-      const email = via === "email" ? emailOf(ask, by, details) : undefined;
+      const email = via === "email" ? emailOf(request, by, details) : undefined;
       return given({
         id: human && String(human.number),
         name: human?.name ?? "somebody",
@@ -225,7 +227,7 @@ function userOf(ask: Request, by: DecidedBy | undefined, details: RequestDetails
     }
     case "address": {
       const value = by.id.slice(by.id.indexOf(":") + 1);
-      const isNotified = writtenBy(ask).has(value);
+      const isNotified = writtenBy(request).has(value);
       const email = isNotified && via === "email" ? value : undefined;
       return given({ name: isNotified ? value : UNNAMED[via], email, via, enrolled: false });
     }
@@ -253,16 +255,16 @@ function writtenBy({ audience }: Request): ReadonlySet<string> {
   );
 }
 
-function emailOf(ask: Request, by: DecidedBy, { decisions }: RequestDetails): string | undefined {
-  const written = writtenBy(ask);
+function emailOf(request: Request, by: DecidedBy, { decisions }: RequestDetails): string | undefined {
+  const written = writtenBy(request);
   const decided = decisions.find(({ decision }) => decision.by.id === by.id);
   return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
 }
 
 /** Words of somebody who had no right to answer are not kept, and so cannot be printed (spec/a2h 5.5). */
-function failureOf(ask: Request, { humans }: RequestDetails): WireFailedValidation | undefined {
-  const { refused } = ask;
-  if (!refused || ask.state !== "open") return undefined;
+function failureOf(request: Request, { humans }: RequestDetails): WireFailedValidation | undefined {
+  const { refused } = request;
+  if (!refused || request.state !== "open") return undefined;
   return given({
     at: wireTime(refused.at),
     via: refused.via,

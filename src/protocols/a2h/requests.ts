@@ -32,16 +32,16 @@ export async function findOwnRequest(
     return within(await firstOf(kind, ways), caller);
   }
   const byId = ASK_ID.test(id) ? [() => readRequest(ctx, id)] : [];
-  const ask = await firstOf(kind, [...byId, ...refs.map((ref) => () => readAnyByRef(ctx, ref))]);
-  return caller.scope === "answer" ? readInInbox(ctx, caller.person, ask.id) : ask;
+  const request = await firstOf(kind, [...byId, ...refs.map((ref) => () => readAnyByRef(ctx, ref))]);
+  return caller.scope === "answer" ? readInInbox(ctx, caller.person, request.id) : request;
 }
 
 /** Returns what the first of these ways leads to that leads to anything of this kind. @throws {Refusal} `request_not_found` */
 async function firstOf(kind: RefKind, ways: readonly (() => Promise<Request>)[]): Promise<Request> {
   for (const way of ways) {
     try {
-      const ask = await way();
-      if (isOfKind(ask, kind)) return ask;
+      const request = await way();
+      if (isOfKind(request, kind)) return request;
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
     }
@@ -50,9 +50,9 @@ async function firstOf(kind: RefKind, ways: readonly (() => Promise<Request>)[])
 }
 
 /** A key of one conversation sees nothing of the others. */
-function within(ask: Request, { conversation }: AgentCaller): Request {
-  if (conversation !== null && ask.conversation !== conversation) throw new Refusal("request_not_found");
-  return ask;
+function within(request: Request, { conversation }: AgentCaller): Request {
+  if (conversation !== null && request.conversation !== conversation) throw new Refusal("request_not_found");
+  return request;
 }
 
 /**
@@ -64,28 +64,30 @@ export async function awaited(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  ask: Request,
+  peopleRequest: Request,
 ): Promise<Request> {
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-  if (waitS === 0 || ask.state !== "open") return ask;
+  if (waitS === 0 || peopleRequest.state !== "open") return peopleRequest;
   let place: Disposable;
   try {
-    place = door.limiter.enter("long-polls", ask.asker, door.config.limits.longPolls);
+    place = door.limiter.enter("long-polls", peopleRequest.asker, door.config.limits.longPolls);
   } catch (error) {
-    if (error instanceof LimitRefusal) return ask;
+    if (error instanceof LimitRefusal) return peopleRequest;
     throw error;
   }
   using _place = place;
-  return held(door, request, reply, (signal) => waitForRequest(door.ctx, ask.id, { waitMs: waitS * 1000, signal }));
+  return held(door, request, reply, (signal) =>
+    waitForRequest(door.ctx, peopleRequest.id, { waitMs: waitS * 1000, signal }),
+  );
 }
 
 /** Runs a decision or a cancel; where the request was answered before, says by whom. */
-export async function tellingWho<T>({ ctx }: DoorContext, ask: Request, work: () => Promise<T>): Promise<T> {
+export async function tellingWho<T>({ ctx }: DoorContext, request: Request, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "already_decided") throw error;
-    const now = await readRequest(ctx, ask.id);
+    const now = await readRequest(ctx, request.id);
     const by = nameOf(now, await readDetails(ctx, now));
     throw new Refusal("already_decided", { ...error.details, ...(by !== undefined && { by_name: by }) });
   }

@@ -18,23 +18,24 @@ import { FunctionCallResponseBody, HumanContactResponseBody } from "../../wire/n
 export async function respond(
   ctx: Context,
   caller: Exclude<A2hCaller, { scope: "admin" }>,
-  ask: Request,
+  request: Request,
   body: JsonObject,
 ): Promise<Decided> {
   // An agent cannot answer a request made by a tool with its own key (spec/mcp 9).
-  if (caller.scope === "agent" && (!caller.selfRespond || ask.door === TOOL_DOOR)) throw new Refusal("self_response");
-  const decision = ask.form.kind === "approval" ? callDecision(ask, body) : replyDecision(body);
+  if (caller.scope === "agent" && (!caller.selfRespond || request.door === TOOL_DOOR))
+    throw new Refusal("self_response");
+  const decision = request.form.kind === "approval" ? callDecision(request, body) : replyDecision(body);
   const responder: Decider =
     caller.scope === "agent"
       ? { via: "api", person: null, identities: [], seesAll: false, self: true }
       : await responderOf(ctx.db, caller.person, "api");
-  return decideAsk(ctx, { askId: ask.id, responder, decision, byKey: true });
+  return decideAsk(ctx, { askId: request.id, responder, decision, byKey: true });
 }
 
-function callDecision(ask: Request, body: JsonObject): Decision {
+function callDecision(request: Request, body: JsonObject): Decision {
   const answer = checkedBody(FunctionCallResponseBody, body);
   const { comment, consent_digest: digest, reject_option_name: option } = answer;
-  if (answer.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
+  if (answer.kwargs && !(request.form.kind === "approval" && request.form.editable)) throw new Refusal("not_editable");
   if (!answer.approved) return { kind: "reject", ...given({ comment, option, digest }) };
   const kwargs = answer.kwargs && canonicalExact(answer.kwargs);
   return { kind: "approve", ...given({ comment, digest, option, kwargs }) };

@@ -38,9 +38,9 @@ interface Written {
 }
 
 /** Returns a request as its asker wrote it, and one made by a tool as it would have been written here. */
-export function writtenOf(ask: Request): Written {
-  const { wire, door } = ask;
-  if (door === TOOL_DOOR) return { run_id: TOOL_RUN, id: callIdOf(ask), spec: specOf(ask) };
+export function writtenOf(request: Request): Written {
+  const { wire, door } = request;
+  if (door === TOOL_DOOR) return { run_id: TOOL_RUN, id: callIdOf(request), spec: specOf(request) };
   const { run_id, call_id, uid, spec } = wire as Readonly<Record<string, string>>;
   return { run_id: run_id ?? "", id: call_id ?? uid ?? "", spec: spec ?? "" };
 }

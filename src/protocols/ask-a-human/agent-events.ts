@@ -17,15 +17,15 @@ export function agentEvents(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const id = askIdOf(request.params.id);
       const asker = principalOf(request);
-      const { ask } = await readQuestion(ctx, id, asker);
+      const { question } = await readQuestion(ctx, id, asker);
       const since = lastEventId(request);
       // Without this an EventSource would come back to a finished question for ever.
-      if (isFinal(ask) && since === ask.version) return reply.code(204).send();
+      if (isFinal(question) && since === question.version) return reply.code(204).send();
 
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const reading of followQuestion(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
-          yield { event: "question", id: String(reading.ask.version), data: pollBody(reading) };
+          yield { event: "question", id: String(reading.question.version), data: pollBody(reading) };
         }
       });
       return reply;

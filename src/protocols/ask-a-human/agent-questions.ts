@@ -75,15 +75,15 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const { ask, replayed } = await askCrowd(door, request);
+      const { question, replayed } = await askCrowd(door, request);
       if (replayed) reply.header("idempotency-replayed", "true");
-      reply.code(replayed ? 200 : 201).header("location", pollUrl(ask.id));
+      reply.code(replayed ? 200 : 201).header("location", pollUrl(question.id));
       return {
-        question_id: ask.id,
-        status: wireStatus(ask),
-        poll_url: pollUrl(ask.id),
-        expires_at: wireTime(ask.expiresAt),
-        created_at: wireTime(ask.createdAt),
+        question_id: question.id,
+        status: wireStatus(question),
+        poll_url: pollUrl(question.id),
+        expires_at: wireTime(question.expiresAt),
+        created_at: wireTime(question.createdAt),
       } satisfies WireQuestionReceipt;
     },
   );
@@ -128,19 +128,22 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
     "/agent/questions/:id",
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: WireQuestion, ...agentErrors } } },
     async (request, reply) => {
-      const ask = await cancelQuestion(ctx, askIdOf(request.params.id), principalOf(request));
-      return asJson(reply, pollBody(await readQuestion(ctx, ask.id, ask.asker)));
+      const question = await cancelQuestion(ctx, askIdOf(request.params.id), principalOf(request));
+      return asJson(reply, pollBody(await readQuestion(ctx, question.id, question.asker)));
     },
   );
 }
 
 /** Asks the question of a body; an idempotency key that was used before gives the question of then. */
-async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Question; replayed: boolean }> {
+async function askCrowd(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ question: Question; replayed: boolean }> {
   const { prompt, share_results = true, idempotency_key, ...given } = request.body as NewQuestionBody;
   const fallback = fallbackOf(given);
   const normalized = { ...normalizeQuestion(prompt, given), share_results, ...(fallback && { fallback }) };
   const flags = await flagSecrets(door, normalized, "prompt");
-  const { ask, replayed, reading } = await createQuestion(
+  const { question, replayed, reading } = await createQuestion(
     door.ctx,
     {
       ...askOf(normalized),
@@ -152,7 +155,7 @@ async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ a
     idempotencyOf(request, idempotency_key, normalized),
   );
   if (reading) request.facts.limit = reading;
-  return { ask, replayed };
+  return { question, replayed };
 }
 
 /** Returns those of the named questions that are the agent's own, as JSON text, and which are not found. */
@@ -164,7 +167,7 @@ async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string
   }
   const expand = expandOf(request);
   const readings = await readQuestions(ctx, ids.filter(isId), principalOf(request));
-  const found = new Set(readings.map(({ ask }) => ask.id));
+  const found = new Set(readings.map(({ question }) => question.id));
   const missing = ids.filter((id) => !found.has(id));
   const bodies = readings.map((reading) => pollBody(reading, expand));
   return `{"questions":[${bodies.join(",")}],"not_found":${JSON.stringify(missing)}}`;

@@ -51,9 +51,9 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     async (request) => {
       const identity = await readerOf(door, request);
       const id = askIdOf(request.params.id);
-      const { ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
+      const { question, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
       const answerable = { can_answer: !answered, ...(answered && { reason: "already_answered" as const }) };
-      return { ...feedQuestion(ctx, ask), ...answerable } satisfies WireHumanQuestion;
+      return { ...feedQuestion(ctx, question), ...answerable } satisfies WireHumanQuestion;
     },
   );
 
@@ -127,23 +127,23 @@ async function feedPage(door: DoorContext, request: FastifyRequest): Promise<Wir
   if (!page) throw invalidCursor();
 
   return {
-    questions: page.asks.map((ask) => feedQuestion(ctx, ask)),
+    questions: page.asks.map((question) => feedQuestion(ctx, question)),
     next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
     last_created_at: page.newestAt === null ? null : wireTime(page.newestAt),
   };
 }
 
 /** Returns a question as people are shown it. */
-function feedQuestion(ctx: Context, ask: Question): WireFeedQuestion {
+function feedQuestion(ctx: Context, question: Question): WireFeedQuestion {
   return {
-    question_id: ask.id,
-    prompt: ask.prompt,
-    type: wireType(ask),
-    ...(ask.form.kind === "choice" && { options: [...ask.form.options] }),
-    audience: [...ask.audience],
-    responses_needed: ask.state === "open" ? ask.need - ask.n : 0,
-    created_at: wireTime(ask.createdAt),
-    expires_at: wireTime(ask.expiresAt),
-    points: basePoints(ask, ctx.crowd.points),
+    question_id: question.id,
+    prompt: question.prompt,
+    type: wireType(question),
+    ...(question.form.kind === "choice" && { options: [...question.form.options] }),
+    audience: [...question.audience],
+    responses_needed: question.state === "open" ? question.need - question.n : 0,
+    created_at: wireTime(question.createdAt),
+    expires_at: wireTime(question.expiresAt),
+    points: basePoints(question, ctx.crowd.points),
   };
 }

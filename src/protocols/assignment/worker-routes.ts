@@ -117,7 +117,7 @@ async function answer(
       await markWaiting(ctx, held, report.isWaiting);
       return {};
     case "wish":
-      return decide(ctx, { attempt, held }, { ref: report.ref, wish: report.wish as AgentRequest }, signal);
+      return decide(ctx, { attempt, held }, { ref: report.ref, request: report.wish as AgentRequest }, signal);
     case "key":
       return { key: await renewAttemptKey(ctx, held) };
     case "resumed":
@@ -153,7 +153,7 @@ function assignmentWire({ task, attempt, dependencies, changes, publishedSha }: 
 async function decide(
   ctx: Context,
   { attempt, held }: Awaited<ReturnType<typeof workerAttempt>>,
-  { ref, wish: request }: { ref: string; wish: AgentRequest },
+  { ref, request }: { ref: string; request: AgentRequest },
   gone: AbortSignal,
 ): Promise<WireWorkReply | undefined> {
   const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;

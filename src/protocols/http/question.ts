@@ -8,9 +8,9 @@ export function wireTime(at: number): string {
 }
 
 /** Returns the status a question shows; a cancelled one shows as expired. */
-export function wireStatus(ask: Question): WireQuestion["status"] {
-  if (ask.state === "open") return ask.n === 0 ? "OPEN" : "PARTIAL";
-  return ask.state === "answered" ? "CLOSED" : "EXPIRED";
+export function wireStatus(question: Question): WireQuestion["status"] {
+  if (question.state === "open") return question.n === 0 ? "OPEN" : "PARTIAL";
+  return question.state === "answered" ? "CLOSED" : "EXPIRED";
 }
 
 /** Returns the address at which the asker finds the question, without any key. */
@@ -18,8 +18,8 @@ export function pollUrl(askId: string): string {
   return `/agent/questions/${askId}`;
 }
 
-export function wireType(ask: Question): QuestionType {
-  return ask.form.kind === "choice" ? "multiple_choice" : "text";
+export function wireType(question: Question): QuestionType {
+  return question.form.kind === "choice" ? "multiple_choice" : "text";
 }
 
 /** JSON text of a value of this type. */
@@ -50,26 +50,26 @@ function summaryJson(options: readonly string[], responses: readonly Response[])
 
 /** Returns the poll body as JSON text (spec/ask-a-human 3.2). */
 export function pollBody(
-  { ask, responses }: QuestionReading,
+  { question, responses }: QuestionReading,
   expand: { meta: boolean } = { meta: false },
 ): JsonText<WireQuestion> {
-  const status = wireStatus(ask);
-  const settledAt = json(wireTime(ask.settledAt ?? ask.expiresAt));
-  const options = ask.form.kind === "choice" ? ask.form.options : undefined;
+  const status = wireStatus(question);
+  const settledAt = json(wireTime(question.settledAt ?? question.expiresAt));
+  const options = question.form.kind === "choice" ? question.form.options : undefined;
   return toJson<WireQuestion>({
-    question_id: json(ask.id),
+    question_id: json(question.id),
     status: json(status),
-    prompt: json(ask.prompt),
-    type: json(wireType(ask)),
+    prompt: json(question.prompt),
+    type: json(wireType(question)),
     options: options && json([...options]),
-    audience: json([...ask.audience]),
-    required_responses: json(ask.need),
-    current_responses: json(ask.n),
-    created_at: json(wireTime(ask.createdAt)),
-    expires_at: json(wireTime(ask.expiresAt)),
+    audience: json([...question.audience]),
+    required_responses: json(question.need),
+    current_responses: json(question.n),
+    created_at: json(wireTime(question.createdAt)),
+    expires_at: json(wireTime(question.expiresAt)),
     closed_at: status === "CLOSED" ? settledAt : undefined,
     expired_at: status === "EXPIRED" ? settledAt : undefined,
-    cancelled: ask.state === "cancelled" ? json(true) : undefined,
+    cancelled: question.state === "cancelled" ? json(true) : undefined,
     responses: json(responses.map((response) => responseWire(response, expand.meta))),
     summary: options && summaryJson(options, responses),
     integrity: json(integrityOf(responses)),
@@ -90,14 +90,14 @@ function integrityOf(responses: readonly Response[]): WireQuestion["integrity"] 
 }
 
 /** Returns what somebody who has answered may see of the others (spec/ask-a-human 4.8). */
-export function resultsBody({ ask, responses }: QuestionReading): JsonText<WireQuestionResults> {
-  const shared = ask.wire["share_results"] !== false;
-  const options = shared && ask.form.kind === "choice" ? ask.form.options : undefined;
+export function resultsBody({ question, responses }: QuestionReading): JsonText<WireQuestionResults> {
+  const shared = question.wire["share_results"] !== false;
+  const options = shared && question.form.kind === "choice" ? question.form.options : undefined;
   return toJson<WireQuestionResults>({
-    question_id: json(ask.id),
-    status: json(wireStatus(ask)),
-    required_responses: json(ask.need),
-    current_responses: json(ask.n),
+    question_id: json(question.id),
+    status: json(wireStatus(question)),
+    required_responses: json(question.need),
+    current_responses: json(question.n),
     summary: options && summaryJson(options, responses),
     responses: shared ? json(responses.map((response) => responseWire(response, false))) : undefined,
   });

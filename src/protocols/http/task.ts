@@ -147,21 +147,21 @@ function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, p
 }
 
 function requestWire(
-  { attempt, addressed: ask, by }: Extract<TaskAsk, { addressed: unknown }>,
+  { attempt, addressed: request, by }: Extract<TaskAsk, { addressed: unknown }>,
   publicUrl: string,
 ): WireTaskAsk {
-  const { title, words } = safeWordsOf(ask);
+  const { title, words } = safeWordsOf(request);
   return present<WireTaskAsk>({
-    askId: ask.id,
+    askId: request.id,
     attempt,
-    type: askTypeOf(ask),
+    type: askTypeOf(request),
     summary: titleOf(title),
     prompt: words,
-    state: askStatusOf(ask),
-    url: inboxUrl(publicUrl, ask.id),
-    askedAt: wireTime(ask.createdAt),
-    ...(ask.outcome && { answer: outcomeText(ask, ask.outcome), by: by ?? "server" }),
-    answeredAt: ask.settledAt === null ? null : wireTime(ask.settledAt),
+    state: askStatusOf(request),
+    url: inboxUrl(publicUrl, request.id),
+    askedAt: wireTime(request.createdAt),
+    ...(request.outcome && { answer: outcomeText(request, request.outcome), by: by ?? "server" }),
+    answeredAt: request.settledAt === null ? null : wireTime(request.settledAt),
   });
 }
 

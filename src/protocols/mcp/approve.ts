@@ -24,11 +24,12 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
   const { door, principal, request } = exchange;
   try {
     using _place = parkWait(door, principal);
-    const { ask } = await askPermission(exchange, given);
-    const leftMs = Math.max(0, ask.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
-    const end = await holdForPeople(door, ask, hold, leftMs / 1000);
-    const result = await decisionResult(exchange, end.ask);
-    if (!hold.signal.aborted) await releaseDedupeKey(door.ctx, end.ask, callIdOf(end.ask), end.ask.wire["spent_by"]);
+    const { request: peopleRequest } = await askPermission(exchange, given);
+    const leftMs = Math.max(0, peopleRequest.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
+    const end = await holdForPeople(door, peopleRequest, hold, leftMs / 1000);
+    const result = await decisionResult(exchange, end.request);
+    if (!hold.signal.aborted)
+      await releaseDedupeKey(door.ctx, end.request, callIdOf(end.request), end.request.wire["spent_by"]);
     return result;
   } catch (error) {
     const refusal = refusalFrom(error);
@@ -37,22 +38,22 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
   }
 }
 
-async function decisionResult({ door, call }: Exchange, ask: Request): Promise<RpcResult> {
-  const id = callIdOf(ask);
-  switch (ask.state) {
+async function decisionResult({ door, call }: Exchange, request: Request): Promise<RpcResult> {
+  const id = callIdOf(request);
+  switch (request.state) {
     case "open":
-      return denial(`Not approved: the wait ended before somebody decided (${id}).`, ask.digest);
+      return denial(`Not approved: the wait ended before somebody decided (${id}).`, request.digest);
     case "expired":
-      return denial(`Not approved: nobody decided within ${secondsOf(ask)} s (${id}).`, ask.digest);
+      return denial(`Not approved: nobody decided within ${secondsOf(request)} s (${id}).`, request.digest);
     case "cancelled":
-      return denial(`Not approved: the request was cancelled (${id}).`, ask.digest);
+      return denial(`Not approved: the request was cancelled (${id}).`, request.digest);
     case "answered": {
-      if (ask.outcome?.approved === true) {
-        return decisionReply({ behavior: "allow", updatedInput: exactArgument(call, "input") }, ask.digest);
+      if (request.outcome?.approved === true) {
+        return decisionReply({ behavior: "allow", updatedInput: exactArgument(call, "input") }, request.digest);
       }
-      const comment = commentOf(ask);
-      const who = deciderOf(ask, await readDetails(door.ctx, ask));
-      return denial(`Rejected by ${who}${comment === undefined ? "" : `: ${comment}`}`, ask.digest);
+      const comment = commentOf(request);
+      const who = deciderOf(request, await readDetails(door.ctx, request));
+      return denial(`Rejected by ${who}${comment === undefined ? "" : `: ${comment}`}`, request.digest);
     }
   }
 }

@@ -50,17 +50,17 @@ export async function askHuman(
   const client = clientOf(call);
   const digest = digestOf(normalized);
 
-  const { ask, replayed } = await createQuestion(
+  const { question: crowdQuestion, replayed } = await createQuestion(
     ctx,
     { ...askOf(normalized), door: "mcp", asker: principal, wire: { ...(client && { client }), ...flags } },
     { key: digest, bodyHash: digest, whileOpen: true },
   );
   const body = {
-    question_id: ask.id,
-    status: wireStatus(ask),
-    poll_url: `${config.publicUrl}${pollUrl(ask.id)}`,
+    question_id: crowdQuestion.id,
+    status: wireStatus(crowdQuestion),
+    poll_url: `${config.publicUrl}${pollUrl(crowdQuestion.id)}`,
     message: replayed ? ASKED_BEFORE : SUBMITTED,
-    expires_at: wireTime(ask.expiresAt),
+    expires_at: wireTime(crowdQuestion.expiresAt),
   };
   return toolResult(JSON.stringify(body), HOW_TO_GO_ON);
 }

@@ -125,16 +125,16 @@ async function takeCall(
 
 /** Returns the answer for the gate, including the result that it shows to its model. */
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
-  const { ask } = answer;
-  const stands = { id: ask.id, ...approvalBody(ask, await readDetails(ctx, ask)) };
+  const { request } = answer;
+  const stands = { id: request.id, ...approvalBody(request, await readDetails(ctx, request)) };
   if (answer.is !== "started") return { state: answer.is, ...stands };
-  const { args, isEdited } = approvedArguments(ask);
+  const { args, isEdited } = approvedArguments(request);
   return {
     state: "started",
     ...stands,
     arguments: args,
     edited: isEdited,
-    digest: consentDigestOf(ask),
+    digest: consentDigestOf(request),
     held_seconds: HELD_S,
   };
 }

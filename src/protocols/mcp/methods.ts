@@ -92,8 +92,10 @@ async function runTool(
       const input = await readWaitInput(door, principal, given);
       if (isCallId(input.askId)) {
         using _place = parkWait(door, principal);
-        const ask = await readOwnRequest(door.ctx, principal, input.askId);
-        return await resultOfPeople(exchange, { ask, maxWaitSeconds: input.maxWaitSeconds }, hold, { ownsAsk: false });
+        const request = await readOwnRequest(door.ctx, principal, input.askId);
+        return await resultOfPeople(exchange, { request, maxWaitSeconds: input.maxWaitSeconds }, hold, {
+          ownsAsk: false,
+        });
       }
       if (declaresTasks(call)) return waitAsTask(door, principal, input, hold);
       return waitResult(

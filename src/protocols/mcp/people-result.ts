@@ -28,66 +28,67 @@ export interface ResultWait {
  * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
  * delivered, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
-export async function peopleResult(door: DoorContext, ask: Request, wait: ResultWait | null): Promise<JsonMembers> {
-  const details = await readDetails(door.ctx, ask);
-  const isOver = ask.state !== "open";
-  const { outcome } = ask;
-  const hasWords = ask.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
+export async function peopleResult(door: DoorContext, request: Request, wait: ResultWait | null): Promise<JsonMembers> {
+  const details = await readDetails(door.ctx, request);
+  const isOver = request.state !== "open";
+  const { outcome } = request;
+  const hasWords = request.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
   const note = hasWords && { note: WORDS_ARE_DATA };
-  const body = { ...requestBody(ask, details), ...(wait && waited(ask, wait)), ...note };
-  if (isOver && !wait?.signal.aborted) await releaseDedupeKey(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
+  const body = { ...requestBody(request, details), ...(wait && waited(request, wait)), ...note };
+  if (isOver && !wait?.signal.aborted)
+    await releaseDedupeKey(door.ctx, request, callIdOf(request), request.wire["spent_by"]);
   const notes = [
-    isOver && ask.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
+    isOver && request.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
     hasWords ? WORDS_ARE_DATA : null,
     isOver ? null : wait ? GO_ON : CHECK_LATER,
   ].filter((note) => note !== null);
   return toolResult(JSON.stringify(body), notes.length > 0 ? notes.join(" ") : undefined);
 }
 
-function waited(ask: Request, { waitedMs }: ResultWait): object {
-  const settled = ask.state !== "open";
-  const next = { tool: WAIT_TOOL, arguments: { question_id: callIdOf(ask) } };
+function waited(request: Request, { waitedMs }: ResultWait): object {
+  const settled = request.state !== "open";
+  const next = { tool: WAIT_TOOL, arguments: { question_id: callIdOf(request) } };
   return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };
 }
 
 /** Returns how a request stands, in the words of the tools' results. */
-export function requestBody(ask: Request, details: RequestDetails): WireToolApproval | WireToolContact {
-  return ask.form.kind === "approval" ? approvalBody(ask, details) : contactBody(ask, details);
+export function requestBody(request: Request, details: RequestDetails): WireToolApproval | WireToolContact {
+  return request.form.kind === "approval" ? approvalBody(request, details) : contactBody(request, details);
 }
 
 /** The same of a request for an approval. */
-export function approvalBody(ask: Request, details: RequestDetails): WireToolApproval {
-  const { state, outcome } = ask;
+export function approvalBody(request: Request, details: RequestDetails): WireToolApproval {
+  const { state, outcome } = request;
   const status = state === "answered" ? (outcome?.approved ? "approved" : "rejected") : pendingOr(state);
-  const comment = state === "answered" ? commentOf(ask) : undefined;
+  const comment = state === "answered" ? commentOf(request) : undefined;
   return {
-    call_id: callIdOf(ask),
+    call_id: callIdOf(request),
     kind: "approval",
     status,
     approved: state === "open" ? null : (outcome?.approved ?? false),
     ...(comment !== undefined && { comment }),
     ...(outcome?.approved === false && outcome.option !== undefined && { reject_option_name: outcome.option }),
-    consent_digest: consentDigestOf(ask),
+    consent_digest: consentDigestOf(request),
     ...(outcome?.by && { decided_by: { kind: kindOf(outcome.by), ...personOf(outcome.by, details) } }),
     expired: state === "expired",
-    ...times(ask),
+    ...times(request),
   };
 }
 
-function contactBody(ask: Request, details: RequestDetails): WireToolContact {
-  const { state, outcome, form } = ask;
+function contactBody(request: Request, details: RequestDetails): WireToolContact {
+  const { state, outcome, form } = request;
   const isAnswered = state === "answered";
   const value = isAnswered && form.kind === "value" && form.schema ? outcome?.value : undefined;
   return {
-    call_id: callIdOf(ask),
+    call_id: callIdOf(request),
     kind: "contact",
     status: isAnswered ? "answered" : pendingOr(state),
-    ...(isAnswered && { response: clean(outcome?.text) ?? optionWords(ask) ?? "" }),
+    ...(isAnswered && { response: clean(outcome?.text) ?? optionWords(request) ?? "" }),
     ...(isAnswered && outcome?.option !== undefined && { response_option_name: outcome.option }),
     ...(value !== undefined && { structured_response: cleanValue(JSON.parse(value)) }),
     ...(outcome?.by && { responder: personOf(outcome.by, details) }),
     ...(state === "expired" && { expired: true }),
-    ...times(ask),
+    ...times(request),
   };
 }
 
@@ -121,12 +122,12 @@ export function deciderOf({ outcome }: Request, details: RequestDetails): string
 }
 
 /** Returns the comment of a decision; a ready-made way to reject speaks for itself. */
-export function commentOf(ask: Request): string | undefined {
-  return clean(ask.outcome?.comment) ?? (ask.outcome?.approved ? undefined : optionWords(ask));
+export function commentOf(request: Request): string | undefined {
+  return clean(request.outcome?.comment) ?? (request.outcome?.approved ? undefined : optionWords(request));
 }
 
-function optionWords(ask: Request): string | undefined {
-  const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
+function optionWords(request: Request): string | undefined {
+  const chosen = optionsOf(request).find(({ name }) => name === request.outcome?.option);
   return chosen && (chosen.title?.trim() ? chosen.title : chosen.name);
 }
 

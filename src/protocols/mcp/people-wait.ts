@@ -21,11 +21,11 @@ export async function holdForPeople(
   { id }: Request,
   hold: HeldWait,
   holdSeconds: number,
-): Promise<{ ask: Request; waitedMs: number }> {
+): Promise<{ request: Request; waitedMs: number }> {
   const start = ctx.clock.monotonic();
   hold.onCount?.(0, 1);
-  const ask = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
-  return { ask, waitedMs: ctx.clock.monotonic() - start };
+  const request = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
+  return { request, waitedMs: ctx.clock.monotonic() - start };
 }
 
 /**
@@ -34,25 +34,25 @@ export async function holdForPeople(
  */
 export async function resultOfPeople(
   { door, call }: Exchange,
-  { ask, maxWaitSeconds }: OpenedRequest,
+  { request, maxWaitSeconds }: OpenedRequest,
   hold: HeldWait,
   { ownsAsk }: { ownsAsk: boolean },
 ): Promise<JsonMembers | TaskCreated> {
   const isTask = declaresTasks(call);
   const { onCount: _, ...silent } = hold;
   const seconds = isTask ? TASK_HOLD_SECONDS : holdSecondsOf({ maxWaitSeconds }, hold);
-  const end = await holdForPeople(door, ask, isTask ? silent : hold, seconds);
-  if (!isTask || end.ask.state !== "open") {
-    return peopleResult(door, end.ask, { waitedMs: end.waitedMs, signal: hold.signal });
+  const end = await holdForPeople(door, request, isTask ? silent : hold, seconds);
+  if (!isTask || end.request.state !== "open") {
+    return peopleResult(door, end.request, { waitedMs: end.waitedMs, signal: hold.signal });
   }
-  const wait = await keepRequestWait(door.ctx, ask, ownsAsk);
-  const [kept] = await readRequestWaits(door.ctx, [wait.id], ask.asker);
+  const wait = await keepRequestWait(door.ctx, request, ownsAsk);
+  const [kept] = await readRequestWaits(door.ctx, [wait.id], request.asker);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskHead(door, kept) };
 }
 
-function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: RequestWaitReading): JsonMembers {
-  const waiting = ask.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
+function taskHead({ ctx }: DoorContext, { wait, request, status, at }: RequestWaitReading): JsonMembers {
+  const waiting = request.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
   return membersOf({
     taskId: wait.id,
     status,
@@ -73,7 +73,7 @@ export async function peopleTask(
   const head = taskHead(door, reading);
   if (reading.status !== "completed") return head;
   const waitedMs = Math.max(0, reading.at - reading.wait.createdAt);
-  return `${head},"result":${resultObject(true, await peopleResult(door, reading.ask, { waitedMs, signal }))}`;
+  return `${head},"result":${resultObject(true, await peopleResult(door, reading.request, { waitedMs, signal }))}`;
 }
 
 /** Returns the caller's own task for people; undefined where the caller has no such task. */

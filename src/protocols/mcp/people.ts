@@ -28,7 +28,7 @@ import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
 export interface OpenedRequest {
-  ask: Request;
+  request: Request;
   maxWaitSeconds: number | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     throw new Refusal("schema_refused", { field: "response_schema", ...problem }, `response_schema ${problem.message}`);
   }
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.contact;
-  const ask = await store(exchange, {
+  const request = await store(exchange, {
     asks: schema ? { kind: "value", schema } : { kind: "reply", options: optionsOf(options) },
     title: titleOf(message),
     subject,
@@ -79,7 +79,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     normalized: { ...rest, options, timeout_seconds: timeoutSeconds, ...(schema && { response_schema: schema }) },
     key: key === undefined ? undefined : `key ${key}`,
   });
-  return { ask, maxWaitSeconds };
+  return { request, maxWaitSeconds };
 }
 
 /**
@@ -96,7 +96,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
   const bound = bindCall(fn, kwargs);
   await yieldAfterLarge(call.bytes);
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.approval;
-  const ask = await store(exchange, {
+  const request = await store(exchange, {
     asks: { bound, rejectOptions: optionsOf(reject_options) },
     title: fn,
     words: reason,
@@ -111,7 +111,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
     },
     key: key === undefined ? undefined : `key ${key}`,
   });
-  return { ask, maxWaitSeconds };
+  return { request, maxWaitSeconds };
 }
 
 /**
@@ -127,7 +127,7 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
   await yieldAfterLarge(call.bytes);
   const bound = bindCall(fn, input);
   await yieldAfterLarge(call.bytes);
-  const ask = await store(exchange, {
+  const request = await store(exchange, {
     asks: { bound, rejectOptions: [] },
     title: fn,
     words: "",
@@ -136,7 +136,7 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
     normalized: { tool_name: fn, input: bound.canonical },
     key: use === undefined ? undefined : `use ${use} ${bound.digest}`,
   });
-  return { ask, maxWaitSeconds: undefined };
+  return { request, maxWaitSeconds: undefined };
 }
 
 function argumentsOf({ params }: McpRequest): JsonObject {
@@ -170,11 +170,11 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
       ...(input.key === undefined && { spent_by: key }),
     },
   };
-  const { ask } =
+  const { request } =
     "bound" in asks
       ? await requestCall(ctx, door.policy.current().policy, { ...asked, ...asks, editable: false })
       : await createRequest(ctx, { ...asked, subject: input.subject, form: asks, digest: null });
-  return ask;
+  return request;
 }
 
 /** True for the handle of a request to people; any other is of a question to the crowd. */

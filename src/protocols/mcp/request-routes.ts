@@ -38,8 +38,8 @@ export function requestRoutes(app: Door, door: DoorContext): void {
 
   app.delete<WithId>("/mcp/requests/:id", options("Withdraw what a tool asked of people"), async (request, reply) => {
     const principal = await agentPrincipal(door, request);
-    const ask = await own(request, principal);
-    const over = await cancelRequest(ctx, ask.id, { kind: "agent", id: principal });
+    const peopleRequest = await own(request, principal);
+    const over = await cancelRequest(ctx, peopleRequest.id, { kind: "agent", id: principal });
     return reply.type(JSON_TYPE).send(await shown(over));
   });
 

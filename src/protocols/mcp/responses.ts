@@ -58,7 +58,7 @@ export function readHandle(given: object): string {
 export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<JsonMembers> {
   await chargeRead(door, principal);
   const reading = await readQuestion(door.ctx, askIdOf(questionId), principal);
-  return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
+  return responsesResult(reading, {}, isFinal(reading.question) ? undefined : CHECK_LATER);
 }
 
 /** Returns what is waited for. It counts as one read. @throws {Refusal} */
@@ -101,22 +101,26 @@ export async function holdForResponses(
   const start = ctx.clock.monotonic();
   let reading = await readQuestion(ctx, input.askId, principal);
   for (;;) {
-    const { ask } = reading;
+    const { question } = reading;
     const wanted = wantedOf(reading, input);
-    const isSettled = isFinal(ask) || ask.n >= wanted;
+    const isSettled = isFinal(question) || question.n >= wanted;
     const waitedMs = ctx.clock.monotonic() - start;
     const leftMs = hold.seconds * 1000 - waitedMs;
     if (isSettled || leftMs <= 0 || hold.signal.aborted || ctx.stopping.aborted) {
       return { reading, isSettled, waitedMs };
     }
-    hold.onCount?.(ask.n, wanted);
-    reading = await waitForQuestion(ctx, input.askId, principal, { waitMs: leftMs, after: ask.n, signal: hold.signal });
+    hold.onCount?.(question.n, wanted);
+    reading = await waitForQuestion(ctx, input.askId, principal, {
+      waitMs: leftMs,
+      after: question.n,
+      signal: hold.signal,
+    });
   }
 }
 
 /** How many answers are waited for. */
-export function wantedOf({ ask }: QuestionReading, { minResponses }: Pick<WaitInput, "minResponses">): number {
-  return Math.min(minResponses ?? ask.need, ask.need);
+export function wantedOf({ question }: QuestionReading, { minResponses }: Pick<WaitInput, "minResponses">): number {
+  return Math.min(minResponses ?? question.need, question.need);
 }
 
 /** Returns where a wait ended as the tool's result, with how to go on while there is more to come. */
@@ -128,7 +132,7 @@ export function waitResult(
   if (isSettled) return responsesResult(reading, waited);
   const next = {
     tool: WAIT_TOOL,
-    arguments: { question_id: reading.ask.id, ...(minResponses !== undefined && { min_responses: minResponses }) },
+    arguments: { question_id: reading.question.id, ...(minResponses !== undefined && { min_responses: minResponses }) },
   };
   return responsesResult(reading, { ...waited, next }, WAIT_AGAIN);
 }

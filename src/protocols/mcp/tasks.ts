@@ -78,11 +78,11 @@ export function taskMembers(
   { wait, state }: WaitReading,
   { withResult } = { withResult: true },
 ): JsonMembers {
-  const { status, ask, responses, at } = state;
+  const { status, question, responses, at } = state;
   const members = membersOf({
     taskId: wait.id,
     status,
-    statusMessage: `${Math.min(ask.n, wait.wanted)} of ${wait.wanted} answers`,
+    statusMessage: `${Math.min(question.n, wait.wanted)} of ${wait.wanted} answers`,
     createdAt: wireTime(wait.createdAt),
     lastUpdatedAt: wireTime(at),
     ttlMs: wait.keptUntil - wait.createdAt,
@@ -90,6 +90,9 @@ export function taskMembers(
   });
   if (status !== "completed" || !withResult) return members;
   const waitedMs = Math.max(0, at - wait.createdAt);
-  const result = waitResult({ reading: { ask, responses }, isSettled: true, waitedMs }, { minResponses: undefined });
+  const result = waitResult(
+    { reading: { question, responses }, isSettled: true, waitedMs },
+    { minResponses: undefined },
+  );
   return `${members},"result":${resultObject(true, result)}`;
 }

@@ -27,14 +27,14 @@ export function refusedResult(refusal: Refusal): JsonMembers {
  * clients show their model only the structured content.
  */
 export function responsesResult(reading: QuestionReading, more: object, next?: string): JsonMembers {
-  const { ask, responses } = reading;
+  const { question, responses } = reading;
   const cleaned = responses.map((response) => {
     const { text } = response.answer;
     return text === undefined ? response : { ...response, answer: { ...response.answer, text: withoutSteering(text) } };
   });
   const hasWords = responses.some(({ answer }) => answer.text !== undefined);
   const notes = [hasWords ? WORDS_ARE_DATA : undefined, next].filter((note) => note !== undefined);
-  const body = pollBody({ ask, responses: cleaned });
+  const body = pollBody({ question, responses: cleaned });
   const members = membersOf({ ...more, ...(hasWords && { note: WORDS_ARE_DATA }) });
   const json = members === "" ? body : `${body.slice(0, -1)},${members}}`;
   return toolResult(json, notes.length > 0 ? notes.join(" ") : undefined);

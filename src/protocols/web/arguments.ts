@@ -6,18 +6,23 @@ import { holdsSecret, indented, maskedArgument } from "../../requests/model/view
 import type { WireArgumentRow } from "../../wire/inbox.ts";
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
-export function argumentRows(ask: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
+export function argumentRows(request: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
   const members = membersOf(ordered);
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
     const { name = "", value = "null" } = members[i] ?? {};
-    const secret = holdsSecret(ask, name);
-    return { ...row, typed: typedArgument(name, value, kwargs), secret, masked: secret ? maskedText(ask, name) : null };
+    const secret = holdsSecret(request, name);
+    return {
+      ...row,
+      typed: typedArgument(name, value, kwargs),
+      secret,
+      masked: secret ? maskedText(request, name) : null,
+    };
   });
 }
 
-function maskedText(ask: Pick<Request, "wire">, name: string): string | null {
-  const masked = maskedArgument(ask, name);
+function maskedText(request: Pick<Request, "wire">, name: string): string | null {
+  const masked = maskedArgument(request, name);
   return masked === null ? null : withLineBreaks(printableLinesExactly(indented(masked)).join("\n"));
 }
 

@@ -116,14 +116,14 @@ function askRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns an ask as a person sees it in full, with what they may do about it. */
-async function wholeFor(ctx: Context, person: string, ask: Request): Promise<WireInboxAsk> {
+async function wholeFor(ctx: Context, person: string, request: Request): Promise<WireInboxAsk> {
   const who = await responderOf(ctx.db, person, "web");
-  const mayStand = await mayAllowForGood(ctx, ask, person);
-  const task = await readTaskOfAsk(ctx, ask);
+  const mayStand = await mayAllowForGood(ctx, request, person);
+  const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
-  const keptS = keptForS(ask);
+  const whole = wholeAsk(request, await readDetails(ctx, request), who, now);
+  const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
   return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: grantUntil, task };
 }
@@ -161,22 +161,22 @@ async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<Wi
 async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WireInboxAsk> {
   const { ctx } = door;
   const { person, byKey } = await signedInPerson(door, request);
-  const ask = await readInInbox(ctx, person, request.params.id);
+  const peopleRequest = await readInInbox(ctx, person, request.params.id);
   const given = request.body as InboxDecisionBody;
-  if (given.same_next_time && keptForS(ask) === null) {
+  if (given.same_next_time && keptForS(peopleRequest) === null) {
     throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
   }
   const decision = {
-    ...(await decisionOf(ask, given)),
+    ...(await decisionOf(peopleRequest, given)),
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
-  if (decision.kind === "approve" && decision.isPermanent && !(await mayAllowForGood(ctx, ask, person))) {
+  if (decision.kind === "approve" && decision.isPermanent && !(await mayAllowForGood(ctx, peopleRequest, person))) {
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-  const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
-  await yieldAfterLarge(decided.ask.outcome?.kwargs ?? decided.ask.outcome?.value ?? "");
-  return wholeFor(ctx, person, decided.ask);
+  const decided = await decideAsk(ctx, { askId: peopleRequest.id, responder, decision, byKey });
+  await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
+  return wholeFor(ctx, person, decided.request);
 }
 
 interface OneAsk {
@@ -224,12 +224,12 @@ async function parseDecision(request: FastifyRequest): Promise<void> {
  *
  * @throws {Refusal} `invalid_input`
  */
-async function decisionOf(ask: Request, given: InboxDecisionBody): Promise<Decision> {
+async function decisionOf(request: Request, given: InboxDecisionBody): Promise<Decision> {
   const { option, digest } = given;
-  const fill = optionsOf(ask).find(({ name }) => name === option)?.promptFill;
+  const fill = optionsOf(request).find(({ name }) => name === option)?.promptFill;
   const comment = given.comment?.trim() ? given.comment : fill;
   const decision = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
-  const { form } = ask;
+  const { form } = request;
   if (form.kind === "approval") {
     if (given.approved === undefined) throw missing("approved");
     if (!given.approved) return { kind: "reject", ...decision, ...(option !== undefined && { option }) };
@@ -248,8 +248,12 @@ async function decisionOf(ask: Request, given: InboxDecisionBody): Promise<Decis
     return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
   }
   if (given.value === undefined && option !== undefined) {
-    const chosen = decisionOfReply(ask, { content: { choice: { is: "option named", name: option, ...decision } } }, "");
-    if (!chosen) throw new Refusal("unknown_option", { options: offeredBy(ask).map(({ name }) => name) });
+    const chosen = decisionOfReply(
+      request,
+      { content: { choice: { is: "option named", name: option, ...decision } } },
+      "",
+    );
+    if (!chosen) throw new Refusal("unknown_option", { options: offeredBy(request).map(({ name }) => name) });
     return chosen;
   }
   if (form.schema === null || given.value === undefined) {

@@ -97,18 +97,25 @@ function reviewRoutes(app: Door, door: DoorContext): void {
 async function reviewed(door: DoorContext, request: FastifyRequest) {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
-  const ask = await readInInbox(ctx, person, (request.params as OneAsk["Params"]).id);
-  const task = await readTaskOfAsk(ctx, ask);
+  const peopleRequest = await readInInbox(ctx, person, (request.params as OneAsk["Params"]).id);
+  const task = await readTaskOfAsk(ctx, peopleRequest);
   if (task?.about !== "review") throw new Refusal("task_not_found");
-  return { person, ask, task };
+  return { person, ask: peopleRequest, task };
 }
 
 /** Records what the signed-in person says of the work, and returns the task as it is then. */
 async function review(door: DoorContext, request: FastifyRequest): Promise<WireWholeTask> {
   const { ctx } = door;
-  const { person, ask, task } = await reviewed(door, request);
+  const { person, ask: peopleRequest, task } = await reviewed(door, request);
   const responder = await responderOf(ctx.db, person, "web");
-  if (!isAsked(ask.audience, responder, ask.form.kind, (await storeNow(ctx.db)) - ask.createdAt)) {
+  if (
+    !isAsked(
+      peopleRequest.audience,
+      responder,
+      peopleRequest.form.kind,
+      (await storeNow(ctx.db)) - peopleRequest.createdAt,
+    )
+  ) {
     throw new Refusal("not_asked");
   }
   const name = (await namePeople(ctx, [person])).get(person) ?? person;

@@ -37,31 +37,31 @@ type Names = ReadonlyMap<string, string>;
 export async function listedAsks<T extends object = object>(
   asks: readonly Ask[],
   names: Names,
-  more: (ask: Ask) => T = () => ({}) as T,
+  more: (request: Ask) => T = () => ({}) as T,
 ): Promise<(WireInboxAskLine & T)[]> {
   const rows: (WireInboxAskLine & T)[] = [];
-  for (const ask of asks) {
-    rows.push({ ...listedAsk(ask, names), ...more(ask) });
+  for (const peopleRequest of asks) {
+    rows.push({ ...listedAsk(peopleRequest, names), ...more(peopleRequest) });
     await yieldToEventLoop();
   }
   return rows;
 }
 
 /** Returns an ask as a line of the list. */
-function listedAsk(ask: Ask, names: Names): WireInboxAskLine {
+function listedAsk(request: Ask, names: Names): WireInboxAskLine {
   return {
-    id: ask.id,
-    kind: ask.form.kind,
-    title: shownTitle(ask),
-    fn: ask.form.kind === "approval" ? printableExactly(ask.form.fn) : null,
-    sentence: sentenceOf(ask),
-    risk: riskOf(ask),
-    agent: askerName(ask),
-    state: ask.state,
-    created_at: wireTime(ask.createdAt),
-    expires_at: ask.expiresAt >= NO_DEADLINE ? null : wireTime(ask.expiresAt),
-    settled_at: ask.settledAt === null ? null : wireTime(ask.settledAt),
-    outcome: outcomeOf(ask, names),
+    id: request.id,
+    kind: request.form.kind,
+    title: shownTitle(request),
+    fn: request.form.kind === "approval" ? printableExactly(request.form.fn) : null,
+    sentence: sentenceOf(request),
+    risk: riskOf(request),
+    agent: askerName(request),
+    state: request.state,
+    created_at: wireTime(request.createdAt),
+    expires_at: request.expiresAt >= NO_DEADLINE ? null : wireTime(request.expiresAt),
+    settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
+    outcome: outcomeOf(request, names),
   };
 }
 
@@ -79,17 +79,17 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export function wholeAsk(ask: Ask, details: RequestDetails, who: Decider, now: number): WireAskToPeople {
+export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, now: number): WireAskToPeople {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
-  const view = viewOf(ask);
-  const { form } = ask;
+  const view = viewOf(request);
+  const { form } = request;
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
-    ...listedAsk(ask, names),
+    ...listedAsk(request, names),
     run: view.run,
     words: view.words,
-    arguments: form.kind === "approval" ? argumentRows(ask, form.kwargs) : null,
-    guarded: isGuarded(ask),
+    arguments: form.kind === "approval" ? argumentRows(request, form.kwargs) : null,
+    guarded: isGuarded(request),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
       name,
@@ -104,10 +104,10 @@ export function wholeAsk(ask: Ask, details: RequestDetails, who: Decider, now: n
     kwargs: form.kind === "approval" ? writableArguments(form) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
     on_silence: view.onSilence,
-    may_decide: ask.state === "open" && isAsked(ask.audience, who, form.kind, now - ask.createdAt),
-    needs: needsOf(ask.audience),
-    may_answer: leavesOf(ask.audience).flatMap(({ target, afterMs }) => {
-      const from = afterMs > 0 ? wireTime(ask.createdAt + afterMs) : null;
+    may_decide: request.state === "open" && isAsked(request.audience, who, form.kind, now - request.createdAt),
+    needs: needsOf(request.audience),
+    may_answer: leavesOf(request.audience).flatMap(({ target, afterMs }) => {
+      const from = afterMs > 0 ? wireTime(request.createdAt + afterMs) : null;
       return asked(target, names, who).map((one) => ({ ...one, from }));
     }),
     decisions: details.decisions.map(({ decision }) => ({
@@ -117,11 +117,11 @@ export function wholeAsk(ask: Ask, details: RequestDetails, who: Decider, now: n
       comment: decision.comment === undefined ? null : shown(decision.comment),
       at: wireTime(decision.at),
     })),
-    refused: ask.refused && {
-      at: wireTime(ask.refused.at),
-      by: names.get(ask.refused.responder) ?? null,
-      via: ask.refused.via,
-      reason: ask.refused.reason,
+    refused: request.refused && {
+      at: wireTime(request.refused.at),
+      by: names.get(request.refused.responder) ?? null,
+      via: request.refused.via,
+      reason: request.refused.reason,
     },
     deliveries: details.deliveries
       .filter(({ kind }) => kind === "ask")
@@ -135,10 +135,10 @@ export function wholeAsk(ask: Ask, details: RequestDetails, who: Decider, now: n
 }
 
 /** Returns how an ask ended, or null while it is open. */
-function outcomeOf(ask: Ask, names: Names): WireInboxOutcome | null {
-  const { outcome } = ask;
+function outcomeOf(request: Ask, names: Names): WireInboxOutcome | null {
+  const { outcome } = request;
   if (!outcome) return null;
-  const option = optionsOf(ask).find(({ name }) => name === outcome.option);
+  const option = optionsOf(request).find(({ name }) => name === outcome.option);
   return {
     status: outcome.status,
     approved: outcome.approved ?? null,
@@ -147,7 +147,7 @@ function outcomeOf(ask: Ask, names: Names): WireInboxOutcome | null {
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(ask, outcome.kwargs) : null,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(request, outcome.kwargs) : null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };

@@ -45,7 +45,8 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       refuseForeign(request);
       const { token } = request.params;
       const reading = await readLink(ctx, token);
-      if (reading.ask.state !== "open") return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
+      if (reading.request.state !== "open")
+        return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
       const nonce = Buffer.from(ctx.random(16)).toString("base64url");
       reply.header("set-cookie", openedCookie(door, token, nonce));
       const page = await decidable(door, request, { token, reading }, { nonce, values: {}, wrong: null });
@@ -58,7 +59,7 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       const reading = await readLink(ctx, token);
       const given = formOf(request);
       const nonce = given.get("nonce") ?? "";
-      if (reading.ask.state === "open") {
+      if (reading.request.state === "open") {
         const problem = openedProblem(door, request, token, nonce);
         if (problem !== null) return sendStillPage(door, reply, 403, await shown(ctx, token, reading, problem));
         const wrong = await decide(door, request, { token, reading }, given);
@@ -82,12 +83,12 @@ interface FollowedLink {
 async function decide(
   door: DoorContext,
   request: FastifyRequest,
-  { token, reading: { ask } }: FollowedLink,
+  { token, reading: { request: peopleRequest } }: FollowedLink,
   given: URLSearchParams,
 ): Promise<{ status: number; says: string } | null> {
-  const decision = decisionOf(ask, given);
-  if (!decision) return { status: 400, says: ask.form.kind === "approval" ? CHOOSE : ANSWER };
-  if (decision.kind === "approve" && !hasSeenSecrets(ask, given)) return { status: 400, says: UNSEEN };
+  const decision = decisionOf(peopleRequest, given);
+  if (!decision) return { status: 400, says: peopleRequest.form.kind === "approval" ? CHOOSE : ANSWER };
+  if (decision.kind === "approve" && !hasSeenSecrets(peopleRequest, given)) return { status: 400, says: UNSEEN };
   const signedIn = await signedInBy(door, request);
   try {
     const code = given.get("code") ?? "";
@@ -118,29 +119,29 @@ async function signedInBy(door: DoorContext, request: FastifyRequest): Promise<s
 async function shown(
   { db }: Context,
   token: string,
-  { ask, locked }: LinkReading,
+  { request, locked }: LinkReading,
   wrong: string | null,
 ): Promise<StillPage> {
-  const body = view.askMarkup(ask);
-  if (ask.state !== "open") {
-    const sentence = await closingSentence(db, ask);
+  const body = view.askMarkup(request);
+  if (request.state !== "open") {
+    const sentence = await closingSentence(db, request);
     const outcome = view.outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1));
-    return { title: view.titleOf(ask), body: html`${outcome}${body}` };
+    return { title: view.titleOf(request), body: html`${outcome}${body}` };
   }
   const end = locked ? html`<p class="wrong">${LOCKED}</p>` : view.continueMarkup(`/r/${token}/open`, wrong);
-  return { title: view.titleOf(ask), body: html`${body}${end}` };
+  return { title: view.titleOf(request), body: html`${body}${end}` };
 }
 
 /** Returns the page on which the ask is decided. A signed-in recipient of the message needs no code. */
 async function decidable(
   door: DoorContext,
   request: FastifyRequest,
-  { token, reading: { ask, delivery } }: FollowedLink,
+  { token, reading: { request: peopleRequest, delivery } }: FollowedLink,
   form: Pick<view.LinkForm, "nonce" | "values" | "wrong">,
 ): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
-  const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
-  return { title: view.titleOf(ask), body: html`${view.askMarkup(ask, form.values)}${decision}` };
+  const decision = view.decisionMarkup(peopleRequest, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
+  return { title: view.titleOf(peopleRequest), body: html`${view.askMarkup(peopleRequest, form.values)}${decision}` };
 }
 
 function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -187,10 +188,10 @@ function formOf({ headers, body }: FastifyRequest): URLSearchParams {
 }
 
 /** Returns what was chosen and written, or null where nothing was. */
-function decisionOf(ask: Request, given: URLSearchParams): Decision | null {
-  const { form } = ask;
+function decisionOf(request: Request, given: URLSearchParams): Decision | null {
+  const { form } = request;
   const choice = given.get("choice") ?? "";
-  const option = optionsOf(ask)[optionAt(choice) ?? -1];
+  const option = optionsOf(request)[optionAt(choice) ?? -1];
   const written = (name: string, most: number): string | undefined => {
     const words = (given.get(name) ?? "").replaceAll("\r\n", "\n").replaceAll("\0", "").toWellFormed();
     return words.trim() === "" ? undefined : words.slice(0, most);
@@ -202,7 +203,7 @@ function decisionOf(ask: Request, given: URLSearchParams): Decision | null {
     if (choice === "reject") return { kind: "reject", ...decision };
     return option ? { kind: "reject", ...decision, option: option.name } : null;
   }
-  if (form.kind === "value") return valueDecision(ask, given, written);
+  if (form.kind === "value") return valueDecision(request, given, written);
   const text = written("text", 40_000) ?? option?.promptFill;
   if (text === undefined && !option) return null;
   return { kind: "reply", ...(text !== undefined && { text }), ...(option && { option: option.name }) };
@@ -214,19 +215,19 @@ function optionAt(choice: string): number | null {
 
 /** Returns the decision of a form for a value. Buttons, fields and text are read as on every channel. */
 function valueDecision(
-  ask: Request,
+  request: Request,
   given: URLSearchParams,
   written: (name: string, most: number) => string | undefined,
 ): Decision | null {
   const text = written("text", 40_000);
-  const shape = ask.form.kind === "value" && ask.form.schema ? shapeOf(ask.form.schema) : null;
+  const shape = request.form.kind === "value" && request.form.schema ? shapeOf(request.form.schema) : null;
   if (shape?.is === "object" && text === undefined) {
     const fields = shape.fields.map((_, i) => written(`field:${i}`, 40_000) ?? null);
-    return decisionOfReply(ask, { content: { fields } }, "");
+    return decisionOfReply(request, { content: { fields } }, "");
   }
   const index = optionAt(given.get("choice") ?? "");
   if (index === null) return text === undefined ? null : { kind: "value", text };
   const comment = written("comment", 5000);
   const choice = { is: "option", index, ...(comment !== undefined && { text: comment }) } as const;
-  return decisionOfReply(ask, { content: { choice } }, "");
+  return decisionOfReply(request, { content: { choice } }, "");
 }

@@ -80,9 +80,9 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
  * Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long.
  * With what is ticked in the form so far, secrets have boxes to be ticked.
  */
-export function askMarkup(ask: Request, ticked?: LinkForm["values"]): Markup {
-  const view = viewOf(ask);
-  const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
+export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup {
+  const view = viewOf(request);
+  const rows = request.form.kind === "approval" ? argumentRows(request, request.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const text = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
   const words: Content = text.trim() !== "" && html`<blockquote dir="auto">${text}</blockquote>`;
@@ -97,14 +97,14 @@ export function askMarkup(ask: Request, ticked?: LinkForm["values"]): Markup {
             ${words}
           </figure>`
         }
-        ${factsMarkup(ask)}`
+        ${factsMarkup(request)}`
     : html`<p class="quiet">${whose}</p>
         <h1 dir="auto">${view.title}</h1>
-        ${words} ${factsMarkup(ask)}`;
+        ${words} ${factsMarkup(request)}`;
 }
 
-function factsMarkup(ask: Request): Markup {
-  const view = viewOf(ask);
+function factsMarkup(request: Request): Markup {
+  const view = viewOf(request);
   const facts: [string, string][] = [
     ["Asked by", view.agent],
     ...(view.run === null ? [] : [["Run", view.run] as [string, string]]),
@@ -112,7 +112,7 @@ function factsMarkup(ask: Request): Markup {
       "Deadline",
       view.expiresAt === null ? "None" : `${new Date(view.expiresAt).toISOString().slice(0, 16).replace("T", " ")} UTC`,
     ],
-    ...(ask.state === "open" ? [["On silence", view.onSilence] as [string, string]] : []),
+    ...(request.state === "open" ? [["On silence", view.onSilence] as [string, string]] : []),
     ...(view.digest === null ? [] : [["Digest", view.digest.replace("sha256:", "").slice(0, 8)] as [string, string]]),
   ];
   return html`<dl class="facts">
@@ -140,20 +140,20 @@ export function outcomeMarkup(sentence: string): Markup {
 }
 
 /** The form that decides: nothing in it is chosen beforehand. */
-export function decisionMarkup(ask: Request, form: LinkForm): Markup {
-  const view = viewOf(ask);
+export function decisionMarkup(request: Request, form: LinkForm): Markup {
+  const view = viewOf(request);
   const { values } = form;
   const radio = (value: string, label: Content, describes?: string) =>
     radioMarkup("choice", { value, label, describes, checked: values["choice"] === value });
   const options = view.options.map(({ title, name, description }, i) => {
-    const label = ask.form.kind === "approval" ? `Reject: ${title ?? name}` : (title ?? name);
+    const label = request.form.kind === "approval" ? `Reject: ${title ?? name}` : (title ?? name);
     return radio(`option:${i}`, label, description);
   });
   const choices =
-    ask.form.kind === "approval" ? [radio("approve", "Approve"), radio("reject", "Reject"), ...options] : options;
+    request.form.kind === "approval" ? [radio("approve", "Approve"), radio("reject", "Reject"), ...options] : options;
   return html`<form method="post" id="${DECISION_FORM}" action="${form.action}">
     <input type="hidden" name="nonce" value="${form.nonce}" />
-    <input type="hidden" name="digest" value="${ask.digest ?? ""}" />
+    <input type="hidden" name="digest" value="${request.digest ?? ""}" />
     ${form.wrong !== null && html`<p class="wrong" role="alert">${form.wrong}</p>`}
     ${
       choices.length > 0 &&
@@ -162,7 +162,7 @@ export function decisionMarkup(ask: Request, form: LinkForm): Markup {
         ${choices}
       </fieldset>`
     }
-    ${takesComment(ask.form.kind, view.shape) ? commentMarkup(values["comment"]) : writtenMarkup(ask, values)}
+    ${takesComment(request.form.kind, view.shape) ? commentMarkup(values["comment"]) : writtenMarkup(request, values)}
     ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. Every answer needs them.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
     <div><button type="submit">Send</button></div>
   </form>`;
@@ -185,10 +185,10 @@ function takesComment(kind: Request["form"]["kind"], shape: Shape | null): boole
 }
 
 /** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
-function writtenMarkup(ask: Request, values: LinkForm["values"]): Markup | false {
-  const { shape } = viewOf(ask);
+function writtenMarkup(request: Request, values: LinkForm["values"]): Markup | false {
+  const { shape } = viewOf(request);
   if (shape?.is === "choice" || shape?.is === "decision") return false;
-  if (shape?.is !== "object") return textMarkup(ask, shape, values["text"]);
+  if (shape?.is !== "object") return textMarkup(request, shape, values["text"]);
   return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, values[`field:${i}`]))}`;
 }
 
@@ -221,8 +221,8 @@ function commentMarkup(comment = ""): Markup {
   </label>`;
 }
 
-function textMarkup(ask: Request, shape: Shape | null, text = ""): Markup {
-  const { form } = ask;
+function textMarkup(request: Request, shape: Shape | null, text = ""): Markup {
+  const { form } = request;
   const schema = form.kind === "value" && shape?.is === "json" ? form.schema : null;
   const hint = shape?.is === "number" || shape?.is === "text" ? `: ${shape.says}` : "";
   const label = form.kind === "reply" && form.options.length > 0 ? "Or write your own answer" : "Your answer";
@@ -245,6 +245,6 @@ export function noticeMarkup(title: string, says: string): Markup {
 }
 
 /** The title of the page, in a browser's list of windows: never more than who asks. */
-export function titleOf(ask: Request): string {
-  return `A request by ${askerName(ask)}`;
+export function titleOf(request: Request): string {
+  return `A request by ${askerName(request)}`;
 }

@@ -16,17 +16,21 @@ interface SignedReceipt {
 }
 
 /** Returns the page of a receipt: who decided what, when, over what exactly, and how to verify it. */
-export async function receiptPage(ctx: Pick<Context, "db">, ask: Request, signed: SignedReceipt): Promise<StillPage> {
-  const sentence = await closingSentence(ctx.db, ask);
-  const decisions = (await readDecided(ctx, ask)).map(decisionMarkup);
-  const body = html`${outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1))} ${askMarkup(ask)}
-    ${editedMarkup(ask)} ${answerMarkup(ask)}
+export async function receiptPage(
+  ctx: Pick<Context, "db">,
+  request: Request,
+  signed: SignedReceipt,
+): Promise<StillPage> {
+  const sentence = await closingSentence(ctx.db, request);
+  const decisions = (await readDecided(ctx, request)).map(decisionMarkup);
+  const body = html`${outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1))} ${askMarkup(request)}
+    ${editedMarkup(request)} ${answerMarkup(request)}
     <section>
       <h2>Who decided</h2>
-      ${decisions.length > 0 ? decisions : html`<p>Nobody.</p>`} ${timesMarkup(ask)}
+      ${decisions.length > 0 ? decisions : html`<p>Nobody.</p>`} ${timesMarkup(request)}
     </section>
-    ${verifyMarkup(ask, signed)}`;
-  return { title: `Receipt: ${titleOf(ask)}`, body };
+    ${verifyMarkup(request, signed)}`;
+  return { title: `Receipt: ${titleOf(request)}`, body };
 }
 
 function decisionMarkup({ name, by, at, approved, comment, digest }: NamedDecision): Markup {
@@ -57,12 +61,12 @@ function answerMarkup({ form, outcome }: Request): Markup | false {
 }
 
 /** Returns the arguments that a person edited; the approval is for these. */
-function editedMarkup(ask: Request): Markup | false {
-  const { edited, kwargs } = ask.outcome ?? {};
+function editedMarkup(request: Request): Markup | false {
+  const { edited, kwargs } = request.outcome ?? {};
   if (edited !== true || kwargs === undefined) return false;
   return html`<section>
     <h2>Approved with these arguments instead</h2>
-    ${argumentsMarkup(argumentRows(ask, kwargs))}
+    ${argumentsMarkup(argumentRows(request, kwargs))}
   </section>`;
 }
 
@@ -71,10 +75,10 @@ function timesMarkup({ createdAt, settledAt }: Request): Markup {
   return factsMarkup([["Asked", timeMarkup(createdAt)], ...over]);
 }
 
-function verifyMarkup(ask: Request, { jws, publicUrl }: SignedReceipt): Markup {
-  const address = `${publicUrl}/receipts/${ask.id}`;
-  const digest = ask.outcome?.digest ?? ask.digest;
-  const { form } = ask;
+function verifyMarkup(request: Request, { jws, publicUrl }: SignedReceipt): Markup {
+  const address = `${publicUrl}/receipts/${request.id}`;
+  const digest = request.outcome?.digest ?? request.digest;
+  const { form } = request;
   const compared =
     form.kind === "approval" &&
     html`<p>

@@ -58,8 +58,8 @@ async function sendReceipt(door: DoorContext, request: OneReceipt, reply: Fastif
   reply.header("vary", "Accept");
   if (!wantsPage(request)) return reply.type("application/jose").send((await signedFor(door, request)).jws);
   try {
-    const { ask, jws } = await signedFor(door, request);
-    const page = await receiptPage(door.ctx, ask, { jws, publicUrl: door.config.publicUrl });
+    const { request: peopleRequest, jws } = await signedFor(door, request);
+    const page = await receiptPage(door.ctx, peopleRequest, { jws, publicUrl: door.config.publicUrl });
     return sendStillPage(door, reply, 200, page);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -69,18 +69,18 @@ async function sendReceipt(door: DoorContext, request: OneReceipt, reply: Fastif
 }
 
 /** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
-async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ ask: Request; jws: string }> {
+async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ request: Request; jws: string }> {
   const { ctx, config } = door;
   const { id } = request.params;
   if (!isId(id)) throw new Refusal("request_not_found");
   const mayRead = await readerOf(door, request);
-  const ask = await readRequest(ctx, id);
-  if (!mayRead(ask)) throw new Refusal("request_not_found");
-  return { ask, jws: await readReceipt(ctx, ask, config.publicUrl) };
+  const peopleRequest = await readRequest(ctx, id);
+  if (!mayRead(peopleRequest)) throw new Refusal("request_not_found");
+  return { request: peopleRequest, jws: await readReceipt(ctx, peopleRequest, config.publicUrl) };
 }
 
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
-async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(ask: Request) => boolean> {
+async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(peopleRequest: Request) => boolean> {
   const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
   if (bySession) {
     const { person } = await signedInPerson(door, request);

@@ -9,5 +9,5 @@ export async function expireDueQuestions(ctx: Context, signal: AbortSignal): Pro
   const due = await findDueQuestions(ctx.db, QUESTIONS_PER_STEP);
   // Those of one step share one commit; each is still a transaction of its own.
   const settled = await Promise.all(due.map((id) => (signal.aborted ? undefined : expireQuestion(ctx, id))));
-  return settled.some((ask) => ask?.state === "expired");
+  return settled.some((question) => question?.state === "expired");
 }

@@ -25,8 +25,8 @@ const QUICK_MS = 5 * 60_000;
 const THOUGHTFUL_OVER = 100;
 
 /** The points a question of this form earns before any bonus. */
-export function basePoints(ask: Pick<Question, "form">, rules: CrowdRules["points"]): number {
-  return ask.form.kind === "text" ? rules.text : rules.multipleChoice;
+export function basePoints(question: Pick<Question, "form">, rules: CrowdRules["points"]): number {
+  return question.form.kind === "text" ? rules.text : rules.multipleChoice;
 }
 
 /**
@@ -34,7 +34,7 @@ export function basePoints(ask: Pick<Question, "form">, rules: CrowdRules["point
  * (spec/ask-a-human 5.1).
  */
 export function pointsFor(input: {
-  ask: Pick<Question, "form" | "need">;
+  question: Pick<Question, "form" | "need">;
   /** How many answers the question had before this one. */
   answersBefore: number;
   answer: Answer;
@@ -48,13 +48,13 @@ export function pointsFor(input: {
   cappedToday: number;
   rules: CrowdRules["points"];
 }): EarnedPoints {
-  const { ask, answer, rules } = input;
-  const entries: PointEntries = { base: basePoints(ask, rules) };
+  const { question, answer, rules } = input;
+  const entries: PointEntries = { base: basePoints(question, rules) };
   if (rules.bonuses) {
     if (answer.confidence !== undefined) entries.confidence = 2;
     if (answer.text !== undefined && lengthOf(answer.text) > THOUGHTFUL_OVER) entries.thoughtful = 5;
     if (input.notifiedAt !== null && input.at - input.notifiedAt <= QUICK_MS) entries.quick = 3;
-    if (input.answersBefore * 2 < ask.need) entries.in_demand = 5;
+    if (input.answersBefore * 2 < question.need) entries.in_demand = 5;
   }
   const uncapped = sum(entries);
   const over = Math.max(0, input.cappedToday + uncapped - rules.dailyCap);

@@ -63,21 +63,21 @@ export interface Response {
  * Returns the ask as it is at `now`: past its deadline an open ask is expired, whether or not anything has written
  * that down yet (spec/invariants T2).
  */
-export function asOf(ask: Question, now: number): Question {
-  if (ask.state !== "open" || now < ask.expiresAt) return ask;
-  return { ...ask, state: "expired", settledAt: ask.expiresAt, version: ask.version + 1 };
+export function asOf(question: Question, now: number): Question {
+  if (question.state !== "open" || now < question.expiresAt) return question;
+  return { ...question, state: "expired", settledAt: question.expiresAt, version: question.version + 1 };
 }
 
 /**
  * Returns the ask as it was at one of its versions. A crowd ask changes by one response at a time and at most once by
  * expiry or cancelling, so every earlier state follows from the present one.
  */
-export function atVersion(ask: Question, version: number): Question {
-  if (version >= ask.version) return ask;
-  return { ...ask, n: version - 1, state: "open", settledAt: null, version };
+export function atVersion(question: Question, version: number): Question {
+  if (version >= question.version) return question;
+  return { ...question, n: version - 1, state: "open", settledAt: null, version };
 }
 
 /** The category under which an answer is counted: the first audience tag. */
-export function categoryOf(ask: Pick<Question, "audience">): Tag {
-  return ask.audience[0] ?? "general";
+export function categoryOf(question: Pick<Question, "audience">): Tag {
+  return question.audience[0] ?? "general";
 }

@@ -20,7 +20,7 @@ export type WaitStatus = "working" | "completed" | "cancelled";
 /** Where a wait stands, with the ask as the wait saw it last. */
 export interface WaitState {
   status: WaitStatus;
-  ask: Question;
+  question: Question;
   responses: readonly Response[];
   /** When it last changed. */
   at: number;
@@ -30,13 +30,14 @@ export interface WaitState {
  * Returns the state of a wait. Once it is over nothing changes it any more: answers beyond those it wanted do not
  * belong to it, so it shows the ask as it was when the last of its answers came.
  */
-export function stateOfWait(wait: Wait, ask: Question, responses: readonly Response[]): WaitState {
-  if (wait.cancelledAt !== null) return { status: "cancelled", ask, responses, at: wait.cancelledAt };
+export function stateOfWait(wait: Wait, question: Question, responses: readonly Response[]): WaitState {
+  if (wait.cancelledAt !== null) return { status: "cancelled", question, responses, at: wait.cancelledAt };
   const last = responses[wait.wanted - 1];
-  if (last && ask.n >= wait.wanted) {
-    const then = wait.wanted < ask.need ? atVersion(ask, wait.wanted + 1) : ask;
-    return { status: "completed", ask: then, responses: responses.slice(0, wait.wanted), at: last.at };
+  if (last && question.n >= wait.wanted) {
+    const then = wait.wanted < question.need ? atVersion(question, wait.wanted + 1) : question;
+    return { status: "completed", question: then, responses: responses.slice(0, wait.wanted), at: last.at };
   }
-  if (ask.state !== "open") return { status: "completed", ask, responses, at: ask.settledAt ?? ask.expiresAt };
-  return { status: "working", ask, responses, at: Math.max(wait.createdAt, responses.at(-1)?.at ?? 0) };
+  if (question.state !== "open")
+    return { status: "completed", question, responses, at: question.settledAt ?? question.expiresAt };
+  return { status: "working", question, responses, at: Math.max(wait.createdAt, responses.at(-1)?.at ?? 0) };
 }

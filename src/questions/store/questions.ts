@@ -29,7 +29,7 @@ interface AskRow {
 
 /** An ask and the store's clock, read by one statement. */
 export interface QuestionAt {
-  ask: Question;
+  question: Question;
   now: number;
 }
 
@@ -128,7 +128,7 @@ export async function findQuestion(on: Queryable, askId: string): Promise<Questi
     on,
     sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,
   );
-  return row && { ask: toAsk(row), now: row.now };
+  return row && { question: toAsk(row), now: row.now };
 }
 
 /** Holds the ask to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
@@ -137,7 +137,7 @@ export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | 
     tx,
     sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
-  return row && { ask: toAsk(row), now: row.now };
+  return row && { question: toAsk(row), now: row.now };
 }
 
 /**
@@ -150,7 +150,7 @@ export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | 
 export async function countAnswerIfOpen(
   tx: Tx,
   askId: string,
-): Promise<{ ask: Question; inTime: boolean } | undefined> {
+): Promise<{ question: Question; inTime: boolean } | undefined> {
   const row = await first<AskRow & { in_time: number | boolean }>(
     tx,
     sql`UPDATE questions
@@ -165,7 +165,7 @@ export async function countAnswerIfOpen(
     await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
     row.settled_at = row.last_answer_at;
   }
-  return row && { ask: toAsk(row), inTime: Boolean(row.in_time) };
+  return row && { question: toAsk(row), inTime: Boolean(row.in_time) };
 }
 
 /** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
@@ -248,7 +248,7 @@ export async function listQuestionsOf(
       ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
   );
   return rows.map((row) => ({
-    ask: toAsk(row),
+    question: toAsk(row),
     now: row.now,
     place: { createdAt: row.created_at, id: row.ask_id },
   }));
@@ -303,7 +303,7 @@ export async function findQuestions(on: Queryable, askIds: readonly string[]): P
   const rows = await on.all<AskRow & { now: number }>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...askIds])})`,
   );
-  return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
+  return rows.map((row) => ({ question: toAsk(row), now: row.now }));
 }
 
 /** When the newest question was asked, or null when none ever was. */

@@ -83,8 +83,8 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
       await transact(ctx, async (tx) => {
         const delivery = await failedOne(tx, of);
         const found = delivery && (await findRequest(tx, delivery.askId));
-        if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
-        await failIn(ctx, tx, { delivery, ask: found.ask }, code);
+        if (!delivery || !found || found.request.state !== "open" || delivery.state !== "sent") return;
+        await failIn(ctx, tx, { delivery, request: found.request }, code);
       });
     },
   };
@@ -104,20 +104,20 @@ interface Post extends Deliverer {
 /** A message that this server has claimed, and the ask it is about. */
 interface Letter {
   delivery: Delivery;
-  ask: Request;
+  request: Request;
 }
 
 /** Claims a message that is due, and does with it what its ask and its person want by now. */
 async function takeUp(post: Post, due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
   const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
-  const ask = delivery && (await findRequest(ctx.db, delivery.askId))?.ask;
-  if (!delivery || !ask) return;
-  const letter = { delivery, ask };
+  const request = delivery && (await findRequest(ctx.db, delivery.askId))?.request;
+  if (!delivery || !request) return;
+  const letter = { delivery, request };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
   const channel = post.channels.get(delivery.channel);
   if (delivery.state === "closing") return close(post, letter, channel, signal);
-  if (delivery.kind !== "tell" && ask.state !== "open") {
+  if (delivery.kind !== "tell" && request.state !== "open") {
     await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "skipped" }));
     return;
   }
@@ -129,17 +129,17 @@ async function takeUp(post: Post, due: { id: string; epoch: number }, signal: Ab
 
 /** Nothing more is sent to an address that is no longer its person's; what was not sent goes to what took its place. */
 async function drop(ctx: Context, letter: Letter): Promise<void> {
-  const { delivery, ask } = letter;
+  const { delivery, request } = letter;
   const state = delivery.state === "closing" ? "closed" : "skipped";
   await transact(ctx, async (tx) => {
     if (!(await updateDelivery(tx, delivery, { state }))) return;
-    if (delivery.kind === "ask" && ask.state === "open") await planFallback(ctx, tx, letter, { inMs: 0, skip: 0 });
+    if (delivery.kind === "ask" && request.state === "open") await planFallback(ctx, tx, letter, { inMs: 0, skip: 0 });
   });
 }
 
 async function send(post: Post, letter: Letter, channel: Channel, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
-  const { delivery, ask } = letter;
+  const { delivery, request } = letter;
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     if (delivery.kind === "tell") {
@@ -149,7 +149,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
     }
     const notice = noticeOf(post, letter, channel);
     // Stored first, because a quick person answers before the sending is noted.
-    const shownDigest = notice.whole && !notice.informsOnly ? ask.digest : null;
+    const shownDigest = notice.whole && !notice.informsOnly ? request.digest : null;
     await transact(ctx, async (tx) => {
       const person = await ownerOf(tx, delivery);
       await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
@@ -187,9 +187,9 @@ function noteOf(post: Post, { askId, target }: Delivery, note: NoteWords): strin
   });
 }
 
-function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
+function noticeOf(post: Post, { delivery, request }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);
-  const view = viewFor(post, channel, ask);
+  const view = viewFor(post, channel, request);
   const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
   const informsOnly = isReadByAsker(delivery.target);
   const notice: Notice = {
@@ -206,9 +206,9 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
     renewal: isRenewal(delivery),
     opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
   };
-  if (!asksBy(ask.audience, delivery)) return informing(notice, `${post.publicUrl()}/inbox`);
+  if (!asksBy(request.audience, delivery)) return informing(notice, `${post.publicUrl()}/inbox`);
   if (view.kind !== "approval") return notice;
-  return { ...notice, whole: isShort && !isGuarded(ask) && (channel.showsWhole?.(notice) ?? true) };
+  return { ...notice, whole: isShort && !isGuarded(request) && (channel.showsWhole?.(notice) ?? true) };
 }
 
 /** Returns the notice for somebody who is informed only: it holds no means to decide. */
@@ -219,8 +219,8 @@ function informing(notice: Notice, inbox: string): Notice {
 }
 
 /** Returns the view for a channel: exact for programs, and without look-alikes of our own words for people. */
-function viewFor({ publicUrl }: Post, channel: Channel | undefined, ask: Request): AskView {
-  return channel?.name === "webhook" ? viewOutside(ask) : viewInMessage(ask, publicUrl());
+function viewFor({ publicUrl }: Post, channel: Channel | undefined, request: Request): AskView {
+  return channel?.name === "webhook" ? viewOutside(request) : viewInMessage(request, publicUrl());
 }
 
 async function noteSent(
@@ -229,10 +229,10 @@ async function noteSent(
   letter: Letter,
   externalIds: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { delivery, ask } = letter;
+  const { delivery, request } = letter;
   // The request is locked first: a decision made meanwhile cannot close a message that is not yet stored as sent.
-  const now = await lockRequest(tx, ask.id);
-  const state = now?.ask.state === "open" ? "sent" : "closing";
+  const now = await lockRequest(tx, request.id);
+  const state = now?.request.state === "open" ? "sent" : "closing";
   const { thread } = externalIds;
   const noted = await updateDelivery(tx, delivery, {
     state,
@@ -253,10 +253,10 @@ async function noteSent(
 async function planFallback(
   ctx: Context,
   tx: Tx,
-  { delivery, ask }: Letter,
+  { delivery, request }: Letter,
   { inMs, skip }: { inMs: number; skip: number },
 ): Promise<boolean> {
-  const leaf = leavesOf(ask.audience)[leafOf(delivery.step)];
+  const leaf = leavesOf(request.audience)[leafOf(delivery.step)];
   const human = leaf?.target.via === "person" ? await findHuman(tx, leaf.target.person) : undefined;
   if (!human) return false;
   const place = placeOf(delivery.step);
@@ -300,7 +300,7 @@ async function failIn(ctx: Context, tx: Tx, letter: Letter, lastError: string): 
 
 async function close(
   post: Post,
-  { delivery, ask }: Letter,
+  { delivery, request }: Letter,
   channel: Channel | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -308,9 +308,9 @@ async function close(
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     const closing = {
-      says: await closingSentence(ctx.db, ask),
-      at: ask.settledAt ?? 0,
-      view: viewFor(post, channel, ask),
+      says: await closingSentence(ctx.db, request),
+      at: request.settledAt ?? 0,
+      view: viewFor(post, channel, request),
     };
     await channel?.close?.(delivery.target, { externalIds: delivery.externalIds ?? {} }, closing, within.signal);
     await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
@@ -329,9 +329,9 @@ async function close(
 }
 
 /** Sends a reminder on the newest channel that carried the request. */
-async function remind(ctx: Context, { delivery, ask }: Letter): Promise<void> {
+async function remind(ctx: Context, { delivery, request }: Letter): Promise<void> {
   await transact(ctx, async (tx) => {
-    const sent = (await listDeliveries(tx, ask.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
+    const sent = (await listDeliveries(tx, request.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
     const newest = sent.at(-1);
     if (newest) {
       const { askId, channel, target, person } = newest;
@@ -359,10 +359,10 @@ async function threadOf(ctx: Context, { askId, channel, target }: Delivery): Pro
   return one?.externalIds ?? {};
 }
 
-async function note(tx: Tx, { delivery, ask }: Letter, action: string): Promise<void> {
+async function note(tx: Tx, { delivery, request }: Letter, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: "server", id: "parley" },
-    ...aboutAsk(ask, action),
+    ...aboutAsk(request, action),
     via: delivery.channel,
     data: { delivery: delivery.id },
   });

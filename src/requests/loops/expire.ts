@@ -9,5 +9,5 @@ export async function expireDueRequests(ctx: Context, signal: AbortSignal): Prom
   const due = await findDueRequests(ctx.db, REQUESTS_PER_STEP);
   // Those of one step share one commit; each is still a transaction of its own.
   const settled = await Promise.all(due.map((id) => (signal.aborted ? undefined : expireRequest(ctx, id))));
-  return settled.some((ask) => ask?.state === "expired");
+  return settled.some((request) => request?.state === "expired");
 }

@@ -7,20 +7,20 @@ import { shapeOf } from "./schema-shape.ts";
 
 /** Returns an incoming message as a decision; undefined if it is not clearly one. Never guesses (spec/channels 3.2). */
 export function decisionOfReply(
-  ask: Request,
+  request: Request,
   { content }: Pick<InboundMessage, "content">,
   code: string,
 ): Decision | null {
   if ("choice" in content)
-    return ask.form.kind === "value" ? valueOfChoice(ask, content.choice) : decisionOf(ask, content.choice);
-  return "fields" in content ? filledIn(ask, content.fields) : decisionInWords(ask, content.text, code);
+    return request.form.kind === "value" ? valueOfChoice(request, content.choice) : decisionOf(request, content.choice);
+  return "fields" in content ? filledIn(request, content.fields) : decisionInWords(request, content.text, code);
 }
 
 /** Returns the value that a button gives, with the comment that came with it if the schema has one. */
-function valueOfChoice(ask: Request, choice: Choice): Decision | null {
-  const { form } = ask;
+function valueOfChoice(request: Request, choice: Choice): Decision | null {
+  const { form } = request;
   if (form.kind !== "value" || form.schema === null) return null;
-  const offered = offeredBy(ask);
+  const offered = offeredBy(request);
   const name = "name" in choice ? choice.name : choice.is === "option" ? offered[choice.index]?.name : choice.is;
   const at = offered.findIndex((one) => one.name === name);
   if (at < 0) return null;
@@ -38,34 +38,34 @@ function filledIn({ form }: Request, fields: readonly (string | null)[]): Decisi
 }
 
 /** Returns what a press means, or nothing where it was not offered. */
-function decisionOf(ask: Request, choice: Choice): Decision | null {
+function decisionOf(request: Request, choice: Choice): Decision | null {
   if (choice.is === "approve") {
-    if (ask.form.kind !== "approval") return null;
+    if (request.form.kind !== "approval") return null;
     return { kind: "approve", ...(choice.name !== undefined && { option: choice.name }) };
   }
   if (choice.is === "reject") {
-    if (ask.form.kind !== "approval") return null;
+    if (request.form.kind !== "approval") return null;
     return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
   }
-  const options = optionsOf(ask);
+  const options = optionsOf(request);
   const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
   // A name that was not offered is refused by the rule for every answer, which says what was.
   const name = option?.name ?? (choice.is === "option named" ? choice.name : undefined);
-  if (name === undefined || ask.form.kind === "value") return null;
+  if (name === undefined || request.form.kind === "value") return null;
   const words = choice.text ?? option?.promptFill;
-  if (ask.form.kind === "approval") {
+  if (request.form.kind === "approval") {
     return { kind: "reject", option: name, ...(words !== undefined && { comment: words }) };
   }
   return { kind: "reply", option: name, ...(words !== undefined && { text: words }) };
 }
 
 /** Returns what words mean, or nothing where they are not understood. `code` is the message's own. */
-function decisionInWords(ask: Request, words: string, code: string): Decision | null {
-  const read = (text: string) => readReply(text, { kind: ask.form.kind, options: optionsOf(ask) });
+function decisionInWords(request: Request, words: string, code: string): Decision | null {
+  const read = (text: string) => readReply(text, { kind: request.form.kind, options: optionsOf(request) });
   const taken = takeCode(words);
   // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
   const isOwn = taken.code?.toUpperCase() === code && taken.rest !== "";
-  const isYes = ask.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
+  const isYes = request.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
   const reading = read(isOwn || isYes ? taken.rest : words);
   switch (reading.is) {
     case "approve":
@@ -77,13 +77,15 @@ function decisionInWords(ask: Request, words: string, code: string): Decision | 
         ...(reading.option !== undefined && { option: reading.option }),
       };
     case "option":
-      return decisionOf(ask, {
+      return decisionOf(request, {
         is: "option",
-        index: optionsOf(ask).findIndex(({ name }) => name === reading.name),
+        index: optionsOf(request).findIndex(({ name }) => name === reading.name),
         ...(reading.comment !== undefined && { text: reading.comment }),
       });
     case "text":
-      return ask.form.kind === "value" ? { kind: "value", text: reading.text } : { kind: "reply", text: reading.text };
+      return request.form.kind === "value"
+        ? { kind: "value", text: reading.text }
+        : { kind: "reply", text: reading.text };
     case "not_understood":
       return null;
   }

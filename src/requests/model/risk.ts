@@ -39,13 +39,13 @@ export const MOST_LOOKED_AT = 1000;
  * (`argument-order.ts`), so it warns and sets how much care a decision by button takes, and decides nothing. A request
  * other than a call is `normal`: nobody can know what follows from an answer.
  */
-export function riskOf(ask: Pick<Request, "form" | "audience" | "wire">): Risk {
-  const { form } = ask;
+export function riskOf(request: Pick<Request, "form" | "audience" | "wire">): Risk {
+  const { form } = request;
   if (form.kind !== "approval") return "normal";
   // A rule or an agent that wants several to agree says that it is grave; a name with something unseen in it wants to mislead.
-  if (isJoint(ask.audience) || printableExactly(form.fn) !== form.fn) return "high";
+  if (isJoint(request.audience) || printableExactly(form.fn) !== form.fn) return "high";
   // Part of the call is masked at first, and the author of the arguments chooses which part looks like a secret.
-  if (form.kwargs.length > LONGEST_READ || isGuarded(ask)) return "high";
+  if (form.kwargs.length > LONGEST_READ || isGuarded(request)) return "high";
   const named = wordsOfName(form.fn);
   const values = argumentsIn(JSON.parse(form.kwargs));
   if (values.length > MOST_LOOKED_AT) return "high";

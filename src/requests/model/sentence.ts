@@ -23,15 +23,15 @@ const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|-?\d+(?:\.
  * which people see them all (`argument-order.ts`). Empty and switched-off arguments are left out. So are the agent's
  * own words, unless there is nothing else. Secrets are masked, long text is cut, and invisible characters are escaped.
  */
-export function sentenceOf(ask: Pick<Request, "form" | "title" | "wire">): string {
-  const { form } = ask;
-  if (form.kind !== "approval") return shownTitle(ask);
+export function sentenceOf(request: Pick<Request, "form" | "title" | "wire">): string {
+  const { form } = request;
+  if (form.kind !== "approval") return shownTitle(request);
   const does = cutTo(LONGEST_FUNCTION, inWords(form.fn));
   // Nobody is helped by two of so many, and looking through them all takes a while.
   if (form.kwargs.length > LONGEST_READ) return `${does} — ${form.kwargs.length} characters of arguments`;
   const shown = membersOf(form.kwargs).flatMap((member) => {
-    if (!holdsSecret(ask, member.name)) return [member];
-    const masked = maskedArgument(ask, member.name);
+    if (!holdsSecret(request, member.name)) return [member];
+    const masked = maskedArgument(request, member.name);
     return masked === null ? [] : [{ ...member, value: masked }];
   });
   const leaves = shown.flatMap(leavesOf);

@@ -35,20 +35,21 @@ export interface Judged {
  *
  * @throws {Refusal} `not_asked`, `not_counted`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
  */
-export function settle(ask: Request, before: readonly Counted[], next: Judged): Settled {
+export function settle(request: Request, before: readonly Counted[], next: Judged): Settled {
   const { responder, decision, at, by, origin } = next;
-  const sinceMs = at - ask.createdAt;
-  if (!responder.self && !isAsked(ask.audience, responder, ask.form.kind, sinceMs)) throw new Refusal("not_asked");
-  if (decision.kind === "approve" && !responder.self && !isCounted(ask.audience, responder, sinceMs))
+  const sinceMs = at - request.createdAt;
+  if (!responder.self && !isAsked(request.audience, responder, request.form.kind, sinceMs))
+    throw new Refusal("not_asked");
+  if (decision.kind === "approve" && !responder.self && !isCounted(request.audience, responder, sinceMs))
     throw new Refusal("not_counted");
-  checkShape(ask, decision);
+  checkShape(request, decision);
 
   const counted: CountedDecision = {
     by,
     ...(origin && { pressed: origin }),
     approved: decision.kind === "approve" ? true : decision.kind === "reject" ? false : null,
     ...("comment" in decision && decision.comment !== undefined && { comment: decision.comment }),
-    ...(ask.digest !== null && { digest: ask.digest }),
+    ...(request.digest !== null && { digest: request.digest }),
     at,
   };
   const outcome: Outcome = { status: "answered", by, ...besides(decision) };
@@ -70,21 +71,21 @@ export function settle(ask: Request, before: readonly Counted[], next: Judged): 
         outcome: {
           ...outcome,
           approved: false,
-          ...(ask.digest !== null && { digest: ask.digest }),
+          ...(request.digest !== null && { digest: request.digest }),
           ...(decision.comment !== undefined && { comment: decision.comment }),
           ...(decision.option !== undefined && { option: decision.option }),
         },
       };
     case "approve": {
       const approvers = [...before.map((one) => one.responder), responder];
-      if (!responder.self && !isSatisfied(ask.audience, approvers, sinceMs)) return { counted, outcome: null };
+      if (!responder.self && !isSatisfied(request.audience, approvers, sinceMs)) return { counted, outcome: null };
       const comment = jointComment([...before.map((one) => one.decision), counted], next.nameOf);
       return {
         counted,
         outcome: {
           ...outcome,
           approved: true,
-          ...(ask.digest !== null && { digest: ask.digest }),
+          ...(request.digest !== null && { digest: request.digest }),
           ...(comment !== undefined && { comment }),
           ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
           ...(decision.isPermanent && { standing: true }),
@@ -108,12 +109,12 @@ function besides({
   };
 }
 
-function checkShape(ask: Request, decision: Decision): void {
-  const { form } = ask;
+function checkShape(request: Request, decision: Decision): void {
+  const { form } = request;
   if (form.kind === "approval") {
     if (decision.kind !== "approve" && decision.kind !== "reject") throw new Refusal("wrong_decision");
-    if (decision.digest !== undefined && decision.digest !== ask.digest) {
-      throw new Refusal("digest_mismatch", { expected: ask.digest });
+    if (decision.digest !== undefined && decision.digest !== request.digest) {
+      throw new Refusal("digest_mismatch", { expected: request.digest });
     }
     if (decision.kind === "approve" && decision.kwargs !== undefined && !form.editable)
       throw new Refusal("not_editable");

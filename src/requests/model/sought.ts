@@ -21,24 +21,24 @@ export function soughtWords(query: string): string[] {
  *
  * @param called how people are called, by id
  */
-export function isSought(ask: Request, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
-  const shown = folded(textsOf(ask, called).join("\n"));
+export function isSought(request: Request, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
+  const shown = folded(textsOf(request, called).join("\n"));
   return words.every((word) => shown.includes(word));
 }
 
-function textsOf(ask: Request, called: ReadonlyMap<string, string>): string[] {
-  const { form, outcome } = ask;
-  const chosen = optionsOf(ask).find(({ name }) => name === outcome?.option);
-  const isOpenly = form.kind === "approval" && !isGuarded(ask);
+function textsOf(request: Request, called: ReadonlyMap<string, string>): string[] {
+  const { form, outcome } = request;
+  const chosen = optionsOf(request).find(({ name }) => name === outcome?.option);
+  const isOpenly = form.kind === "approval" && !isGuarded(request);
   const texts = [
-    ask.settledAt === null ? "" : new Date(ask.settledAt).toISOString().slice(0, 10),
-    askerName(ask),
+    request.settledAt === null ? "" : new Date(request.settledAt).toISOString().slice(0, 10),
+    askerName(request),
     outcome?.by ? nameOf(outcome.by, called) : "",
-    sentenceOf(ask),
-    form.kind === "approval" ? form.fn : ask.title,
+    sentenceOf(request),
+    form.kind === "approval" ? form.fn : request.title,
     isOpenly ? form.kwargs : "",
     isOpenly && outcome?.edited ? (outcome.kwargs ?? "") : "",
-    ask.words,
+    request.words,
     chosen?.title ?? outcome?.option ?? "",
     outcome?.comment ?? "",
     outcome?.text ?? "",

@@ -48,36 +48,37 @@ const ON_SILENCE = {
 } as const;
 
 /** Renders an ask for people (spec/a2h 10; spec/security 4). */
-export function viewOf(ask: Request): AskView {
-  const { form } = ask;
-  const own = ownTaskOf(ask);
-  const run = own ? `${own.repo} / ${own.id}` : ask.wire["run_id"];
+export function viewOf(request: Request): AskView {
+  const { form } = request;
+  const own = ownTaskOf(request);
+  const run = own ? `${own.repo} / ${own.id}` : request.wire["run_id"];
   const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
   return {
-    askId: ask.id,
-    agent: askerName(ask),
+    askId: request.id,
+    agent: askerName(request),
     run: typeof run === "string" ? printable(run) : null,
     kind: form.kind,
-    title: shownTitle(ask),
+    title: shownTitle(request),
     fn: form.kind === "approval" ? printableExactly(form.fn) : null,
     argumentsText: kwargs === null ? null : printableLinesExactly(indented(kwargs)).join("\n"),
     ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
     argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
     argumentNames: kwargs === null ? [] : namesIn(kwargs).map(printableExactly),
-    digest: ask.digest,
-    words: shownText(ask.words),
-    options: offeredBy(ask).map(shownOption),
+    digest: request.digest,
+    words: shownText(request.words),
+    options: offeredBy(request).map(shownOption),
     schema: form.kind === "value" ? form.schema : null,
     shape: form.kind === "value" && form.schema ? shownShape(shapeOf(form.schema)) : null,
-    expiresAt: ask.expiresAt >= NO_DEADLINE ? null : ask.expiresAt,
-    onSilence: silenceOf(ask),
+    expiresAt: request.expiresAt >= NO_DEADLINE ? null : request.expiresAt,
+    onSilence: silenceOf(request),
   };
 }
 
-function silenceOf(ask: Request): string {
-  const about = taskAskOf(ask)?.about;
-  if (ask.expiresAt >= NO_DEADLINE) return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
-  return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[ask.form.kind];
+function silenceOf(request: Request): string {
+  const about = taskAskOf(request)?.about;
+  if (request.expiresAt >= NO_DEADLINE)
+    return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
+  return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[request.form.kind];
 }
 
 /** Returns whether the arguments hold a secret: they are never altered, and shown on our own pages alone. */
@@ -101,9 +102,9 @@ export function maskedArgument({ wire }: Pick<Request, "wire">, name: string): s
 }
 
 /** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
-export function viewOutside(ask: Request): AskView {
-  const { exact, ...view } = viewOf(ask);
-  if (!isGuarded(ask)) return { ...view, ...(exact && { exact }) };
+export function viewOutside(request: Request): AskView {
+  const { exact, ...view } = viewOf(request);
+  if (!isGuarded(request)) return { ...view, ...(exact && { exact }) };
   return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
 }
 
@@ -111,8 +112,8 @@ export function viewOutside(ask: Request): AskView {
  * Renders a request for a message that people read: no words of the agent in it can pass for a code or an address of
  * this server. The call to approve stays as it is.
  */
-export function viewInMessage(ask: Request, publicUrl: string): AskView {
-  const view = viewOutside(ask);
+export function viewInMessage(request: Request, publicUrl: string): AskView {
+  const view = viewOutside(request);
   const own = (text: string) => withoutForgery(text, publicUrl);
   return {
     ...view,
@@ -140,9 +141,9 @@ export function optionsOf({ form }: Pick<Request, "form">): readonly ResponseOpt
 }
 
 /** Returns what one press answers with: the options, or where a value is asked for, what its schema offers. */
-export function offeredBy(ask: Pick<Request, "form">): readonly ResponseOption[] {
-  const { form } = ask;
-  if (form.kind !== "value" || form.schema === null) return optionsOf(ask);
+export function offeredBy(request: Pick<Request, "form">): readonly ResponseOption[] {
+  const { form } = request;
+  if (form.kind !== "value" || form.schema === null) return optionsOf(request);
   const shape = shapeOf(form.schema);
   if (shape.is === "choice") return shape.offers.map(({ label }) => ({ name: label, interactive: false }));
   if (shape.is !== "decision") return [];
@@ -169,8 +170,8 @@ function shownShape(shape: Shape): Shape {
 }
 
 /** Returns the requester's name for people: the coding agent itself, and not the attempt whose key it uses. */
-export function askerName(ask: Pick<Request, "asker" | "wire">): string {
-  return printable(ownTaskOf(ask)?.agent ?? agentName(ask.asker));
+export function askerName(request: Pick<Request, "asker" | "wire">): string {
+  return printable(ownTaskOf(request)?.agent ?? agentName(request.asker));
 }
 
 /**

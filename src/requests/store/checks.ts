@@ -109,7 +109,7 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
     );
     for (const { ask_id } of rows) {
       await yieldToEventLoop();
-      const ask = (await findRequest(on, ask_id))?.ask;
+      const ask = (await findRequest(on, ask_id))?.request;
       if (ask && !(await isRightlyEnded(on, ask))) found.push(ask_id);
       after = ask_id;
     }

@@ -31,7 +31,7 @@ export interface RequestRow {
 
 /** An addressed ask and the store's clock, read by one statement. */
 export interface RequestAt {
-  ask: Request;
+  request: Request;
   now: number;
 }
 
@@ -58,7 +58,7 @@ function toRequest(row: RequestRow): Request {
   };
 }
 
-const toRequestAt = (row: RequestRow): RequestAt => ({ ask: toRequest(row), now: row.now });
+const toRequestAt = (row: RequestRow): RequestAt => ({ request: toRequest(row), now: row.now });
 
 /** Reads rows as requests; others are served after each that is large, because a page of them may hold 50 MB. */
 export async function toRequestsAt(rows: readonly RequestRow[]): Promise<RequestAt[]> {
@@ -105,7 +105,7 @@ export async function insertRequestIfNew(
   for (const reader of readers) {
     await tx.all(sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${ask.id})`);
   }
-  return { ask: newlyStored(ask, row), now: row.created_at };
+  return { request: newlyStored(ask, row), now: row.created_at };
 }
 
 /** Returns a new ask as it is stored, without reading its arguments back. */

@@ -57,7 +57,7 @@ export function openRunner(deps: RunnerDeps): Runner {
     env: { ...pick(deps.env, ["PATH", "LANG"]), ...key },
     clock: deps.clock,
     onFailure: (text) =>
-      void deps.redact(text).then((words) => deps.log.warn({ said: words }, "a process of the answer-runner failed")),
+      void deps.redact(text).then((words) => deps.log.warn({ output: words }, "a process of the answer-runner failed")),
   });
   const places = openPlaces(MOST_BUSY, MOST_QUEUED);
   const closing = new Set<Promise<unknown>>();

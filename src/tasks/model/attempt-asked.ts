@@ -19,8 +19,8 @@ export function attemptIdOf(principal: string): string | null {
 }
 
 /** Returns the words of a request that the submitter of the task may see. */
-export function safeWordsOf(ask: Pick<Request, "title" | "words" | "wire">): { title: string; words: string } {
-  const { title, words } = ownTaskOf(ask)?.safe ?? ask;
+export function safeWordsOf(request: Pick<Request, "title" | "words" | "wire">): { title: string; words: string } {
+  const { title, words } = ownTaskOf(request)?.safe ?? request;
   return { title, words };
 }
 
@@ -67,7 +67,7 @@ export function answeredEvent(
   return { type: "answer", data: { ref: id, ...answer } };
 }
 
-/** Returns the answer to an ask that is over, or why there is none; null for a bare yes or no. */
+/** Returns the answer to an ask that is over, or the reason that it has no answer; null for a bare yes or no. */
 export function outcomeText({ form }: Pick<Request, "form">, outcome: Outcome): string | null {
   const { status, comment, option, text, value } = outcome;
   if (status === "expired") return NO_ONE;

@@ -208,7 +208,7 @@ for (const on of DATABASES) {
           warnings: [],
         };
         const id = await askForReviewIn(ctx, tx, task, { attempt, facts });
-        return (await findRequest(tx, id))?.ask.words ?? "";
+        return (await findRequest(tx, id))?.request.words ?? "";
       });
       assert.match(words, /- Number 1200: nobody has answered\nand 1181 before$/m);
       await runner.fail("shop", "asker");

@@ -73,9 +73,9 @@ for (const on of ONE_DATABASE) {
         assert.deepEqual(saidOf(refused), { status: 409, code: "NOT_GRANTABLE" });
       }
       assert.equal((await decide(world(), ana.shown, standing.id, approval)).status, 200);
-      assert.equal((await findRequest(ctx.db, standing.id))?.ask.outcome?.standing, true);
+      assert.equal((await findRequest(ctx.db, standing.id))?.request.outcome?.standing, true);
       assert.equal((await decide(world(), bo.shown, plain.id, { approved: true, digest: plain.digest })).status, 200);
-      assert.equal((await findRequest(ctx.db, plain.id))?.ask.outcome?.standing, undefined);
+      assert.equal((await findRequest(ctx.db, plain.id))?.request.outcome?.standing, undefined);
     });
 
     it("shows a call with every argument as it is hashed, and who else may answer without an address", async () => {
@@ -321,7 +321,7 @@ for (const on of ONE_DATABASE) {
         });
       await hear("event: changed\ndata: {}");
       const input = callWish({ audience: toPerson(ana.id), ref: fresh("call"), asker: `agent:${fresh("bot")}` });
-      const { ask: made } = await createRequest(world().server.ctx, input);
+      const { request: made } = await createRequest(world().server.ctx, input);
       await hear(made.id);
       heard = "";
       await decide(world(), ana.shown, made.id, { approved: false });

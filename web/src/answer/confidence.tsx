@@ -27,7 +27,7 @@ export function Confidence(props: { value: number | undefined; onChange: (value:
           );
         })}
       </div>
-      <p class={styles.said}>
+      <p class={styles.chosen}>
         <span>{value === undefined ? text.question.confidences[0] : text.question.confidences[value - 1]}</span>
         {value === undefined ? (
           <span>{text.question.confidences.at(-1)}</span>

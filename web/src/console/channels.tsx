@@ -114,7 +114,7 @@ function Trying({ channel, me }: { channel: ChannelState["channel"]; me: string 
       ) : (
         people.length > 0 && <p>{text.channels.nobody}</p>
       )}
-      <p role="status" data-state={test?.state} class={styles.verdict}>
+      <p role="status" data-state={test?.state} class={styles.result}>
         {test && text.channels.result(test)}
       </p>
     </Section>

@@ -119,7 +119,7 @@ function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolea
         <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
       </p>
       {says !== "" && (
-        <p class={isCode ? taskStyles.code : taskStyles.said} dir={isCode ? "ltr" : "auto"}>
+        <p class={isCode ? taskStyles.code : taskStyles.words} dir={isCode ? "ltr" : "auto"}>
           {says}
         </p>
       )}

@@ -184,7 +184,7 @@ export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews
                   <div key={at}>
                     <p>{text.page.reviewed(review.by, review.verdict)}</p>
                     {review.comment && (
-                      <p class={taskStyles.said} dir="auto">
+                      <p class={taskStyles.words} dir="auto">
                         {review.comment}
                       </p>
                     )}
@@ -192,7 +192,7 @@ export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews
                       {review.comments?.map((comment, index) => (
                         <li key={index}>
                           <p class="small muted">{text.page.onLine(comment.path, comment.line)}</p>
-                          <p class={taskStyles.said} dir="auto">
+                          <p class={taskStyles.words} dir="auto">
                             {comment.text}
                           </p>
                         </li>

@@ -100,7 +100,7 @@ export function TaskReview({ of }: { of: Reviewed }) {
 function DecisionButtons({ onChoose }: { onChoose: (decision: ReviewDecision) => void }) {
   useKeys(Object.fromEntries(DECISIONS.map(({ decision, key }) => [key, () => onChoose(decision)])));
   return (
-    <div class={taskStyles.verdicts}>
+    <div class={taskStyles.decisions}>
       {DECISIONS.map(({ decision, key, kind }) => (
         <button key={decision} type="button" class={kind} aria-keyshortcuts={key} onClick={() => onChoose(decision)}>
           {text.review[decision]}

@@ -153,7 +153,7 @@ function Messages({ talk }: { talk: OwnConversation }) {
   const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
   const all = [...own, ...asked].sort((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
   return (
-    <ol class={talkStyles.said} aria-label={words.log}>
+    <ol class={talkStyles.messages} aria-label={words.log}>
       {all.map(({ id, one, ask }) =>
         one ? (
           <li key={id} class={talkStyles.mine}>
