@@ -65,7 +65,8 @@ function readDeclarations() {
     const source = ts.createSourceFile(file, readFileSync(join(ROOT, file), "utf8"), ts.ScriptTarget.Latest, true);
     const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line;
     const visit = (node) => {
-      if (ts.isFunctionLike(node) && "body" in node && node.body) {
+      // As in lint, the SQL of a migration is no code.
+      if (ts.isFunctionLike(node) && "body" in node && node.body && !file.includes("/migrations/")) {
         const count = node.getText().split("\n").filter(isCode).length;
         if (count > LONGEST_FUNCTION) long.push(`${file}:${lineOf(node.getStart()) + 1} ${count} lines`);
       }
