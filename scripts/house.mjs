@@ -3,7 +3,7 @@
  * the whole what is to stay at none: imports against the order of subjects, circles, long functions, names of types that
  * stand for several.
  *
- * `npm run house` prints the table that stands in ARCHITECTURE.md; `-- --list` names each offender, too.
+ * `npm run house` prints the tables; `-- --list` names each offender, too.
  */
 import { cruise } from "dependency-cruiser";
 import { globSync, readFileSync } from "node:fs";

@@ -15,7 +15,6 @@ import type { Queryable } from "../core/store/db.ts";
 import { insertDelivery, insertInboundIfNew, type Delivery } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity, findHumanByNumber, listIdentities } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
-import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
 import { isAddressLost } from "../requests/address-of-delivery.ts";
 import { converse, talkingOf } from "./converse.ts";
 import { decideIn, judged, noteRefusedAnswer } from "../requests/decide.ts";
@@ -394,6 +393,5 @@ async function tellLater(
       });
       if (planned) break;
     }
-    tx.wake(DELIVERIES_TOPIC);
   });
 }

@@ -5,10 +5,18 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+/** The pause between two steps, of one loop. */
+export interface Pause extends Disposable {
+  /** Resolves after `ms`, when the loop is stopped, or earlier where there may be work. */
+  next(ms: number): Promise<void>;
+}
+
 interface LoopOptions {
   clock: Clock;
   /** The pause after a step that found nothing, in milliseconds. A step that found work is followed by the next at once. */
   idleMs: number;
+  /** Opens a pause that may end early; without it the pause takes its whole time. */
+  openPause?: (stopping: AbortSignal) => Pause;
   /** Called for every step that threw; the loop pauses and goes on. */
   onError: (error: unknown) => void;
 }
@@ -24,6 +32,8 @@ export function startLoop(step: (signal: AbortSignal) => Promise<boolean>, optio
   const ended = run();
 
   async function run(): Promise<void> {
+    // Open before the first step, so that what comes during a step ends the pause after it.
+    using pause = options.openPause?.(stopping.signal);
     while (!stopping.signal.aborted) {
       let foundWork = false;
       try {
@@ -31,7 +41,8 @@ export function startLoop(step: (signal: AbortSignal) => Promise<boolean>, optio
       } catch (error) {
         if (!stopping.signal.aborted) options.onError(error);
       }
-      if (!foundWork) await options.clock.sleep(options.idleMs, stopping.signal);
+      if (foundWork) continue;
+      await (pause ? pause.next(options.idleMs) : options.clock.sleep(options.idleMs, stopping.signal));
     }
   }
 

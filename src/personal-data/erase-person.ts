@@ -29,10 +29,10 @@ export interface Erasure {
 /** Columns that hold sentences of this server, in which it calls people by their names. */
 const OUR_SENTENCES: ReadonlySet<string> = new Set([
   "deliveries.words",
-  "aa_events.data_json",
-  "aa_board.data_json",
-  "aa_tasks.feedback_json",
-  "aa_tasks.error",
+  "task_events.data_json",
+  "task_board_events.data_json",
+  "tasks.feedback_json",
+  "tasks.error",
   "answers.error",
   "job_events.body",
   "webhook_events.body",
@@ -41,7 +41,7 @@ const OUR_SENTENCES: ReadonlySet<string> = new Set([
 ]);
 /** Columns that say where something is sent. */
 const TARGETS: ReadonlySet<string> = new Set([
-  "addressed_asks.audience",
+  "requests.audience",
   "deliveries.target",
   "deliveries.long_target",
   "conversations.target",
@@ -164,7 +164,7 @@ async function eraseTraces(tx: Tx, known: Identifiers): Promise<Pick<Erasure, "r
         await updateRow(tx, { table, key, values });
         rows[table.name] = (rows[table.name] ?? 0) + 1;
       }
-      if (table.name === "addressed_asks" && namesInArguments(row, erase)) argumentsKept.push(String(row["ask_id"]));
+      if (table.name === "requests" && namesInArguments(row, erase)) argumentsKept.push(String(row["ask_id"]));
     }
   }
   return { rows, argumentsKept };
@@ -187,7 +187,7 @@ function erasedValues(table: Table, row: Row, erase: Erase): Row {
 
 function erasedText(place: string, value: string, { row, erase }: { row: Row; erase: Erase }): string {
   const change = (text: string) => erase(text, OUR_SENTENCES.has(place));
-  const isDigested = place.startsWith("addressed_asks.") && row["digest"] !== null;
+  const isDigested = place.startsWith("requests.") && row["digest"] !== null;
   const text = isDigested ? besideArguments(value, change) : change(value);
   return TARGETS.has(place) && text !== value ? withoutErased(text) : text;
 }

@@ -21,8 +21,8 @@ const OF_A_PERSON: ReadonlySet<string> = new Set([
 const CREDENTIAL = /hash|^credential$|secret|sealed|^keys$|fingerprint|^network$/;
 /** The tables that name nobody and hold the person's questions and words, and the columns that lead to them. */
 const FOLLOWED: readonly { from: string; by: string; to: string; column: string }[] = [
-  { from: "addressees", by: "ask_id", to: "addressed_asks", column: "ask_id" },
-  { from: "decisions", by: "ask_id", to: "addressed_asks", column: "ask_id" },
+  { from: "request_recipients", by: "ask_id", to: "requests", column: "ask_id" },
+  { from: "decisions", by: "ask_id", to: "requests", column: "ask_id" },
   { from: "responses", by: "ask_id", to: "questions", column: "ask_id" },
   { from: "answers", by: "ask_id", to: "asks", column: "ask_id" },
   { from: "conversations", by: "number", to: "conversation_messages", column: "conversation" },

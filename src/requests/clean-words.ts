@@ -2,7 +2,6 @@ import type { Identity } from "../access/model/identity.ts";
 import type { Context } from "../context.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
-import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { yieldAfterLarge } from "../lib/event-loop.ts";
 import { aboutAsk } from "./create-request.ts";
@@ -168,7 +167,6 @@ async function renew(
     const input = { id, ...hashes, askId, kind: "remind", channel, target, person, step, inMs: 0 } as const;
     if (await insertDelivery(tx, input)) break;
   }
-  tx.wake(DELIVERIES_TOPIC);
 }
 
 function* stringsIn(value: unknown): Generator<string> {

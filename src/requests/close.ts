@@ -5,7 +5,7 @@ import { endRequest } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { closeDeliveries } from "./store/deliveries.ts";
-import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk } from "./create-request.ts";
 
 /** How an ask ended and when, who ended it, and what the record calls that. */
@@ -43,6 +43,5 @@ export async function closeRequestIn(
   });
   tx.wake(askTopic(request.id));
   tx.wake(INBOX_TOPIC);
-  tx.wake(DELIVERIES_TOPIC);
   return over;
 }

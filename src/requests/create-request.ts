@@ -10,7 +10,7 @@ import type { Tx } from "../core/store/db.ts";
 import { findHuman, type Human } from "../access/store/humans.ts";
 import { insertDelivery, type NewDelivery } from "./store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
-import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
 import { tellDevices } from "./tell-devices.ts";
 
@@ -138,7 +138,6 @@ export async function notifyRecipientsIn(
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
   await noteCreated(tx, request);
   tx.wake(INBOX_TOPIC);
-  tx.wake(DELIVERIES_TOPIC);
 }
 
 /** The record says that somebody asked, and for which call. */

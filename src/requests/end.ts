@@ -6,7 +6,7 @@ import { insertReaders, lockRequest, updateRequest, type RequestAt } from "./sto
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
-import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk, planDeliveries } from "./create-request.ts";
 import { closeRequestIn, type RequestEnd } from "./close.ts";
 import { tellDevices } from "./tell-devices.ts";
@@ -117,7 +117,6 @@ export async function escalateRequest(
     await updateRequest(tx, { ...request, audience, wire: { ...request.wire, escalations: escalations + 1 } });
     await appendAudit(tx, { actor: by, ...aboutAsk(request, "escalated") });
     tx.wake(INBOX_TOPIC);
-    tx.wake(DELIVERIES_TOPIC);
     return { ...request, audience };
   });
   if (result instanceof Refusal) throw result;

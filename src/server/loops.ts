@@ -17,6 +17,7 @@ import type { RelayCounters } from "../protocols/ops/relay-metrics.ts";
 import { receiverOf } from "../protocols/hooks/hooks.ts";
 import type { OpenedDelivery } from "./channels.ts";
 import { sealRecord } from "../core/seal-record.ts";
+import { DELIVERIES_TOPIC, WEBHOOKS_TOPIC, watch } from "../core/store/wake.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../notices/webhook-endpoints.ts";
 
 /** How often deadlines are looked at: an ask is settled well within a second of its own. */
@@ -33,6 +34,8 @@ const PROBE_EVERY_MS = 5000;
 const SEAL_EVERY_MS = 500;
 const SWEEP_EVERY_MS = 60_000;
 
+type Step = (signal: AbortSignal) => Promise<boolean>;
+
 /** Starts what happens without a request, until each loop is stopped. */
 export function startLoops(
   door: DoorContext,
@@ -41,8 +44,14 @@ export function startLoops(
 ): Loop[] {
   const { ctx, readLimits } = door;
   const { clock } = ctx;
-  const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
-    startLoop(step, { clock, idleMs, onError: loopErrors(ctx, name) });
+  /** A loop with a topic goes on at once when the topic is woken; the pause is for wake-ups that were lost. */
+  const loop = (name: string, idleMs: number, step: Step, topic?: string): Loop =>
+    startLoop(step, {
+      clock,
+      idleMs,
+      onError: loopErrors(ctx, name),
+      ...(topic !== undefined && { openPause: (stopping) => watch(ctx, [topic], [stopping]) }),
+    });
   // A channel that listens does so until it is stopped; one that fails listens again after a while.
   const listening = [...channels.values()].flatMap(({ name, inbound }) => {
     if (!inbound?.listen) return [];
@@ -59,10 +68,10 @@ export function startLoops(
   };
   return [
     ...listening,
-    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal)),
+    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal), WEBHOOKS_TOPIC),
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
-    loop("deliver", DELIVER_EVERY_MS, deliver.step),
+    loop("deliver", DELIVER_EVERY_MS, deliver.step, DELIVERIES_TOPIC),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createECDH, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
+import { RENAMED_TABLES } from "../../src/core/store/migrations/0033-table-names.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { endSessions } from "../../src/access/end-sessions.ts";
@@ -176,6 +177,7 @@ for (const on of DATABASES) {
         await tx.all(raw("DROP INDEX push_subscriptions_of_credential"));
         await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
         await tx.all(raw("DROP TABLE policy_servers"));
+        for (const [before, now] of RENAMED_TABLES) await tx.all(raw(`ALTER TABLE ${now} RENAME TO ${before}`));
         await tx.all(raw("DELETE FROM migrations WHERE number >= 31"));
       });
       await world.restart();

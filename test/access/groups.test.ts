@@ -14,7 +14,7 @@ import { OPERATOR } from "../support/identities.ts";
 import { tool } from "../support/mcp.ts";
 import { newFolder, parley } from "../support/program.ts";
 import { gist, openRelayScene, type RelayScene } from "../support/relay.ts";
-import { DATABASES } from "../support/world.ts";
+import { DATABASES, onOneDatabase } from "../support/world.ts";
 
 /** Nobody listens there: what people say comes back by itself. */
 const DESK = { url: "http://127.0.0.1:9/desk", secret: `whsec_${"A".repeat(32)}`, humans: ["finance"] };
@@ -23,6 +23,7 @@ const A2H = "/a2h/v1alpha1";
 
 for (const on of DATABASES) {
   describe(`groups of people on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     let scene: RelayScene;
     let ana: Decider & { name: string };
     let bo: typeof ana;
@@ -76,7 +77,7 @@ for (const on of DATABASES) {
       assert.deepEqual([one?.actor, one?.data], [{ kind: "human", id: ana.id }, { group: "finance" }]);
     });
 
-    it("fill as many places as they have people, where several must agree", async () => {
+    itOnOne("fill as many places as they have people, where several must agree", async () => {
       const two = { quorum: { min: 2, of: [{ channel_id: "finance" }, { channel_id: "three" }] } };
       const body = callBody({ channel: two });
       assert.equal((await post("/function_calls", body)).status, 200);
@@ -86,7 +87,7 @@ for (const on of DATABASES) {
       assert.equal((await get(`/function_calls/${body.call_id}`)).status.approved, true);
     });
 
-    it("are who a key's requests ask that name nobody", async () => {
+    itOnOne("are who a key's requests ask that name nobody", async () => {
       const { text } = await createKey(scene.world.server.ctx, {
         name: fresh("bot"),
         scope: "agent",
@@ -99,7 +100,7 @@ for (const on of DATABASES) {
       await ana.decides({ text: "Tuesday" });
     });
 
-    it("are who a target of the operator's own speaks for, each of them and nobody else", async () => {
+    itOnOne("are who a target of the operator's own speaks for, each of them and nobody else", async () => {
       const { world } = scene;
       const body = callBody({ channel: { webhook: { name: "desk" } } });
       const { status, body: made } = await post("/function_calls", body);
@@ -125,13 +126,13 @@ for (const on of DATABASES) {
       assert.deepEqual([now.approved, now.user_info.id], [false, bo.number]);
     });
 
-    it("speak for nobody at a target where nobody of them is left", async () => {
+    itOnOne("speak for nobody at a target where nobody of them is left", async () => {
       const { status, body } = await post("/function_calls", callBody({ channel: { webhook: { name: "nobody" } } }));
       assert.equal(status, 403);
       assert.equal(body.error.code, "recipient_not_allowed");
     });
 
-    it("are named by to of the tools, which list them", async () => {
+    itOnOne("are named by to of the tools, which list them", async () => {
       const { structuredContent: listed } = await tool(scene.world, "list_humans", {});
       assert.deepEqual(listed.groups, [
         { name: "finance", humans: [ana.number, bo.number] },
@@ -147,7 +148,7 @@ for (const on of DATABASES) {
       assert.deepEqual([said.response, said.responder], ["Tuesday", { id: bo.number, name: bo.name }]);
     });
 
-    it("are named by what executors ask, and answered by one of them", async () => {
+    itOnOne("are named by what executors ask, and answered by one of them", async () => {
       for (const meta of [{ to: "finance" }, { audience: "finance" }]) {
         const one = await scene.ask({ prompt: fresh("Which currency?"), meta });
         await scene.withPeople(one);
@@ -165,7 +166,7 @@ for (const on of DATABASES) {
       assert.ok(error.details.allowed.includes("finance"));
     });
 
-    it("are named by rules, and so many of them must approve as the rule says", async () => {
+    itOnOne("are named by rules, and so many of them must approve as the rule says", async () => {
       await scene.policy(
         "version: 7\ndefaults: { read: ESCALATE }\nrules:\n" +
           "  - { when: { action: one }, decision: ESCALATE, to: finance }\n" +
@@ -186,7 +187,7 @@ for (const on of DATABASES) {
       assert.equal((await scene.answerTo(two)).status, "ANSWERED");
     });
 
-    it("are refused as an unknown person is, where nobody of them can be asked", async () => {
+    itOnOne("are refused as an unknown person is, where nobody of them can be asked", async () => {
       for (const channel of ["away", "nosuch"]) {
         const reply = await post("/function_calls", callBody({ channel: { channel_id: channel } }));
         assert.deepEqual([reply.status, reply.body.error.code], [422, "unknown_channel"], channel);
@@ -196,7 +197,7 @@ for (const on of DATABASES) {
         const one = await scene.ask({ prompt: fresh("Which currency?"), meta: { to: channel } });
         const id = await scene.withPeople(one);
         const [row] = await scene.world.server.ctx.db.all<{ words: string; audience: string }>(
-          sql`SELECT words, audience FROM addressed_asks WHERE ask_id = ${id}`,
+          sql`SELECT words, audience FROM requests WHERE ask_id = ${id}`,
         );
         assert.match(row?.words ?? "", new RegExp(`Nobody here is called ${channel}, so everybody who sees all`));
         assert.deepEqual(JSON.parse(row?.audience ?? ""), { is: "leaf", target: { via: "inbox" } });
@@ -211,7 +212,7 @@ for (const on of DATABASES) {
       assert.equal((await post("/human_contacts", body)).status, 200);
       const audience = async () => {
         const [row] = await scene.world.server.ctx.db.all<{ audience: string }>(
-          sql`SELECT audience FROM addressed_asks WHERE ref = ${`contact:${body.call_id}`}`,
+          sql`SELECT audience FROM requests WHERE ref = ${`contact:${body.call_id}`}`,
         );
         return row?.audience ?? "";
       };

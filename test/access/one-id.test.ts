@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pino } from "pino";
+import { RENAMED_TABLES } from "../../src/core/store/migrations/0033-table-names.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { policyInput } from "../../src/policy/model/policy.ts";
 import { startServer } from "../../src/server/server.ts";
@@ -191,6 +192,7 @@ async function callAsBefore(world: World): Promise<void> {
     await tx.all(raw("ALTER TABLE deliveries DROP COLUMN exposed_at"));
     await tx.all(raw("DROP INDEX push_subscriptions_of_credential"));
     await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
+    for (const [before, now] of RENAMED_TABLES) await tx.all(raw(`ALTER TABLE ${now} RENAME TO ${before}`));
     await tx.all(raw("DELETE FROM migrations WHERE number >= 27"));
     if (tx.dialect === "postgres") await tx.all(raw("SET LOCAL session_replication_role = origin"));
   });

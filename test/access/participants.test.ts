@@ -4,12 +4,13 @@ import { sweep } from "../../src/server/loops/sweep.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { DAY, IN_PUBLIC, LABELS, ROOMY, fresh, from, sharedWorld } from "../support/contract.ts";
 import { alreadyAnswered, answer, answersOf, byFingerprint, byToken, saidOf, tokenIn } from "../support/identities.ts";
-import { DATABASES, openWorld } from "../support/world.ts";
+import { DATABASES, openWorld, onOneDatabase } from "../support/world.ts";
 
 const TOKEN = /^pt1\.p_[0-9A-Za-z]{22}\.[\w-]{43}$/;
 
 for (const on of DATABASES) {
   describe(`participants on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     const world = sharedWorld({ on, env: ROOMY });
     const ask = async (more: object = {}) =>
       (
@@ -18,7 +19,7 @@ for (const on of DATABASES) {
           .ask({ options: LABELS, min_responses: 50, ...more })
       ).id;
 
-    it("are not made by reading", async () => {
+    itOnOne("are not made by reading", async () => {
       const id = await ask();
       const mallory = byFingerprint(fresh("mallory"));
       for (const path of [
@@ -36,7 +37,7 @@ for (const on of DATABASES) {
       assert.equal(body.can_answer, true);
     });
 
-    it("are handed a credential with whatever they change first, and none when they have one", async () => {
+    itOnOne("are handed a credential with whatever they change first, and none when they have one", async () => {
       const id = await ask();
       const writes: [method: string, path: string, body: unknown][] = [
         ["POST", "/human/responses", { question_id: id, selected_option: 0 }],
@@ -64,7 +65,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("are handed none with a refusal", async () => {
+    itOnOne("are handed none with a refusal", async () => {
       const id = await ask();
       for (const [path, body] of [
         ["/human/responses", { question_id: id, selected_option: 9 }],
@@ -80,7 +81,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("are known by cookie, by header, or by a fingerprint and nothing else", async () => {
+    itOnOne("are known by cookie, by header, or by a fingerprint and nothing else", async () => {
       const bo = fresh("bo");
       const token = tokenIn(await answer(world(), await ask(), byFingerprint(bo)));
       const id = await ask();
@@ -97,7 +98,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("cannot be taken over by their fingerprint once they have shown their credential", async () => {
+    itOnOne("cannot be taken over by their fingerprint once they have shown their credential", async () => {
       for (const show of ["GET", "POST"]) {
         const bo = fresh("bo");
         const id = await ask();
@@ -122,7 +123,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("are who their credential says, whatever fingerprint stands beside it", async () => {
+    itOnOne("are who their credential says, whatever fingerprint stands beside it", async () => {
       const [bo, cy] = [fresh("bo"), fresh("cy")];
       const id = await ask();
       const token = tokenIn(await answer(world(), id, byFingerprint(bo)));
@@ -132,7 +133,7 @@ for (const on of DATABASES) {
       assert.equal(await answersOf(world(), byFingerprint(cy)), 0);
     });
 
-    it("are nobody by a credential that is not genuine", async () => {
+    itOnOne("are nobody by a credential that is not genuine", async () => {
       const bo = fresh("bo");
       const first = await answer(world(), await ask(), byFingerprint(bo));
       const token = tokenIn(first);
@@ -154,7 +155,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("are one on this computer while they show nothing, and new each time from elsewhere", async () => {
+    itOnOne("are one on this computer while they show nothing, and new each time from elsewhere", async () => {
       const id = await ask();
       const [one, again] = [await answer(world(), id, {}), await answer(world(), id, {})];
       assert.deepEqual([one.status, saidOf(again)], [201, alreadyAnswered]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { OPERATOR } from "../support/identities.ts";
-import { DATABASES, openWorld, type Reply, type World } from "../support/world.ts";
+import { ONE_DATABASE, openWorld, type Reply, type World } from "../support/world.ts";
 
 /** The cookie a browser would send back. */
 const cookieIn = (reply: Reply) => reply.headers.get("set-cookie")?.split(";")[0] ?? assert.fail("no cookie was set");
@@ -13,7 +13,7 @@ async function signIn(world: World, headers: Record<string, string> = {}): Promi
   return world.call("POST", "/session", { body: { code: await codeFor(world) }, headers });
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`sessions on ${on}`, () => {
     it("begin with a code from a link, and end when signed out", async () => {
       await using world = await openWorld({ on });

@@ -117,7 +117,7 @@ describe("a real agent that is killed, or sent back to its work", () => {
       assert.match(site.git("shop", "log", "-1", "--format=%B", two.commit), /\nAA-Task: changes\nAA-Attempt: 2\n/);
       const told = JSON.stringify(site.model.latest());
       assert.match(told, /Two, please\./);
-      const rows = site.query(`SELECT session_id FROM aa_attempts WHERE id = '${id}'`);
+      const rows = site.query(`SELECT session_id FROM task_attempts WHERE id = '${id}'`);
       assert.deepEqual(rows.length, 2);
       assert.equal(rows[0]?.["session_id"], rows[1]?.["session_id"]);
     },

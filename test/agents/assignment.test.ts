@@ -115,7 +115,7 @@ describe("work that is given to the real Claude Code", () => {
   };
   const told = async (id: string): Promise<string> => {
     const rows = await world.server.ctx.db.all<{ type: string; data_json: string }>(
-      sql`SELECT type, data_json FROM aa_events WHERE id = ${id} ORDER BY seq`,
+      sql`SELECT type, data_json FROM task_events WHERE id = ${id} ORDER BY seq`,
     );
     return rows.map(({ type, data_json }) => `${type} ${data_json.slice(0, 500)}`).join("\n");
   };

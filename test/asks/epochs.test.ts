@@ -27,7 +27,7 @@ for (const on of DATABASES) {
     const inboxCount = async (jobId: string) =>
       (
         await scene().world.server.ctx.db.all(
-          sql`SELECT p.ask_id FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.job_id = ${jobId}`,
+          sql`SELECT p.ask_id FROM requests p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.job_id = ${jobId}`,
         )
       ).length;
     const begin = async (wish: Record<string, unknown>) => {

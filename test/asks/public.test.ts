@@ -17,7 +17,7 @@ import {
   sharedRelay,
   type RelayScene,
 } from "../support/relay.ts";
-import { DATABASES, type Person, type Reply } from "../support/world.ts";
+import { DATABASES, type Person, type Reply, onOneDatabase } from "../support/world.ts";
 
 const DIR = mkdtempSync(join(tmpdir(), "parley-public-"));
 after(() => rmSync(DIR, { recursive: true, force: true }));
@@ -75,6 +75,7 @@ async function assertSound({ world }: RelayScene): Promise<void> {
 
 for (const on of DATABASES) {
   describe(`what executors ask the public on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     const scene = sharedRelay(on, { env: PUBLIC });
     const stranger = () => scene().world.person(fresh("stranger"));
 
@@ -129,7 +130,7 @@ for (const on of DATABASES) {
       assert.ok(replies.every(({ status }) => status === 201 || status === 410));
     });
 
-    it("is a choice where it has options, or where its schema lists few values", async () => {
+    itOnOne("is a choice where it has options, or where its schema lists few values", async () => {
       const { answerTo } = scene();
       const bo = stranger();
       const choice = await asked(scene(), {
@@ -154,7 +155,7 @@ for (const on of DATABASES) {
       assert.deepEqual((await answerTo(listed)).answer_json, 19);
     });
 
-    it("takes what fits its schema and tells what does not, without ending", async () => {
+    itOnOne("takes what fits its schema and tells what does not, without ending", async () => {
       const { answerTo } = scene();
       const bo = stranger();
       const schema = { type: "integer", minimum: 1 };
@@ -176,7 +177,7 @@ for (const on of DATABASES) {
       assert.deepEqual((await answerTo(one)).answer_json, 12);
     });
 
-    it("takes no secret from anybody, and keeps none", async () => {
+    itOnOne("takes no secret from anybody, and keeps none", async () => {
       const { world } = scene();
       const one = await asked(scene());
       const bo = stranger();
@@ -192,41 +193,44 @@ for (const on of DATABASES) {
       assert.equal((await bo.answer(one.question, "It is in the vault")).status, 201);
     });
 
-    it("is never consent: what is a decision is refused, and so is what the crowd could not be asked", async () => {
-      const { ana, world } = scene();
-      const { db } = world.server.ctx;
-      const long = "x".repeat(201);
-      const eleven = Array.from({ length: 11 }, (_, i) => `Option ${i}`);
-      for (const [more, details] of [
-        [
-          { ask_type: "APPROVAL", meta: { action: "deploy" } },
-          { field: "meta.audience", constraint: "enum", allowed: ["team"] },
-        ],
-        [
-          { ask_type: "POLICY_DECISION", meta: { action: "deploy" } },
-          { field: "meta.audience", constraint: "enum", allowed: ["team"] },
-        ],
-        [{ prompt: "x".repeat(2001) }, { field: "prompt", constraint: "length", min: 1, max: 2000 }],
-        [
-          { ask_type: "CHOICE", meta: { options: eleven } },
-          { field: "meta.options", constraint: "length", min: 2, max: 10 },
-        ],
-        [
-          { ask_type: "CHOICE", meta: { options: ["a", long] } },
-          { field: "meta.options[1]", constraint: "length", min: 1, max: 200 },
-        ],
-      ] as const) {
-        const body = newAsk({
-          ask_id: fresh("refused"),
-          ...more,
-          meta: { ...FOR_ALL, ...("meta" in more && more.meta) },
-        });
-        assertRelayError(await ana.post("/asks", body), 400, invalid(details));
-        assert.deepEqual(await db.all(sql`SELECT ask_id FROM asks WHERE ask_id = ${String(body["ask_id"])}`), []);
-      }
-    });
+    itOnOne(
+      "is never consent: what is a decision is refused, and so is what the crowd could not be asked",
+      async () => {
+        const { ana, world } = scene();
+        const { db } = world.server.ctx;
+        const long = "x".repeat(201);
+        const eleven = Array.from({ length: 11 }, (_, i) => `Option ${i}`);
+        for (const [more, details] of [
+          [
+            { ask_type: "APPROVAL", meta: { action: "deploy" } },
+            { field: "meta.audience", constraint: "enum", allowed: ["team"] },
+          ],
+          [
+            { ask_type: "POLICY_DECISION", meta: { action: "deploy" } },
+            { field: "meta.audience", constraint: "enum", allowed: ["team"] },
+          ],
+          [{ prompt: "x".repeat(2001) }, { field: "prompt", constraint: "length", min: 1, max: 2000 }],
+          [
+            { ask_type: "CHOICE", meta: { options: eleven } },
+            { field: "meta.options", constraint: "length", min: 2, max: 10 },
+          ],
+          [
+            { ask_type: "CHOICE", meta: { options: ["a", long] } },
+            { field: "meta.options[1]", constraint: "length", min: 1, max: 200 },
+          ],
+        ] as const) {
+          const body = newAsk({
+            ask_id: fresh("refused"),
+            ...more,
+            meta: { ...FOR_ALL, ...("meta" in more && more.meta) },
+          });
+          assertRelayError(await ana.post("/asks", body), 400, invalid(details));
+          assert.deepEqual(await db.all(sql`SELECT ask_id FROM asks WHERE ask_id = ${String(body["ask_id"])}`), []);
+        }
+      },
+    );
 
-    it("is with whom policy or the ask itself names, and then nobody else sees it", async () => {
+    itOnOne("is with whom policy or the ask itself names, and then nobody else sees it", async () => {
       const { ask, person, policy, withPeople, world } = scene();
       const dana = await person();
       await policy(
@@ -298,7 +302,7 @@ for (const on of DATABASES) {
       assert.equal((await answerTo(second, bo)).answer_text, "eu-west");
     });
 
-    it("is not answered by whoever asked", async () => {
+    itOnOne("is not answered by whoever asked", async () => {
       const one = await asked(scene());
       const { ana, world } = scene();
       const reply = await world.call("POST", "/human/responses", {
@@ -309,7 +313,7 @@ for (const on of DATABASES) {
       assert.equal((await ana.get(`/asks/${one.ask_id}`)).body.status, "PENDING");
     });
 
-    it("is in the record: what the public was shown, and that the crowd answered", async () => {
+    itOnOne("is in the record: what the public was shown, and that the crowd answered", async () => {
       const { admin, world } = scene();
       const one = await asked(scene());
       await stranger().answer(one.question, "EUR");

@@ -8,7 +8,7 @@ import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/open-link.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
-import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";
 
 const EMAIL = { channel: "email", target: { to: "ana@example.com", informed: false, settings: {} } } as const;
 const SLACK = { channel: "slack", target: { to: "U1", settings: {} } } as const;
@@ -47,7 +47,8 @@ const states = async ({ world }: Scene, askId: string) =>
 
 for (const on of DATABASES) {
   describe(`messages on ${on}`, () => {
-    it("walk a person's channels when one fails for good, or nobody answers in time", async () => {
+    const itOnOne = onOneDatabase(on);
+    itOnOne("walk a person's channels when one fails for good, or nobody answers in time", async () => {
       await using scene = await openScene(on);
       const { world, slack, email } = scene;
       const { ctx } = world.server;
@@ -65,6 +66,22 @@ for (const on of DATABASES) {
       await scene.settle(async () => (await states(scene, silent.id)).includes("email sent"));
       assert.equal(email.sent.at(-1)?.view.askId, silent.id);
       assert.deepEqual((await states(scene, silent.id)).sort(), ["email sent", "slack sent"]);
+    });
+
+    it("leave as soon as their request is there, and are closed as soon as it is over, while the clock stands", async () => {
+      await using scene = await openScene(on);
+      const { world, slack } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await until(async () => (await states(scene, ask.id)).includes("slack sent"));
+      await decideAsk(ctx, {
+        askId: ask.id,
+        responder: await responderOf(ctx.db, ana, "web"),
+        decision: { kind: "approve" },
+      });
+      await until(async () => (await states(scene, ask.id)).includes("slack closed"));
+      assert.equal(slack.sent.length, 1);
     });
 
     it("are tried six times, and then the next channel is", async () => {
@@ -111,7 +128,7 @@ for (const on of DATABASES) {
       assert.equal(email.sent.length, 0);
     });
 
-    it("remind on the newest channel, once", async () => {
+    itOnOne("remind on the newest channel, once", async () => {
       await using scene = await openScene(on);
       const { world, slack } = scene;
       const { ctx } = world.server;
@@ -133,7 +150,7 @@ for (const on of DATABASES) {
       ["of the arguments fit", { text: "x".repeat(20_000) }, undefined],
       ["fits beside the rest of the message", { text: "x" }, () => false],
     ] as const) {
-      it(`offer no approval where not all ${what}`, async () => {
+      itOnOne(`offer no approval where not all ${what}`, async () => {
         await using scene = await openScene(on);
         const { world, slack } = scene;
         Object.assign(slack, { showsWhole });
@@ -186,7 +203,7 @@ for (const on of DATABASES) {
       );
     });
 
-    it("are answered by mail only from their address, and approved only by mail that was verified", async () => {
+    itOnOne("are answered by mail only from their address, and approved only by mail that was verified", async () => {
       await using scene = await openScene(on);
       const { world, email } = scene;
       const { ctx } = world.server;
@@ -228,7 +245,8 @@ for (const on of DATABASES) {
   });
 
   describe(`a one-time link on ${on}`, () => {
-    it("shows without deciding, decides with the code of its message, and shows the outcome after", async () => {
+    const itOnOne = onOneDatabase(on);
+    itOnOne("shows without deciding, decides with the code of its message, and shows the outcome after", async () => {
       await using scene = await openScene(on);
       const { world, email } = scene;
       const { ctx } = world.server;

@@ -11,7 +11,7 @@ import { Refusal } from "../../src/refusals.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until } from "../support/addressed.ts";
 import { ONE_DATABASE, openWorld } from "../support/world.ts";
 
-const ROUNDS = 100;
+const ROUNDS = 20;
 const PUBLIC = "http://parley.test";
 
 for (const on of ONE_DATABASE) {

@@ -6,16 +6,12 @@ import { raceIn } from "../support/town-race.ts";
 
 /** The number of requests at once. Each is a race of its own, and all of them are in each other's way. */
 const AT_ONCE = 10;
-const BATCHES = 5;
 
 for (const on of ONE_DATABASE) {
   describe(`one approval at six people's real channels, on ${on}`, () => {
-    it(`has one outcome ${AT_ONCE * BATCHES} times, tells everybody else whose, and closes every message`, async () => {
+    it(`has one outcome ${AT_ONCE} times, tells everybody else whose, and closes every message`, async () => {
       await using town = await openTown(on);
-      const winners = new Set<string>();
-      for (let batch = 0; batch < BATCHES; batch += 1) {
-        for (const winner of await raceIn(town, AT_ONCE)) winners.add(winner);
-      }
+      const winners = new Set(await raceIn(town, AT_ONCE));
       assert.ok(winners.size > 1, `the same channel won every time: ${[...winners].join()}`);
     });
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { after, before, it } from "node:test";
 import { askMessage, closedMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, type Purpose } from "../../src/channels/slack/modal.ts";
 import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio/message.ts";
@@ -7,7 +7,7 @@ import type { Request, RequestForm, ResponseOption } from "../../src/requests/mo
 import { canonicalExact } from "../../src/lib/exact-json.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
-import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf } from "./mail.ts";
+import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf, type Sink } from "./mail.ts";
 import { faultIn, type Json } from "./slack-limits.ts";
 import { DELIVERY, PRESSED } from "./slack-scene.ts";
 
@@ -90,6 +90,10 @@ function asked(form: RequestForm, letter: string): Request {
   );
 }
 
+let sink: Sink;
+before(async () => (sink = await openSink()));
+after(() => sink[Symbol.asyncDispose]());
+
 for (const [what, letter] of Object.entries(LETTERS)) {
   const opening = letter.repeat(5000 / letter.length);
   for (const [name, form] of Object.entries(formsOf(letter))) {
@@ -129,7 +133,6 @@ for (const [what, letter] of Object.entries(LETTERS)) {
     });
 
     it(`is taken by every mail server: ${name}, of ${what}`, async () => {
-      await using sink = await openSink();
       const id = `<${"i".repeat(700)}@${"d".repeat(60)}.example>`;
       const target = targetOf({
         subject: letter.repeat(Math.floor(998 / letter.length)),
@@ -143,7 +146,7 @@ for (const [what, letter] of Object.entries(LETTERS)) {
         { ...mailNotice(ask, { target }), opening, reminder: true },
         SIGNAL,
       );
-      const [one] = sink.taken;
+      const one = sink.taken.at(-1);
       const lines = (one ?? assert.fail("it was sent")).raw.toString("latin1").split("\r\n");
       const longest = lines.reduce((a, b) => (b.length > a.length ? b : a), "");
       assert.ok(longest.length <= MAIL_LINE, `a line of ${longest.length} octets: ${longest.slice(0, 60)}`);

@@ -22,7 +22,7 @@ import { readRequest } from "../../src/requests/read.ts";
 import { verifyAudit } from "../../src/core/verify-audit.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { parley } from "../support/program.ts";
-import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
+import { ONE_DATABASE, openWorld, type DatabaseName, type World } from "../support/world.ts";
 
 const BY = { kind: "server", id: "test" } as const;
 const MAIL: Identity = { kind: "email", value: "carla.canary@people.example" };
@@ -132,7 +132,7 @@ const WAYS = [
   ["whatsapp", "reply", PHONE],
 ] as const;
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`who pressed, on ${on}`, () => {
     it("stays in the record and the receipt of whoever is not enrolled, and the address in no table", async () => {
       await using scene = await openScene(on);

@@ -11,7 +11,7 @@ import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { advanceUntil, HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";
 import { openPushService, type Browser, type PushService } from "../support/push-service.ts";
 import { NOON } from "../support/held-clock.ts";
-import { DATABASES, openWorld, type Node, type Person, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type Node, type Person, type World, onOneDatabase } from "../support/world.ts";
 
 interface Pushed {
   notification: { title: string; navigate: string };
@@ -22,6 +22,7 @@ const KINDS = ["web"] as const;
 
 for (const on of DATABASES) {
   describe(`devices on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     let world: World;
     let service: PushService;
     before(async () => {
@@ -90,12 +91,12 @@ for (const on of DATABASES) {
       await eventually(async () => {
         if (await holds()) return true;
         looks += 1;
-        if (looks % 4 === 0) await world.advance(5000);
+        if (looks % 2 === 0) await world.advance(5000);
         return false;
       }, what);
     }
 
-    it("hear of a new question, sealed and signed, and not a word of it", async () => {
+    itOnOne("hear of a new question, sealed and signed, and not a word of it", async () => {
       const browser = await subscribe(world.person("bo"));
       const prompt = "Is canary yellow the right yellow for the launch page?";
       const { id } = await world.agent("ana-bot").ask({ prompt, options: LABELS, timeout_seconds: 600 });
@@ -125,7 +126,7 @@ for (const on of DATABASES) {
       await until(async () => (await planned(id, "sent")) === 1, "noted as sent");
     });
 
-    it("are as many as three for each missing answer, and others a quarter of an hour later", async () => {
+    itOnOne("are as many as three for each missing answer, and others a quarter of an hour later", async () => {
       await crowd(10);
       const { id } = await world.agent("ana-bot").ask({ min_responses: 1 });
       await choose();
@@ -170,7 +171,7 @@ for (const on of DATABASES) {
       assert.deepEqual([await planned(first.id), await planned(second.id)], [1, 1]);
     });
 
-    it("hear of what they are interested in, and of everything general", async () => {
+    itOnOne("hear of what they are interested in, and of everything general", async () => {
       await subscribe(world.person("bo"), { audience: ["ethics"] });
       const technical = await world.agent("ana-bot").ask({ audience: ["technical", "product"] });
       await choose();
@@ -184,7 +185,7 @@ for (const on of DATABASES) {
       assert.equal(await planned(general.id), 1);
     });
 
-    it("are left alone in their quiet hours, which may span midnight", async () => {
+    itOnOne("are left alone in their quiet hours, which may span midnight", async () => {
       // The world's clock stands at noon UTC: 21:00 in Tokyo.
       await subscribe(world.person("bo"), { quiet_hours: { start: "20:00", end: "07:00", time_zone: "Asia/Tokyo" } });
       await subscribe(world.person("cy"), { quiet_hours: { start: "13:00", end: "14:00", time_zone: "UTC" } });
@@ -196,7 +197,7 @@ for (const on of DATABASES) {
       assert.equal(await planned(id), 2, "bo at seven in the morning");
     });
 
-    it("hear nothing of what their person has answered, skipped or reported, on whatever device", async () => {
+    itOnOne("hear nothing of what their person has answered, skipped or reported, on whatever device", async () => {
       const { id } = await world.agent("ana-bot").ask({ min_responses: 20 });
       const [answered, skipped, reported] = [world.person("bo"), world.person("cy"), world.person("di")];
       for (const person of [answered, skipped, reported]) await subscribe(person);
@@ -214,7 +215,7 @@ for (const on of DATABASES) {
       assert.equal(await planned(id), 1, "fi alone");
     });
 
-    it("hear nothing of a question that is over, or kept out of sight", async () => {
+    itOnOne("hear nothing of a question that is over, or kept out of sight", async () => {
       await crowd(3);
       service.answerNext({ status: 503 }, { status: 503 }, { status: 503 });
       const { id } = await world.agent("ana-bot").ask({ min_responses: 1 });
@@ -241,7 +242,7 @@ for (const on of DATABASES) {
       assert.equal(service.tries(), before + 8);
     });
 
-    it("end when their push service knows them no more, unless they have moved since", async () => {
+    itOnOne("end when their push service knows them no more, unless they have moved since", async () => {
       for (const status of [404, 410]) {
         const { id } = await subscribe(world.person(`gone-${status}`));
         service.answerNext({ status });
@@ -276,7 +277,7 @@ for (const on of DATABASES) {
       await until(async () => (await planned(id, "sent")) === 1, "noted as sent");
     });
 
-    it("of named people hear of what is addressed to them: who asks, and the subject", async () => {
+    itOnOne("of named people hear of what is addressed to them: who asks, and the subject", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");
       const browser = await subscribe(await signedIn(ana));
@@ -337,7 +338,7 @@ for (const on of DATABASES) {
       assert.equal(titles().at(-1), "ana-bot");
     });
 
-    it("of named people wait for the end of their quiet hours", async () => {
+    itOnOne("of named people wait for the end of their quiet hours", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz", [], { seesAll: true });
       const quiet_hours = { start: "11:00", end: "12:30", time_zone: "UTC" };

@@ -18,7 +18,7 @@ describe("the subject of a request", () => {
   };
   const newest = async () => {
     const [row] = await scene().world.server.ctx.db.all<{ ask_id: string; title: string }>(
-      sql`SELECT ask_id, title FROM addressed_asks ORDER BY created_at DESC, ask_id DESC LIMIT 1`,
+      sql`SELECT ask_id, title FROM requests ORDER BY created_at DESC, ask_id DESC LIMIT 1`,
     );
     return row ?? assert.fail("no request");
   };

@@ -31,7 +31,7 @@ a2h:
 async function asked(scene: Talking): Promise<string[]> {
   const { db } = scene.world.server.ctx;
   const rows = await db.all<{ audience: string }>(
-    sql`SELECT audience FROM addressed_asks ORDER BY created_at DESC, ask_id DESC`,
+    sql`SELECT audience FROM requests ORDER BY created_at DESC, ask_id DESC`,
   );
   const people = await db.all<{ person_id: string; name: string }>(sql`SELECT person_id, name FROM people`);
   const found = [...(rows[0]?.audience ?? "").matchAll(/"(?:to|person)":"([^"]+)"|"via":"(inbox)"/g)];
@@ -130,7 +130,7 @@ for (const on of ONE_DATABASE) {
         { headers },
       );
       const [row] = await ctx.db.all<{ ask_id: string }>(
-        sql`SELECT ask_id FROM addressed_asks ORDER BY created_at DESC, ask_id DESC`,
+        sql`SELECT ask_id FROM requests ORDER BY created_at DESC, ask_id DESC`,
       );
       const identities = [{ kind: "slack" as const, value: "U0CY" }];
       const slackMember = { channel: "C0DUTY", mayApprove: true };

@@ -14,11 +14,11 @@ describe("an agent at work in a repository that the settings name no more", () =
     writeFileSync(file, JSON.stringify({ ...settings, repos: settings.repos.filter(({ name }) => name !== "shop") }));
     await site.start();
     await eventually(
-      () => site.query("SELECT 1 AS over FROM aa_attempts WHERE ended_at IS NOT NULL").length === 1,
+      () => site.query("SELECT 1 AS over FROM task_attempts WHERE ended_at IS NOT NULL").length === 1,
       () => `the end of the attempt\n${site.run.err()}`,
       20_000,
     );
-    const [task] = site.query("SELECT state, error FROM aa_tasks WHERE id = 'works'");
+    const [task] = site.query("SELECT state, error FROM tasks WHERE id = 'works'");
     assert.deepEqual(
       { ...task },
       { state: "failed", error: "there is no repository called shop in the settings any more" },

@@ -154,11 +154,12 @@ describe("a conversation begun by mail", () => {
     assert.match(first.spec.message, /^Order 7\n\nWhat is http\S+\/r\/\[token\] about\? .* ask\+\[token\]@/);
     assert.equal(first.spec.raw.raw_email, "");
     assert.ok(![link.slice(-43), token.slice(4, 30)].some((secret) => JSON.stringify(first).includes(secret)));
+    assert.match((await scene.arrived(2)).text ?? "", /^The link of an earlier mail about this stood in words/m);
 
     accepted(await scene.agent.post(`/agent/function_calls/${call.call_id}/cancel`));
     const late = { To: `${token}, ${SUPPORT}`, "In-Reply-To": sent.messageId ?? "" };
     await scene.send(scene.mail("sorry, I was away", late));
-    assert.match((await scene.arrived(2)).text ?? "", /^This is over: the agent withdrew it\.$/m);
+    assert.match((await scene.arrived(3)).text ?? "", /^This is over: the agent withdrew it\.$/m);
     assert.equal((await scene.said(1)).length, 1);
   });
 

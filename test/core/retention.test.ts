@@ -62,7 +62,7 @@ for (const on of DATABASES) {
 
       await world.advance(1);
       await sweepAll();
-      const left = await ctx.db.all<{ id: string }>(sql`SELECT provider, id FROM heard ORDER BY provider`);
+      const left = await ctx.db.all<{ id: string }>(sql`SELECT provider, id FROM inbound_messages ORDER BY provider`);
       assert.deepEqual(
         left.map((row) => ({ ...row })),
         [

@@ -39,7 +39,7 @@ async function broken(world: World): Promise<string[]> {
   return findings.filter(({ offenders }) => offenders.length > 0).map(({ check }) => check);
 }
 
-const APPROVED = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE '%"approved":true%')`;
+const APPROVED = sql`(SELECT min(ask_id) FROM requests WHERE outcome LIKE '%"approved":true%')`;
 
 const LEAVES = ["ana", "bo", "cy"]
   .map((person) => `{"is":"leaf","target":{"via":"person","person":"${person}"}}`)
@@ -50,36 +50,36 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   [
     "a key stands in place of a name",
     "K1",
-    sql`UPDATE addressed_asks SET asker = 'open:parley_agent_x' WHERE ask_id = ${APPROVED}`,
+    sql`UPDATE requests SET asker = 'open:parley_agent_x' WHERE ask_id = ${APPROVED}`,
   ],
   [
     "a key stands inside of a name",
     "K1",
-    sql`UPDATE addressed_asks SET asker = 'open:ana/parley_admin_x' WHERE ask_id = ${APPROVED}`,
+    sql`UPDATE requests SET asker = 'open:ana/parley_admin_x' WHERE ask_id = ${APPROVED}`,
   ],
   ["an approval is lost", "A10", sql`DELETE FROM decisions WHERE ask_id = ${APPROVED} AND ord = 1`],
   [
     "an approval was of something else",
     "A10",
-    sql`UPDATE addressed_asks SET digest = 'sha256:00' WHERE ask_id = ${APPROVED}`,
+    sql`UPDATE requests SET digest = 'sha256:00' WHERE ask_id = ${APPROVED}`,
   ],
   [
     "a rejection is turned round",
     "A10",
-    sql`UPDATE addressed_asks SET outcome = replace(outcome, '"approved":false', '"approved":true')
+    sql`UPDATE requests SET outcome = replace(outcome, '"approved":false', '"approved":true')
       WHERE state = 'answered' AND outcome LIKE '%"approved":false%'`,
   ],
   [
     "somebody else is asked afterwards",
     "A10",
-    sql`UPDATE addressed_asks SET audience = '{"is":"leaf","target":{"via":"person","person":"mallory"}}'
+    sql`UPDATE requests SET audience = '{"is":"leaf","target":{"via":"person","person":"mallory"}}'
       WHERE ask_id = ${APPROVED}`,
   ],
   [
     "whoever an escalation added stood for those who had to agree",
     "A10",
     // The form that former versions stored. Ana and Bo had to agree; Ana, who was added by the escalation, was enough.
-    sql`UPDATE addressed_asks SET
+    sql`UPDATE requests SET
       audience = '{"is":"any","of":[{"afterMs":0,"node":{"is":"quorum","min":3,"of":[' || ${LEAVES} || ']}},
         {"afterMs":0,"node":{"is":"leaf","target":{"via":"inbox"}}},{"afterMs":0,"node":' || audience || '}]}',
       wire = '{"spec":"{\\"escalation\\":[{\\"after_seconds\\":0},{\\"after_seconds\\":0}]}"}'
@@ -87,11 +87,7 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   ],
   ["an end is not in the record", "A3", sql`DELETE FROM audit WHERE action = 'function_call.cancelled'`],
   ["the record was rewritten", "J1", sql`UPDATE audit SET entry = replace(entry, 'rejected', 'approved')`],
-  [
-    "a deadline was forgotten",
-    "T1",
-    sql`UPDATE addressed_asks SET created_at = 1, expires_at = 2 WHERE state = 'open'`,
-  ],
+  ["a deadline was forgotten", "T1", sql`UPDATE requests SET created_at = 1, expires_at = 2 WHERE state = 'open'`],
   [
     "a message about what is over waits to be sent",
     "N1",
@@ -149,9 +145,7 @@ for (const on of DATABASES) {
       ];
       for (const [words, isExposed] of WORDS) {
         const refused = JSON.stringify({ reason: "unparseable", input: words });
-        await transact(ctx, (tx) =>
-          tx.all(sql`UPDATE addressed_asks SET refused = ${refused} WHERE ask_id = ${other.id}`),
-        );
+        await transact(ctx, (tx) => tx.all(sql`UPDATE requests SET refused = ${refused} WHERE ask_id = ${other.id}`));
         const found = (await examineStore(ctx, { quick: false })).filter(({ offenders }) => offenders.length > 0);
         const said = found.map(({ check, offenders }) => [check, offenders]);
         assert.deepEqual(said, isExposed ? [["X14", [approved.id]]] : [], words);

@@ -48,35 +48,39 @@ async function broken({ world }: AssignmentScene, quick = false): Promise<string
 const BREAKS: readonly [string, Sql, readonly string[]][] = [
   [
     "a task in line whose dependency is not there",
-    sql`UPDATE aa_deps SET depends_on = 'failed' WHERE id = 'inline' AND depends_on = 'approved'`,
+    sql`UPDATE task_dependencies SET depends_on = 'failed' WHERE id = 'inline' AND depends_on = 'approved'`,
     ["J8: shop/inline"],
   ],
   [
     "a blocked task that waits for nothing",
-    sql`UPDATE aa_deps SET depends_on = 'approved' || depends_on WHERE id = 'none'`,
+    sql`UPDATE task_dependencies SET depends_on = 'approved' || depends_on WHERE id = 'none'`,
     [],
   ],
-  ["a blocked task without a dependency", sql`DELETE FROM aa_deps WHERE id = 'blocked'`, ["J8: shop/blocked"]],
+  [
+    "a blocked task without a dependency",
+    sql`DELETE FROM task_dependencies WHERE id = 'blocked'`,
+    ["J8: shop/blocked"],
+  ],
   [
     "a blocked task without a reason",
-    sql`UPDATE aa_tasks SET blocked_reason = NULL WHERE id = 'blocked'`,
+    sql`UPDATE tasks SET blocked_reason = NULL WHERE id = 'blocked'`,
     ["J7: shop/blocked"],
   ],
-  ["a failed task without one", sql`UPDATE aa_tasks SET error = NULL WHERE id = 'failed'`, ["J7: shop/failed"]],
-  ["a commit of work that failed", sql`UPDATE aa_tasks SET commit_sha = 'x' WHERE id = 'failed'`, ["G1: shop/failed"]],
+  ["a failed task without one", sql`UPDATE tasks SET error = NULL WHERE id = 'failed'`, ["J7: shop/failed"]],
+  ["a commit of work that failed", sql`UPDATE tasks SET commit_sha = 'x' WHERE id = 'failed'`, ["G1: shop/failed"]],
   [
     "an attempt of an earlier submission that goes on",
-    sql`UPDATE aa_attempts SET state = 'running' WHERE id = 'replaced'`,
+    sql`UPDATE task_attempts SET state = 'running' WHERE id = 'replaced'`,
     ["J9: shop/replaced"],
   ],
   [
     "a task in progress without an attempt",
-    sql`UPDATE aa_attempts SET state = 'ended', ended_at = 1 WHERE id = 'running'`,
+    sql`UPDATE task_attempts SET state = 'ended', ended_at = 1 WHERE id = 'running'`,
     ["J9: shop/running", "J2: attempt-7"],
   ],
   [
     "work that was superseded and landed",
-    sql`UPDATE aa_attempts SET outcome = 'superseded' WHERE id = 'reviewed'`,
+    sql`UPDATE task_attempts SET outcome = 'superseded' WHERE id = 'reviewed'`,
     ["J2: shop/reviewed"],
   ],
   [
@@ -92,17 +96,17 @@ const BREAKS: readonly [string, Sql, readonly string[]][] = [
   [
     "an attempt that goes on long after its job",
     sql`UPDATE jobs SET state = 'EXPIRED', ended_at = 1 WHERE job_id =
-      (SELECT job_id FROM aa_attempts WHERE id = 'running')`,
+      (SELECT job_id FROM task_attempts WHERE id = 'running')`,
     ["J4: aa-job-7", "J2: attempt-7"],
   ],
-  ["a hole in a log", sql`DELETE FROM aa_events WHERE id = 'approved' AND seq = 2`, ["S1, S3: shop/approved"]],
+  ["a hole in a log", sql`DELETE FROM task_events WHERE id = 'approved' AND seq = 2`, ["S1, S3: shop/approved"]],
   [
     "a state that nobody was told",
-    sql`UPDATE aa_events SET data_json = '{"state":"queued"}' WHERE id = 'failed'`,
+    sql`UPDATE task_events SET data_json = '{"state":"queued"}' WHERE id = 'failed'`,
     ["S1, S3: shop/failed"],
   ],
-  ["a hole in the board", sql`DELETE FROM aa_board WHERE seq = 3`, ["S1: shop"]],
-  ["an approval that nobody gave", sql`DELETE FROM aa_reviews WHERE id = 'approved'`, ["A1: shop/approved"]],
+  ["a hole in the board", sql`DELETE FROM task_board_events WHERE seq = 3`, ["S1: shop"]],
+  ["an approval that nobody gave", sql`DELETE FROM task_reviews WHERE id = 'approved'`, ["A1: shop/approved"]],
 ];
 
 for (const on of DATABASES) {
@@ -128,8 +132,8 @@ for (const on of DATABASES) {
       const { world, ana } = scene;
       const { db } = world.server.ctx;
       const logsOf = async () =>
-        (await db.all<{ id: string }>(sql`SELECT DISTINCT id FROM aa_events ORDER BY id`)).map(({ id }) => id);
-      const keys = async () => (await db.all(sql`SELECT 1 AS one FROM aa_idempotency`)).length;
+        (await db.all<{ id: string }>(sql`SELECT DISTINCT id FROM task_events ORDER BY id`)).map(({ id }) => id);
+      const keys = async () => (await db.all(sql`SELECT 1 AS one FROM task_idempotency`)).length;
       const again = {
         body: { id: "blocked", prompt: "y", dependencies: ["unknown"] },
         headers: { "idempotency-key": "k" },

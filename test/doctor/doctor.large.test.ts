@@ -99,9 +99,9 @@ const CORRUPTIONS: readonly [what: string, check: string, ...statements: Sql[]][
   ],
   ["points were added", "A13", sql`UPDATE ledger SET points = points + 1 WHERE ask_id = ${EXPIRED}`],
   ["points were moved past the cap", "A13", sql`UPDATE ledger SET capped_points = 0 WHERE ask_id = ${EXPIRED}`],
-  ["a standing was improved", "A13", sql`UPDATE standings SET points = points + 1 WHERE period = 'weekly'`],
-  ["a standing was made worse", "A13", sql`UPDATE standings SET reached_at = reached_at + 1 WHERE period = 'daily'`],
-  ["a standing is lost", "A13", sql`DELETE FROM standings WHERE period = 'all_time'`],
+  ["a standing was improved", "A13", sql`UPDATE scores SET points = points + 1 WHERE period = 'weekly'`],
+  ["a standing was made worse", "A13", sql`UPDATE scores SET reached_at = reached_at + 1 WHERE period = 'daily'`],
+  ["a standing is lost", "A13", sql`DELETE FROM scores WHERE period = 'all_time'`],
   ["a streak was lengthened", "A13", sql`UPDATE ledger SET streak_days = 2 WHERE ask_id = ${EXPIRED}`],
   ["a badge was given for nothing", "A13", sql`UPDATE badges SET badge = 'answers_1000' WHERE badge = 'first_answer'`],
   ["a badge was taken", "A13", sql`DELETE FROM badges WHERE badge = 'first_answer'`],
@@ -208,7 +208,7 @@ describe("the command doctor", () => {
 });
 
 const CROWD = ["questions", "responses", "outcomes", "events", "streams", "idempotency"] as const;
-const TABLES = [...CROWD, "ledger", "standings", "badges"] as const;
+const TABLES = [...CROWD, "ledger", "scores", "badges"] as const;
 
 async function copyAll(world: World): Promise<void> {
   await world.server.ctx.db.transact(async (tx) => {

@@ -124,15 +124,7 @@ for (const on of DATABASES) {
       const { ctx } = scene.world.server;
       const tables = (columns: readonly string[]) => new Set(columns.map((column) => column.split(".")[0]));
       const before = tables(await tracesIn(scene));
-      for (const table of [
-        "people",
-        "identities",
-        "deliveries",
-        "addressed_asks",
-        "decisions",
-        "phones",
-        "questions",
-      ]) {
+      for (const table of ["people", "identities", "deliveries", "requests", "decisions", "phones", "questions"]) {
         assert.ok(before.has(table), `${table} of [${[...before].join(", ")}]`);
       }
 
@@ -142,7 +134,7 @@ for (const on of DATABASES) {
       assert.deepEqual(erased, tried);
       assert.deepEqual([erased.pseudonym, erased.addresses], [`Erased person ${id}`, 4]);
       assert.deepEqual(erased.argumentsKept, [asks.approved]);
-      assert.deepEqual(await tracesIn(scene), ["addressed_asks.form"]);
+      assert.deepEqual(await tracesIn(scene), ["requests.form"]);
     });
 
     it("keeps what was decided, by the pseudonym, with its receipt and a record that is whole", async () => {
@@ -179,7 +171,7 @@ for (const on of DATABASES) {
       await erasePerson(ctx, id, { by: BY, dryRun: false });
       for (const askId of [asks.waiting, asks.byAddress]) {
         const [row] = await ctx.db.all<{ state: string; audience: string }>(
-          sql`SELECT state, audience FROM addressed_asks WHERE ask_id = ${askId}`,
+          sql`SELECT state, audience FROM requests WHERE ask_id = ${askId}`,
         );
         assert.equal(row?.state, "open");
         assert.deepEqual(JSON.parse(row.audience), { is: "leaf", target: { via: "inbox" } });
@@ -212,8 +204,8 @@ for (const on of DATABASES) {
       assert.deepEqual(new Set(found.addresses), new Set([MAIL, OLD_MAIL, PHONE, SLACK]));
       const { tables } = found;
       const idsIn = (table: string, column: string) => (tables[table] ?? []).map((row) => row[column]);
-      assert.ok(idsIn("addressed_asks", "ask_id").includes(asks.approved));
-      assert.ok(idsIn("addressed_asks", "ask_id").includes(asks.waiting));
+      assert.ok(idsIn("requests", "ask_id").includes(asks.approved));
+      assert.ok(idsIn("requests", "ask_id").includes(asks.waiting));
       assert.deepEqual(idsIn("responses", "answer"), ["I am."]);
       assert.deepEqual(idsIn("questions", "prompt"), ["Is Ana Ruiz in today?"]);
       assert.deepEqual(idsIn("phones", "number"), [PHONE]);

@@ -30,7 +30,7 @@ import {
 } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
-import { DATABASES, openWorld, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type World, onOneDatabase } from "../support/world.ts";
 
 const DAY_MS = 86_400_000;
 const POLICY = parsePolicy(FIRST_POLICY);
@@ -84,6 +84,7 @@ const actions = async ({ server: { ctx } }: World) =>
 
 for (const on of DATABASES) {
   describe(`standing grants on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     it("allow the exact thing from now on, until they are over", async () => {
       await using world = await openWorld({ on });
       assert.equal((await judge(world, DEPLOY)).decision, "ESCALATE");
@@ -130,7 +131,7 @@ for (const on of DATABASES) {
       );
     });
 
-    it("are made by admins, and never for an ask that does not say what it does", async () => {
+    itOnOne("are made by admins, and never for an ask that does not say what it does", async () => {
       await using world = await openWorld({ on });
       const { id: bo } = await addPerson(world.server.ctx, { name: "Bo", role: "member" });
       await assert.rejects(grant(world, DEPLOY, bo), refused("scope_missing"));
@@ -142,6 +143,7 @@ for (const on of DATABASES) {
   });
 
   describe(`learned rules on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     it("are proposed once people have approved the same three times, and are in force once an admin accepts", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
@@ -198,18 +200,22 @@ for (const on of DATABASES) {
       );
     });
 
-    it("are weaker than what a rule of the file denies or puts to people, and than what somebody allowed for good", async () => {
-      await using world = await openWorld({ on });
-      const { rule, id: proposal } = await learn(world);
-      const ruled = (decision: string) => parsePolicy(`version: 1\nrules: [{ when: { action: deploy }, ${decision} }]`);
-      const decided = async (decision: string) => (await judge(world, DEPLOY, ruled(decision))).decision;
-      assert.equal(await decided("decision: DENY"), "DENY");
-      assert.equal(await decided("decision: ESCALATE"), "ESCALATE");
-      assert.equal(await decided("decision: ALLOW"), "ALLOW");
-      assert.deepEqual((await judge(world, DEPLOY)).countedAs, { rule: rule.id, proposal });
-      const { id } = await grant(world);
-      assert.deepEqual((await judge(world, DEPLOY)).countedAs, { grant: id });
-    });
+    itOnOne(
+      "are weaker than what a rule of the file denies or puts to people, and than what somebody allowed for good",
+      async () => {
+        await using world = await openWorld({ on });
+        const { rule, id: proposal } = await learn(world);
+        const ruled = (decision: string) =>
+          parsePolicy(`version: 1\nrules: [{ when: { action: deploy }, ${decision} }]`);
+        const decided = async (decision: string) => (await judge(world, DEPLOY, ruled(decision))).decision;
+        assert.equal(await decided("decision: DENY"), "DENY");
+        assert.equal(await decided("decision: ESCALATE"), "ESCALATE");
+        assert.equal(await decided("decision: ALLOW"), "ALLOW");
+        assert.deepEqual((await judge(world, DEPLOY)).countedAs, { rule: rule.id, proposal });
+        const { id } = await grant(world);
+        assert.deepEqual((await judge(world, DEPLOY)).countedAs, { grant: id });
+      },
+    );
 
     it("are the store's to decide on, whatever is left of one in a file", async () => {
       await using world = await openWorld({ on });
@@ -222,7 +228,7 @@ for (const on of DATABASES) {
       assert.deepEqual([policyDecision.decision, policyDecision.trace.matched], ["ESCALATE", []]);
     });
 
-    it("leave a file in which an earlier version wrote them, once, and lose nothing by it", async () => {
+    itOnOne("leave a file in which an earlier version wrote them, once, and lose nothing by it", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const { id, rule } = await learn(world, "open");
@@ -249,7 +255,7 @@ for (const on of DATABASES) {
       assert.equal(logged.length, 2);
     });
 
-    it("stay in a file where somebody changed them, or that cannot be written", async () => {
+    itOnOne("stay in a file where somebody changed them, or that cannot be written", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const { rule } = await learn(world);
@@ -292,26 +298,29 @@ for (const on of DATABASES) {
       assert.equal(await count(), 1);
     });
 
-    it("are not proposed for what a rule puts to people, for stars, for answers, or for what was dismissed", async () => {
-      await using world = await openWorld({ on });
-      const { ctx } = world.server;
-      const asking = parsePolicy(`version: 1\nrules: [{ when: { action: deploy }, decision: ESCALATE }]`);
-      for (let i = 0; i < 4; i += 1) {
-        await approve(world, DEPLOY, asking);
-        await approve(world, { ...DEPLOY, resource: "*" });
-        await approve(world, { ...DEPLOY, action: "unknown" });
-        await approve(world, { ...DEPLOY, ask_type: "CLARIFICATION" });
-      }
-      assert.deepEqual((await readBesidePolicy(ctx)).proposals, []);
+    itOnOne(
+      "are not proposed for what a rule puts to people, for stars, for answers, or for what was dismissed",
+      async () => {
+        await using world = await openWorld({ on });
+        const { ctx } = world.server;
+        const asking = parsePolicy(`version: 1\nrules: [{ when: { action: deploy }, decision: ESCALATE }]`);
+        for (let i = 0; i < 4; i += 1) {
+          await approve(world, DEPLOY, asking);
+          await approve(world, { ...DEPLOY, resource: "*" });
+          await approve(world, { ...DEPLOY, action: "unknown" });
+          await approve(world, { ...DEPLOY, ask_type: "CLARIFICATION" });
+        }
+        assert.deepEqual((await readBesidePolicy(ctx)).proposals, []);
 
-      await approve(world);
-      const [proposal] = (await readBesidePolicy(ctx)).proposals;
-      assert.ok(proposal);
-      assert.equal((await dismissProposal(ctx, proposal.id, BY)).state, "dismissed");
-      await assert.rejects(dismissProposal(ctx, proposal.id, BY), refused("policy_entry_not_found"));
-      for (let i = 0; i < 4; i += 1) await approve(world);
-      assert.equal((await readBesidePolicy(ctx)).proposals.length, 1);
-    });
+        await approve(world);
+        const [proposal] = (await readBesidePolicy(ctx)).proposals;
+        assert.ok(proposal);
+        assert.equal((await dismissProposal(ctx, proposal.id, BY)).state, "dismissed");
+        await assert.rejects(dismissProposal(ctx, proposal.id, BY), refused("policy_entry_not_found"));
+        for (let i = 0; i < 4; i += 1) await approve(world);
+        assert.equal((await readBesidePolicy(ctx)).proposals.length, 1);
+      },
+    );
 
     it("are proposed once, however many approvals arrive at one time", async () => {
       await using world = await openWorld({ on });
@@ -319,7 +328,7 @@ for (const on of DATABASES) {
       assert.equal((await readBesidePolicy(world.server.ctx)).proposals.length, 1);
     });
 
-    it("have no file read again; only who asks for it does", async () => {
+    itOnOne("have no file read again; only who asks for it does", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       let reloads = 0;

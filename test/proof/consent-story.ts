@@ -84,7 +84,7 @@ export class ConsentStory {
     const { ctx } = this.on.world.server;
     const atRest = await ctx.db.all(sql`SELECT 1 AS one FROM deliveries WHERE words LIKE '%/r/%' LIMIT 1`);
     if (atRest.length > 0) return { broken: "a one-time link stands in the database", ...figures };
-    const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM addressed_asks WHERE state = 'open'`);
+    const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM requests WHERE state = 'open'`);
     const open = new Set(rows.map((row) => row.ask_id));
     const takeEnded = <T extends { askId: string }>(list: T[]): T[] => {
       const ended = list.filter(({ askId }) => !open.has(askId));

@@ -66,7 +66,7 @@ async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<vo
   server = await started(site);
   if (isRetention) {
     const left = async () =>
-      Number((await site.query("SELECT count(*) AS n FROM aa_events WHERE id = 'card-1'"))[0]?.["n"]);
+      Number((await site.query("SELECT count(*) AS n FROM task_events WHERE id = 'card-1'"))[0]?.["n"]);
     await until(WITHIN_MS, async () => (await left()) === 0);
     if ((await left()) > 0) told("the log of a task outlived its time");
     const refs = () => gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa").split("\n");
@@ -142,7 +142,7 @@ async function check(
     );
     if (times.join() !== "x\n") told(`the agent of ${id} was started other than once: ${JSON.stringify(times)}`);
   }
-  const asked = await site.query("SELECT title FROM addressed_asks WHERE door = 'assignment'");
+  const asked = await site.query("SELECT title FROM requests WHERE door = 'assignment'");
   if (asked.length !== CARDS.length) told(`people were asked ${asked.length} times: ${JSON.stringify(asked)}`);
 }
 

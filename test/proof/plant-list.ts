@@ -237,7 +237,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "the next attempt does not wait for the one before to be dead",
     file: "src/tasks/store/tasks.ts",
-    find: "AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)",
+    find: "AND NOT EXISTS (SELECT 1 FROM task_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)",
     put: "",
     harness: "run",
     says: /J9/,

@@ -176,7 +176,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     story.asks = asked.length;
     const open = async () =>
       (
-        await site.query(`SELECT p.ask_id FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id
+        await site.query(`SELECT p.ask_id FROM requests p JOIN asks a ON a.addressed_id = p.ask_id
           WHERE p.state = 'open' AND a.status <> 'PENDING'`)
       ).length;
     for (const end = performance.now() + SETTLED_WITHIN_MS; (await open()) > 0 && performance.now() < end;)

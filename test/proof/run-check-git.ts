@@ -135,7 +135,7 @@ function checkTokens(completed: readonly Found[], problem: Problem): void {
  */
 async function checkBranches({ site, checkout }: RunSite, problem: Problem): Promise<void> {
   const tasks = await site.query(
-    "SELECT id, slug, state, prompt, branch, commit_sha, attempt FROM aa_tasks WHERE repo = 'shop'",
+    "SELECT id, slug, state, prompt, branch, commit_sha, attempt FROM tasks WHERE repo = 'shop'",
   );
   const heads = new Map(
     lines(gitIn(checkout, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/aa")).map((line) => {
@@ -158,7 +158,7 @@ async function checkBranches({ site, checkout }: RunSite, problem: Problem): Pro
 
 async function readAttempts({ site }: RunSite): Promise<Attempt[]> {
   const rows = await site.query(`SELECT a.repo, a.id, a.n, a.generation, a.state, a.outcome, a.start_sha, a.commit_sha,
-      t.slug FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id ORDER BY a.repo, a.id, a.n`);
+      t.slug FROM task_attempts a JOIN tasks t ON t.repo = a.repo AND t.id = a.id ORDER BY a.repo, a.id, a.n`);
   const text = (value: unknown) => (value === null ? null : String(value));
   return rows.map((row) => ({
     repo: String(row["repo"]),

@@ -35,7 +35,7 @@ const AT_WORK = new Set(["preparing", "running", "awaiting_answer", "interrupted
 
 /** Returns everything that the boards tell. */
 export const readRows = (site: Site): Promise<Record<string, unknown>[]> =>
-  site.query("SELECT * FROM aa_board ORDER BY repo, seq");
+  site.query("SELECT * FROM task_board_events ORDER BY repo, seq");
 
 /**
  * Goes through a board from its first event: numbers without a gap, only the contract's moves, starts only with all

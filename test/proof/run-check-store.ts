@@ -9,7 +9,7 @@ type Problem = (says: string) => void;
 /** Checks that the store holds the tasks that clients were promised, and no others. */
 export async function checkStore(site: RunSite, cards: readonly Card[], ledger: Ledger, problem: Problem) {
   const query = (text: string) => site.site.query(text);
-  const tasks = await query("SELECT repo, id, prompt, state, generation, attempt FROM aa_tasks");
+  const tasks = await query("SELECT repo, id, prompt, state, generation, attempt FROM tasks");
   for (const card of cards) {
     const task = tasks.find(({ id }) => id === card.id);
     if (task) checkSubmissions(card, task, ledger, problem);
@@ -48,7 +48,7 @@ function checkSubmissions({ id }: Card, task: Row, ledger: Ledger, problem: Prob
 
 /** Checks that each attempt's work was reviewed once, as its reviewer was notified. */
 async function checkReviews(query: RunSite["site"]["query"], { reviews }: Ledger, problem: Problem): Promise<void> {
-  const rows = await query("SELECT repo, id, attempt, verdict, comment FROM aa_reviews");
+  const rows = await query("SELECT repo, id, attempt, verdict, comment FROM task_reviews");
   const keys = new Set(reviews.map(({ id, attempt }) => `${id} ${attempt}`));
   for (const key of keys) {
     const said = reviews.filter((one) => `${one.id} ${one.attempt}` === key && one.known === "acknowledged");
@@ -68,7 +68,7 @@ async function checkReviews(query: RunSite["site"]["query"], { reviews }: Ledger
 /** Checks that each acknowledged decision stands, and that no contrary decision was acknowledged. */
 async function checkDecisions(query: RunSite["site"]["query"], ledger: Ledger, problem: Problem): Promise<void> {
   const rows = new Map(
-    (await query("SELECT ask_id, title, state, outcome FROM addressed_asks")).map((row) => [row["ask_id"], row]),
+    (await query("SELECT ask_id, title, state, outcome FROM requests")).map((row) => [row["ask_id"], row]),
   );
   const asks = new Set(ledger.decisions.map(({ ask }) => ask));
   for (const ask of asks) {
@@ -88,7 +88,7 @@ async function checkDecisions(query: RunSite["site"]["query"], ledger: Ledger, p
 /** No attempt ever went from one holder to another, and every number of a job was one holder's. */
 async function checkHolders(query: RunSite["site"]["query"], problem: Problem): Promise<void> {
   const rows = await query(`SELECT a.attempt_id, a.repo, a.id, a.n, a.holder, c.epoch, c.holder AS claimed
-    FROM aa_attempts a JOIN job_claims c ON c.job_id = a.job_id`);
+    FROM task_attempts a JOIN job_claims c ON c.job_id = a.job_id`);
   const numbers = new Map<string, string>();
   for (const { attempt_id, repo, id, n, holder, epoch, claimed } of rows) {
     if (repo === "shop" && holder !== claimed) {
@@ -106,7 +106,7 @@ async function checkHolders(query: RunSite["site"]["query"], problem: Problem): 
  */
 async function checkPermissions(site: RunSite, problem: Problem): Promise<void> {
   const homes = new Map<string, string>();
-  const rows = await site.site.query(`SELECT a.attempt_id, w.answer_json FROM aa_attempts a
+  const rows = await site.site.query(`SELECT a.attempt_id, w.answer_json FROM task_attempts a
     JOIN answers w ON w.job_id = a.job_id WHERE w.status = 'ANSWERED'`);
   const allowed = new Set(
     rows.filter(({ answer_json }) => /"approved":true/.test(String(answer_json))).map((row) => row["attempt_id"]),

@@ -151,7 +151,7 @@ async function openIn(site: Site, home: string, forget: () => void): Promise<Run
         .map((path) => `${path}:\n${readFileSync(path, "utf8")}`)
         .join(""),
     async hasWork(holder) {
-      const at = `SELECT 1 AS found FROM aa_attempts WHERE holder = '${holder}' AND state = 'running'`;
+      const at = `SELECT 1 AS found FROM task_attempts WHERE holder = '${holder}' AND state = 'running'`;
       return (await site.query(at)).length > 0;
     },
     async loseLeases(holder) {

@@ -80,14 +80,14 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   const followers = site.servers.flatMap((_, i) =>
     REPOS.map((repo) => ({
       name: `board of ${repo}`,
-      count: `SELECT seq FROM aa_boards WHERE repo = '${repo}'`,
+      count: `SELECT seq FROM task_boards WHERE repo = '${repo}'`,
       ...followForEver(() => anyOf(site, i).url, `/assignment/${repo}/events`, site.keys.assign),
     })),
   );
   const [one] = scene.cards;
   if (one) {
     const path = `/assignment/${one.repo}/tasks/${one.id}/log`;
-    const count = `SELECT seq FROM aa_tasks WHERE id = '${one.id}'`;
+    const count = `SELECT seq FROM tasks WHERE id = '${one.id}'`;
     followers.push({
       name: `log of ${one.id}`,
       count,
@@ -133,7 +133,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
     scene.problem("G3: a user's checkout is not as it was");
   for (const broken of await site.site.examine()) scene.problem(broken);
 
-  const attempts = await site.site.query("SELECT repo, outcome FROM aa_attempts");
+  const attempts = await site.site.query("SELECT repo, outcome FROM task_attempts");
   scene.trace(site.said());
   const { ledger } = scene;
   return {
@@ -165,7 +165,7 @@ function prints({ checkout, workers }: RunSite): Record<string, string>[] {
 async function untilApproved(scene: Scene): Promise<void> {
   let left = "";
   await until(HEALED_WITHIN_MS, async () => {
-    const tasks = await scene.site.site.query("SELECT id, state, error, blocked_reason FROM aa_tasks");
+    const tasks = await scene.site.site.query("SELECT id, state, error, blocked_reason FROM tasks");
     const open = tasks.filter(({ state }) => state !== "approved");
     const unknown = scene.cards.filter(({ id }) => !tasks.some((task) => task["id"] === id));
     left = [
@@ -184,7 +184,7 @@ async function untilGone(scene: Scene): Promise<void> {
   const { site } = scene.site;
   let left: string[] = [];
   await until(GONE_WITHIN_MS, async () => {
-    const attempts = await site.query("SELECT attempt_id, id, n, outcome, ended_at FROM aa_attempts");
+    const attempts = await site.query("SELECT attempt_id, id, n, outcome, ended_at FROM task_attempts");
     const alive = processesByAttempt();
     left = attempts.flatMap(({ attempt_id, id, n, outcome, ended_at }) => {
       const pids = alive.get(String(attempt_id)) ?? [];

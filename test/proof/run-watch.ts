@@ -20,7 +20,7 @@ export async function watchOver(scene: Scene): Promise<number> {
     await pause(LOOK_EVERY_MS);
     // Only `shop` is checked. The processes of a lost remote worker may run on until the worker learns of the loss.
     const ended = await site.query(
-      "SELECT attempt_id, id, n, outcome FROM aa_attempts WHERE ended_at IS NOT NULL AND repo = 'shop'",
+      "SELECT attempt_id, id, n, outcome FROM task_attempts WHERE ended_at IS NOT NULL AND repo = 'shop'",
     );
     const alive = processesByAttempt();
     for (const { attempt_id, id, n, outcome } of ended) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DAY, HOUR, LABELS, MINUTE, ROOMY, fresh, sharedWorld } from "../support/contract.ts";
-import { DATABASES, type Person, type World } from "../support/world.ts";
+import { DATABASES, type Person, type World, onOneDatabase } from "../support/world.ts";
 
 const TABLE = [
   ["first_answer", "First Steps", 1],
@@ -35,6 +35,7 @@ const idsOf = async (person: Person): Promise<string[]> =>
 
 for (const on of DATABASES) {
   describe(`badges on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     const world = sharedWorld({ on, env: ROOMY });
     /** Answers a question that is too old for an early bird. */
     const answer = async (
@@ -47,7 +48,7 @@ for (const on of DATABASES) {
       return (await person.answer(id, 0, more)).body.new_badges;
     };
 
-    it("are these, with so much to go", async () => {
+    itOnOne("are these, with so much to go", async () => {
       const { body } = await world().person(fresh("bo")).get("/human/stats");
       assert.deepEqual(
         body.badge_progress,
@@ -78,7 +79,7 @@ for (const on of DATABASES) {
       assert.deepEqual(progress.find(({ id }) => id === "expert_general")?.have, 11);
     });
 
-    it("earned by one answer are told and shown in the order of the table", async () => {
+    itOnOne("earned by one answer are told and shown in the order of the table", async () => {
       const bo = world().person(fresh("bo"));
       const { body } = await bo.answer(await asked(world()), 0);
       assert.deepEqual(body.new_badges, ["first_answer", "early_bird"]);
@@ -100,7 +101,7 @@ for (const on of DATABASES) {
       assert.equal((await idsOf(bo)).length, 3);
     });
 
-    it("tell an early bird by two minutes", async () => {
+    itOnOne("tell an early bird by two minutes", async () => {
       const [bo, cy] = [world().person(fresh("bo")), world().person(fresh("cy"))];
       const id = await asked(world());
       await world().advance(2 * MINUTE);
@@ -109,7 +110,7 @@ for (const on of DATABASES) {
       assert.ok(!(await cy.answer(id, 0)).body.new_badges.includes("early_bird"));
     });
 
-    it("tell a speed demon by half a minute from the first view", async () => {
+    itOnOne("tell a speed demon by half a minute from the first view", async () => {
       const bo = world().person(fresh("bo"));
       await answer(bo);
       const quick = async (ms: number, views = 1) => {
@@ -130,7 +131,7 @@ for (const on of DATABASES) {
       assert.ok((await quick(29_999)).includes("speed_demon"));
     });
 
-    it("tell a night owl by the local hour, from midnight to six", async () => {
+    itOnOne("tell a night owl by the local hour, from midnight to six", async () => {
       const zone = { "x-time-zone": "Asia/Tokyo" };
       const { headers } = world().person(fresh("bo"));
       const respond = async () => {
@@ -187,6 +188,7 @@ for (const on of DATABASES) {
   });
 
   describe(`streaks on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     const world = sharedWorld({ on, env: ROOMY });
     const someone = () => {
       const { headers } = world().person(fresh("bo"));
@@ -204,7 +206,7 @@ for (const on of DATABASES) {
     const to = async (day: number, hour: number, minute = 0) =>
       world().advance(Date.UTC(2026, 2, day, hour, minute) - world().clock.now());
 
-    it("count days with an answer, up to today or yesterday", async () => {
+    itOnOne("count days with an answer, up to today or yesterday", async () => {
       await to(1, 12);
       const bo = someone();
       assert.equal(await bo.answer(), 1);
@@ -221,7 +223,7 @@ for (const on of DATABASES) {
       assert.equal(await bo.answer(), 1);
     });
 
-    it("go by the local calendar, which may change once a day", async () => {
+    itOnOne("go by the local calendar, which may change once a day", async () => {
       // 23:30 in Berlin and 22:30 in UTC: the next hour is another day in Berlin only.
       await to(10, 22, 30);
       const [bo, cy] = [someone(), someone()];
@@ -239,7 +241,7 @@ for (const on of DATABASES) {
       assert.equal(await bo.days(), 3);
     });
 
-    it("are unharmed by travelling west, where it is still yesterday", async () => {
+    itOnOne("are unharmed by travelling west, where it is still yesterday", async () => {
       await to(20, 11);
       const bo = someone();
       assert.equal(await bo.answer("Pacific/Kiritimati"), 1);
@@ -251,7 +253,7 @@ for (const on of DATABASES) {
       assert.equal(await bo.answer("Pacific/Pago_Pago"), 2);
     });
 
-    it("take no zone that is none", async () => {
+    itOnOne("take no zone that is none", async () => {
       await to(25, 23, 30);
       const bo = someone();
       for (const zone of ["+14:00", "-05:00", "", "x", "Europe/../UTC", "a".repeat(65), "UTC\u00e9"])

@@ -40,10 +40,11 @@ for (const on of DATABASES) {
       await using world = await lived(on);
       const before = await leaderboards(world);
       await world.server.ctx.db.transact(async (tx) => {
-        await tx.all(raw("DROP TABLE standings"));
+        await tx.all(raw("DROP TABLE scores"));
         await tx.all(raw("DROP INDEX ledger_at"));
         await tx.all(raw("CREATE INDEX ledger_standings ON ledger (at, person, points)"));
         for (const statement of standings.statements(SCHEMA_WORDS[on])) await tx.all(raw(statement));
+        await tx.all(raw("ALTER TABLE standings RENAME TO scores"));
       });
       assert.deepEqual(await leaderboards(world), before);
       assert.deepEqual(await broken(world), []);
@@ -54,7 +55,7 @@ for (const on of DATABASES) {
       const kept = async () =>
         (
           await world.server.ctx.db.all<{ period: string; rows: number }>(
-            sql`SELECT period, count(*) AS rows FROM standings GROUP BY period ORDER BY period`,
+            sql`SELECT period, count(*) AS rows FROM scores GROUP BY period ORDER BY period`,
           )
         ).map(({ period, rows }) => [period, rows]);
       const allTime = ["all_time", 3];

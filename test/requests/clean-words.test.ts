@@ -16,7 +16,7 @@ import { listDeliveries, type Delivery } from "../../src/requests/store/deliveri
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
 import { openTalking } from "../support/conversations.ts";
-import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";
 
 const PUBLIC = "http://parley.test";
 const HOUR_MS = 3_600_000;
@@ -124,7 +124,8 @@ async function wholeStore({ on, server: { ctx } }: World): Promise<string> {
 
 for (const on of DATABASES) {
   describe(`what people write, on ${on}`, () => {
-    it("holds nothing that answers a request, whatever kind of answer it is", async () => {
+    const itOnOne = onOneDatabase(on);
+    itOnOne("holds nothing that answers a request, whatever kind of answer it is", async () => {
       await using scene = await openScene(on);
       const { ctx } = scene.world.server;
       const other = await scene.ask();
@@ -180,21 +181,24 @@ for (const on of DATABASES) {
       assert.ok(!(await wholeStore(scene.world)).includes(other.link));
     });
 
-    it("holds nothing that answers a request where it is heard by mail and not understood, cut or whole", async () => {
-      await using scene = await openScene(on);
-      const { ctx } = scene.world.server;
-      for (const before of ["hm, let me see\n\n", "x ".repeat(969), "y ".repeat(971)]) {
-        const own = await scene.ask();
-        const result = await scene.mailed(own, `${before}${quoted(own)}`);
-        assert.equal(result.is, "not_understood");
-        const { refused } = await readRequest(ctx, own.ask.id);
-        assert.equal(refused?.reason, "unparseable");
-        assert.ok((refused?.input?.length ?? 0) <= 2000);
-        assertClean(refused, own);
-      }
-    });
+    itOnOne(
+      "holds nothing that answers a request where it is heard by mail and not understood, cut or whole",
+      async () => {
+        await using scene = await openScene(on);
+        const { ctx } = scene.world.server;
+        for (const before of ["hm, let me see\n\n", "x ".repeat(969), "y ".repeat(971)]) {
+          const own = await scene.ask();
+          const result = await scene.mailed(own, `${before}${quoted(own)}`);
+          assert.equal(result.is, "not_understood");
+          const { refused } = await readRequest(ctx, own.ask.id);
+          assert.equal(refused?.reason, "unparseable");
+          assert.ok((refused?.input?.length ?? 0) <= 2000);
+          assertClean(refused, own);
+        }
+      },
+    );
 
-    it("holds nothing that answers a request where it goes to the crowd's asker", async () => {
+    itOnOne("holds nothing that answers a request where it goes to the crowd's asker", async () => {
       await using scene = await openScene(on);
       const { ctx } = scene.world.server;
       const other = await scene.ask();
@@ -263,7 +267,7 @@ for (const on of DATABASES) {
       assert.equal((await decideByLink(ctx, link, { decision, code })).request.outcome?.approved, true);
     });
 
-    it("ends no message of a request that it answers, and none that is over", async () => {
+    itOnOne("ends no message of a request that it answers, and none that is over", async () => {
       await using scene = await openScene(on);
       const own = await scene.ask({ form: REPLY, digest: null });
       const over = await scene.ask();
@@ -278,31 +282,34 @@ for (const on of DATABASES) {
       }
     });
 
-    it("keeps words that are like the code of somebody else's message, and loses those of its author's", async () => {
-      await using scene = await openScene(on);
-      const { ctx } = scene.world.server;
-      const own = await scene.ask();
-      const to = `${fresh("bo")}@people.example`;
-      const others = await askPeople(ctx, {
-        audience: leaf({ via: "email", to, informed: false, settings: {} }),
-      });
-      const [message] = await scene.messages(others);
-      const { code } = tokensOf(ctx, message?.id ?? "");
-      const asked = await scene.ask({ form: REPLY, digest: null });
-      const spelled = [...own.code.toLowerCase()].join(" ");
-      await scene.decide(asked.ask, { kind: "reply", text: `gate ${code}, door ${own.code} or ${spelled}` });
-      const { outcome } = await readRequest(ctx, asked.ask.id);
-      assert.equal(outcome?.text, `gate ${code}, door [code] or [code]`);
+    itOnOne(
+      "keeps words that are like the code of somebody else's message, and loses those of its author's",
+      async () => {
+        await using scene = await openScene(on);
+        const { ctx } = scene.world.server;
+        const own = await scene.ask();
+        const to = `${fresh("bo")}@people.example`;
+        const others = await askPeople(ctx, {
+          audience: leaf({ via: "email", to, informed: false, settings: {} }),
+        });
+        const [message] = await scene.messages(others);
+        const { code } = tokensOf(ctx, message?.id ?? "");
+        const asked = await scene.ask({ form: REPLY, digest: null });
+        const spelled = [...own.code.toLowerCase()].join(" ");
+        await scene.decide(asked.ask, { kind: "reply", text: `gate ${code}, door ${own.code} or ${spelled}` });
+        const { outcome } = await readRequest(ctx, asked.ask.id);
+        assert.equal(outcome?.text, `gate ${code}, door [code] or [code]`);
 
-      // Bo is not enrolled, and is known by the address alone.
-      const { reply } = tokensOf(ctx, message?.id ?? "");
-      const sender = { kind: "email", id: to } as const;
-      const mail = { provider: "email", id: fresh("mail"), at: 0, match: { token: reply }, trust: "weak" } as const;
-      await handleInbound(ctx, PUBLIC, { ...mail, sender, content: { text: `what is ${code}?` } });
-      assert.equal((await readRequest(ctx, others.id)).refused?.input, "what is [code]?");
-    });
+        // Bo is not enrolled, and is known by the address alone.
+        const { reply } = tokensOf(ctx, message?.id ?? "");
+        const sender = { kind: "email", id: to } as const;
+        const mail = { provider: "email", id: fresh("mail"), at: 0, match: { token: reply }, trust: "weak" } as const;
+        await handleInbound(ctx, PUBLIC, { ...mail, sender, content: { text: `what is ${code}?` } });
+        assert.equal((await readRequest(ctx, others.id)).refused?.input, "what is [code]?");
+      },
+    );
 
-    it("is stored as a note to a person without links and codes, which stand in it when it is sent", async () => {
+    itOnOne("is stored as a note to a person without links and codes, which stand in it when it is sent", async () => {
       await using scene = await openScene(on);
       const { world, email } = scene;
       const own = await scene.ask();
@@ -323,7 +330,8 @@ for (const on of DATABASES) {
   });
 
   describe(`a conversation on ${on}`, () => {
-    it("holds nothing that answers a request, from its first words on", async () => {
+    const itOnOne = onOneDatabase(on);
+    itOnOne("holds nothing that answers a request, from its first words on", async () => {
       await using scene = await openTalking(on, `a2h: { entry_points: { support: { agent: support, inbox: true } } }`);
       const { ctx } = scene.world.server;
       const person = await enrol(ctx, "Ana Ruiz");

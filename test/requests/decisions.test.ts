@@ -12,7 +12,7 @@ import { readRequest, readInInbox } from "../../src/requests/read.ts";
 import { readInbox } from "../../src/requests/read-inbox.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { askPeople, callWish, enrol, leaf, toPerson } from "../support/addressed.ts";
-import { DATABASES, openWorld, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type World, onOneDatabase } from "../support/world.ts";
 
 const approve: Decision = { kind: "approve" };
 const reject: Decision = { kind: "reject", comment: "Wrong account" };
@@ -26,6 +26,7 @@ const refusal = (code: string) => (error: unknown) => error instanceof Refusal &
 
 for (const on of DATABASES) {
   describe(`a decision on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     it("is the first one of somebody who was asked, and stands", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
@@ -45,47 +46,50 @@ for (const on of DATABASES) {
       assert.equal((await readRequest(ctx, ask.id)).outcome?.approved, true);
     });
 
-    it("of somebody who is not enrolled counts for nobody where several have to agree, and they are told why", async () => {
-      await using world = await openWorld({ on });
-      const { ctx } = world.server;
-      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
-      const room = leaf({ via: "slack", to: "C024BE91L", settings: {} });
-      const press = (user: string, person: string | null = null): Decider => ({
-        via: "slack",
-        person,
-        identities: [{ kind: "slack", value: user }],
-        seesAll: false,
-        slackMember: { channel: "C024BE91L", mayApprove: true },
-      });
-      const joint: Audience[] = [
-        { is: "all", of: [toPerson(ana), room] },
-        { is: "quorum", min: 2, of: [toPerson(ana), room, toPerson(bo)] },
-        { is: "any", of: [{ afterMs: 0, node: { is: "all", of: [room, room] } }] },
-      ];
-      for (const audience of joint) {
-        const ask = await askPeople(ctx, { audience });
-        const decides = (responder: Decider): Promise<Decided> =>
-          decideAsk(ctx, { askId: ask.id, responder, decision: approve });
-        await decides(press("U0ANA", ana));
-        for (const user of ["U0PRIVATE", "U0OTHER"]) {
-          const refused = await decides(press(user)).catch((error: unknown) => error);
-          assert.ok(refused instanceof Refusal && refused.code === "not_counted", JSON.stringify(audience));
-          assert.match(refused.message, /^Only enrolled people count/);
+    itOnOne(
+      "of somebody who is not enrolled counts for nobody where several have to agree, and they are told why",
+      async () => {
+        await using world = await openWorld({ on });
+        const { ctx } = world.server;
+        const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+        const room = leaf({ via: "slack", to: "C024BE91L", settings: {} });
+        const press = (user: string, person: string | null = null): Decider => ({
+          via: "slack",
+          person,
+          identities: [{ kind: "slack", value: user }],
+          seesAll: false,
+          slackMember: { channel: "C024BE91L", mayApprove: true },
+        });
+        const joint: Audience[] = [
+          { is: "all", of: [toPerson(ana), room] },
+          { is: "quorum", min: 2, of: [toPerson(ana), room, toPerson(bo)] },
+          { is: "any", of: [{ afterMs: 0, node: { is: "all", of: [room, room] } }] },
+        ];
+        for (const audience of joint) {
+          const ask = await askPeople(ctx, { audience });
+          const decides = (responder: Decider): Promise<Decided> =>
+            decideAsk(ctx, { askId: ask.id, responder, decision: approve });
+          await decides(press("U0ANA", ana));
+          for (const user of ["U0PRIVATE", "U0OTHER"]) {
+            const refused = await decides(press(user)).catch((error: unknown) => error);
+            assert.ok(refused instanceof Refusal && refused.code === "not_counted", JSON.stringify(audience));
+            assert.match(refused.message, /^Only enrolled people count/);
+          }
+          const { state, refused } = await readRequest(ctx, ask.id);
+          assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "responder_not_allowed", 2]);
+          assert.equal((await decides(press("U0BO", bo))).request.outcome?.approved, true);
         }
-        const { state, refused } = await readRequest(ctx, ask.id);
-        assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "responder_not_allowed", 2]);
-        assert.equal((await decides(press("U0BO", bo))).request.outcome?.approved, true);
-      }
-      // Alone in the room one suffices, and anybody there may reject.
-      const alone = await askPeople(ctx, { audience: room });
-      const done = await decideAsk(ctx, { askId: alone.id, responder: press("U0PRIVATE"), decision: approve });
-      assert.equal(done.request.outcome?.approved, true);
-      const both = await askPeople(ctx, { audience: joint[0] as Audience });
-      const over = await decideAsk(ctx, { askId: both.id, responder: press("U0PRIVATE"), decision: reject });
-      assert.equal(over.request.outcome?.approved, false);
-    });
+        // Alone in the room one suffices, and anybody there may reject.
+        const alone = await askPeople(ctx, { audience: room });
+        const done = await decideAsk(ctx, { askId: alone.id, responder: press("U0PRIVATE"), decision: approve });
+        assert.equal(done.request.outcome?.approved, true);
+        const both = await askPeople(ctx, { audience: joint[0] as Audience });
+        const over = await decideAsk(ctx, { askId: both.id, responder: press("U0PRIVATE"), decision: reject });
+        assert.equal(over.request.outcome?.approved, false);
+      },
+    );
 
-    it("rejects at the first rejection, and approves when everybody needed has approved", async () => {
+    itOnOne("rejects at the first rejection, and approves when everybody needed has approved", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
@@ -169,12 +173,12 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const input = callWish();
       const made = await Promise.all(Array.from({ length: 5 }, () => createRequest(ctx, input)));
-      assert.equal(new Set(made.map(({ request }) => request.id)).size, 1);
+      assert.equal(new Set(made.map(({ request: ask }) => ask.id)).size, 1);
       assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
       await assert.rejects(createRequest(ctx, { ...input, sameHash: "other" }), refusal("ref_taken"));
     });
 
-    it("is found in the inbox of whoever is asked, and of nobody else", async () => {
+    itOnOne("is found in the inbox of whoever is asked, and of nobody else", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
@@ -189,7 +193,7 @@ for (const on of DATABASES) {
       assert.deepEqual([await inbox(ana, "open"), await inbox(ana, "over")], [[], [ask.id]]);
     });
 
-    it("is written down in a chain that shows every change made to it", async () => {
+    itOnOne("is written down in a chain that shows every change made to it", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");

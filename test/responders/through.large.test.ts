@@ -195,7 +195,7 @@ describe("an ask that a model answers, from its executor to its answer", () => {
     let reply = await look();
     while (reply.headers.get("parley-ask-stage") !== "people") reply = await look();
     assert.equal(reply.status, 204);
-    const shown = await world.server.ctx.db.all<{ words: string }>(sql`SELECT words FROM addressed_asks`);
+    const shown = await world.server.ctx.db.all<{ words: string }>(sql`SELECT words FROM requests`);
     const words = shown.filter(({ words }) => words.includes("Machine opinion"));
     assert.equal(words.length, 1);
     assert.match(words[0]?.words ?? "", /Machine opinion, which decides nothing: ALLOW \(stock-writes\)/);

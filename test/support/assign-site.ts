@@ -229,7 +229,7 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
       );
       return Promise.all(list.map(async ({ id }) => (await site.person("GET", `/people/me/asks/${id}`)).body));
     },
-    asked: () => site.query(`SELECT title FROM addressed_asks ORDER BY created_at`).map(({ title }) => String(title)),
+    asked: () => site.query(`SELECT title FROM requests ORDER BY created_at`).map(({ title }) => String(title)),
     async decide(ask, decision) {
       const body = { ...(ask.digest !== null && { digest: ask.digest }), ...decision };
       const reply = await site.person("POST", `/people/me/asks/${ask.id}/decision`, { body });
@@ -241,15 +241,15 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
     },
     git: (repo, ...args) => gitIn(checkout(repo), ...args),
     attemptId(id) {
-      const [row] = site.query(`SELECT attempt_id FROM aa_attempts WHERE id = '${id}' ORDER BY n DESC LIMIT 1`);
+      const [row] = site.query(`SELECT attempt_id FROM task_attempts WHERE id = '${id}' ORDER BY n DESC LIMIT 1`);
       return String(row?.["attempt_id"]);
     },
     async processes(id) {
-      const rows = site.query(`SELECT attempt_id FROM aa_attempts ${id === undefined ? "" : `WHERE id = '${id}'`}`);
+      const rows = site.query(`SELECT attempt_id FROM task_attempts ${id === undefined ? "" : `WHERE id = '${id}'`}`);
       return (await Promise.all(rows.map((row) => findProcesses(String(row["attempt_id"]))))).flat();
     },
     folder(id) {
-      const [row] = site.query(`SELECT repo, slug, generation FROM aa_tasks WHERE id = '${id}'`);
+      const [row] = site.query(`SELECT repo, slug, generation FROM tasks WHERE id = '${id}'`);
       return join(workDir, "work", String(row?.["repo"]), `${String(row?.["slug"])}.${String(row?.["generation"])}`);
     },
     mark: (id) => JSON.parse(readFileSync(join(site.folder(id), "supervisor.json"), "utf8")) as SupervisorMark,
@@ -275,7 +275,7 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
         rmSync(join(socket, ".."), { recursive: true, force: true });
       }
       if (existsSync(join(dataDir, "parley.db"))) {
-        for (const row of site.query("SELECT attempt_id FROM aa_attempts")) {
+        for (const row of site.query("SELECT attempt_id FROM task_attempts")) {
           await killAttempt(String(row["attempt_id"]), { clock: systemClock, atOnce: true });
         }
       }

@@ -82,7 +82,7 @@ export async function seen<T>(look: () => T | Promise<T>, fits: (seen: T) => boo
   for (;;) {
     const found = await look();
     if (fits(found)) return found;
-    await pause(20);
+    await pause(5);
   }
 }
 

@@ -78,7 +78,7 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
         const { body } = await scene.ana.post("/asks", { ...asked, constraints: { timeout_s: 604_800 } });
         const trace = await until(async () => {
           const [row] = await db().all<{ wire: string }>(
-            sql`SELECT p.wire FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.ask_id = ${body.ask_id}`,
+            sql`SELECT p.wire FROM requests p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.ask_id = ${body.ask_id}`,
           );
           return row && (JSON.parse(row.wire) as { policy_trace: { policy_version: string } }).policy_trace;
         });

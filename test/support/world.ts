@@ -2,6 +2,7 @@ import "./strict-replies.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { it } from "node:test";
 import pg from "pg";
 import { pino, type Logger } from "pino";
 import type { Channel } from "../../src/channels/channel.ts";
@@ -20,6 +21,16 @@ export type DatabaseName = (typeof DATABASES)[number];
  * Rules about transactions, locks, order, time and SQL are shown on each of `DATABASES`.
  */
 export const ONE_DATABASE: readonly DatabaseName[] = ["sqlite"];
+
+/**
+ * Returns what declares a test of a suite that runs on each database, for a rule that no row can break: it is `it` on
+ * one of them, and declares nothing on the others.
+ */
+export function onOneDatabase(on: DatabaseName): (name: string, run: () => void | Promise<void>) => void {
+  return (name, run) => {
+    if (ONE_DATABASE.includes(on)) void it(name, run);
+  };
+}
 
 /** A reply as the tests look at it. */
 export interface Reply {

@@ -51,7 +51,7 @@ for (const on of DATABASES) {
       assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]));
       assert.equal(replies.filter(({ headers: got }) => got.get("idempotency-replayed") === "true").length, 19);
       const [row] = await world.server.ctx.db.all<{ generation: number; seq: number }>(
-        sql`SELECT generation, seq FROM aa_tasks WHERE id = 'one'`,
+        sql`SELECT generation, seq FROM tasks WHERE id = 'one'`,
       );
       assert.deepEqual(row, { generation: 1, seq: 1 });
 
@@ -65,7 +65,7 @@ for (const on of DATABASES) {
       );
       assert.deepEqual(new Set(crowd.map(({ status }) => status)), new Set([202]));
       const [after] = await world.server.ctx.db.all<{ generation: number }>(
-        sql`SELECT generation FROM aa_tasks WHERE id = 'one'`,
+        sql`SELECT generation FROM tasks WHERE id = 'one'`,
       );
       assert.equal(after?.generation, 21);
     });
@@ -78,7 +78,7 @@ for (const on of DATABASES) {
       await transact(world.server.ctx, async (tx) => {
         for (let i = 1; i < 2000; i += 1) {
           await tx.all(
-            sql`INSERT INTO aa_tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
+            sql`INSERT INTO tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
                 submitted_at, place, updated_at, stale, resolve_conflict, principal, seq)
               VALUES ('shop', ${`many-${i}`}, 's', 'p', '[]', 'queued', 0, 1, 0, ${world.clock.now()}, ${i + 1},
                 ${world.clock.now()}, 0, 0, 'assign:x', 0)`,
@@ -93,7 +93,7 @@ for (const on of DATABASES) {
       await ana.submit("over", {}, "/assignment/blog");
       await ana.call("DELETE", "/assignment?id=first");
       await ana.submit("over");
-      assert.equal((await db.all(sql`SELECT 1 AS one FROM aa_tasks WHERE id = 'over'`)).length, 2);
+      assert.equal((await db.all(sql`SELECT 1 AS one FROM tasks WHERE id = 'over'`)).length, 2);
     });
   });
 }

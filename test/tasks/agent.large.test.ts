@@ -155,10 +155,12 @@ describe("what an agent may do", { concurrency: true }, () => {
     const late = await call(url, "POST", { headers: { authorization: `Bearer ${token}` }, body: {} }).catch(() => null);
     assert.equal(late, null, "nobody listens there any more");
     await eventually(
-      () => site.query("SELECT key_id FROM aa_attempts WHERE id = 'curious' AND key_id IS NOT NULL").length === 1,
+      () => site.query("SELECT key_id FROM task_attempts WHERE id = 'curious' AND key_id IS NOT NULL").length === 1,
       () => "the key of the attempt",
     );
-    const [row] = site.query(`SELECT k.* FROM keys k JOIN aa_attempts a ON a.key_id = k.key_id WHERE a.id = 'curious'`);
+    const [row] = site.query(
+      `SELECT k.* FROM keys k JOIN task_attempts a ON a.key_id = k.key_id WHERE a.id = 'curious'`,
+    );
     assert.notEqual(row?.["revoked_at"] ?? null, null, "its key is worth nothing any more");
     await site.assign("DELETE", "/assignment/shop/tasks/other");
   });

@@ -33,8 +33,8 @@ describe("a server that comes back to a machine where agents may be at work", { 
     await site.kill();
     // Another server that has lost contact with this one does the same.
     site.query(`UPDATE jobs SET state = 'CANCELED', ended_at = 1, lease_until = NULL, epoch = epoch + 1`);
-    site.query(`UPDATE aa_attempts SET state = 'ended', outcome = 'lost', ended_at = 1, epoch = epoch + 1`);
-    site.query(`UPDATE aa_tasks SET state = 'failed', error = 'lost'`);
+    site.query(`UPDATE task_attempts SET state = 'ended', outcome = 'lost', ended_at = 1, epoch = epoch + 1`);
+    site.query(`UPDATE tasks SET state = 'failed', error = 'lost'`);
     assert.notDeepEqual(await site.processes(), []);
     await site.start();
     await eventually(

@@ -18,11 +18,11 @@ async function finish({ world }: AssignmentScene, round: number): Promise<void> 
     const numbers = raw(
       `WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${from + ROUND - 1})`,
     );
-    await tx.all(sql`INSERT INTO aa_tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
+    await tx.all(sql`INSERT INTO tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
         submitted_at, place, updated_at, stale, resolve_conflict, commit_sha, principal, seq)
       ${numbers} SELECT 'shop', 'old-' || i, 'old-' || i, 'Do it', '[]', 'approved', 1, 1, 1, i, -1000000 + i, i, 0, 0,
         '9f1c2ab04d7e5c6b8a90123456789abcdef01234', 'agent:ana', 0 FROM n`);
-    await tx.all(sql`INSERT INTO aa_attempts (attempt_id, repo, id, n, generation, job_id, epoch, state, outcome, holder,
+    await tx.all(sql`INSERT INTO task_attempts (attempt_id, repo, id, n, generation, job_id, epoch, state, outcome, holder,
         agent, resumes, log_seq, started_at, ended_at)
       ${numbers} SELECT 'old-' || i, 'shop', 'old-' || i, 1, 1, 'job-' || i, 1, 'ended', 'completed', 'here', 'claude', 0, 0,
         i, i FROM n`);
@@ -76,7 +76,7 @@ async function longWays({ world }: AssignmentScene, statement: Sql): Promise<str
   const plan = await world.server.ctx.db.all<{ detail: string }>(join([raw("EXPLAIN QUERY PLAN"), statement], " "));
   const steps = plan
     .map(({ detail }) => detail)
-    .filter((detail) => /^(SCAN|SEARCH) (aa_tasks|aa_attempts|t|a)\b/.test(detail));
+    .filter((detail) => /^(SCAN|SEARCH) (tasks|task_attempts|t|a)\b/.test(detail));
   const isShort = (step: string) =>
     /USING (COVERING )?INDEX (aa_tasks_queued|aa_tasks_after|aa_attempts_live)\b/.test(step) ||
     /INDEX sqlite_autoindex_aa_(tasks|attempts)_\d \((repo=\? AND id=\?|attempt_id=\?)\)/.test(step);

@@ -161,7 +161,7 @@ describe("the line of tasks", () => {
       const { db } = world.server.ctx;
       await db.transact((tx) =>
         tx.all(
-          sql`INSERT INTO aa_tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
+          sql`INSERT INTO tasks (repo, id, slug, prompt, warnings_json, state, attempt, generation, started,
               submitted_at, place, updated_at, stale, resolve_conflict, principal, seq)
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
             SELECT 'shop', 'over-' || i, 's', 'p', '[]', 'failed', 0, 1, 0, i, i, i, 0, 0, 'assign:x', 0 FROM n`,
@@ -177,7 +177,7 @@ describe("the line of tasks", () => {
       const look = { repo: "shop", agent: "claude", agents: null };
       assert.equal((await findFirstInLine({ dialect: db.dialect, all }, look))?.task.id, "one");
       const [explain, sort] =
-        on === "sqlite" ? ["EXPLAIN QUERY PLAN ", /TEMP B-TREE|^SCAN/] : ["EXPLAIN ", /Sort|Seq Scan on aa_tasks/];
+        on === "sqlite" ? ["EXPLAIN QUERY PLAN ", /TEMP B-TREE|^SCAN/] : ["EXPLAIN ", /Sort|Seq Scan on tasks/];
       const rows = await db.all<Record<string, string>>(sql`${raw(explain)}${asked}`);
       const plan = rows.map((row) => row["detail"] ?? row["QUERY PLAN"]).join("\n");
       assert.match(plan, /aa_tasks_queued/);

@@ -118,7 +118,7 @@ describe("tasks that depend on others", { concurrency: true }, () => {
     );
     const shown = await parley(["task", "show", id], site.env);
     assert.match(shown.out, new RegExp(`^${id}: conflict: ${reason}\n[^]*^clash   prices\\.txt$`, "m"));
-    const told = site.query(`SELECT data_json FROM aa_board WHERE id = '${id}' ORDER BY seq`);
+    const told = site.query(`SELECT data_json FROM task_board_events WHERE id = '${id}' ORDER BY seq`);
     const events = told.map(({ data_json: data }) => JSON.parse(String(data)) as Record<string, unknown>);
     const states = events.filter(({ state }) => state === "conflict");
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { callAt, openAssignment, sharedAssignment } from "../support/assignment.ts";
 import { Dice } from "../support/secret-corpus.ts";
-import { DATABASES, type CallOptions, type Reply } from "../support/world.ts";
+import { ONE_DATABASE, type CallOptions, type Reply } from "../support/world.ts";
 
 /** A secret that nobody wrote down anywhere. */
 const TOKEN = `ghp_${new Dice(7).text("abcdefghijklmnopqrstuvwxyz0123456789", 36)}`;
@@ -10,7 +10,7 @@ const CARDS = "https://cards.example";
 
 const codeOf = ({ status, body }: Reply): unknown[] => [status, body.error?.code];
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the assignment door on ${on}`, () => {
     const shared = sharedAssignment(on);
 

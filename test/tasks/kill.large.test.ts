@@ -111,7 +111,7 @@ describe("a server that is killed", () => {
     await appears(beside(site, "stubborn", "times"));
     const cut = site.assign("DELETE", "/assignment/shop/tasks/stubborn").catch(() => "cut off");
     await eventually(
-      () => site.query("SELECT 1 FROM aa_attempts WHERE id = 'stubborn' AND state = 'ending'").length > 0,
+      () => site.query("SELECT 1 FROM task_attempts WHERE id = 'stubborn' AND state = 'ending'").length > 0,
       () => "the end of the attempt",
     );
     await site.kill();

@@ -19,7 +19,7 @@ describe("a long line of tasks", () => {
       return site.submit(`card-${i}`, { prompt }, i % 2 === 0 ? "shop" : "blog");
     };
     for (let i = 0; i < COUNT; i += 1) await submit(i);
-    const done = () => Number(site.query("SELECT count(*) AS n FROM aa_tasks WHERE state = 'review'")[0]?.["n"]);
+    const done = () => Number(site.query("SELECT count(*) AS n FROM tasks WHERE state = 'review'")[0]?.["n"]);
     const atLeast = (count: number) =>
       eventually(
         () => done() >= count,
@@ -35,7 +35,7 @@ describe("a long line of tasks", () => {
     await atLeast(COUNT);
 
     const attempts = site.query(`SELECT a.repo, a.id, a.n, a.resumes, a.outcome, a.commit_sha, t.place
-      FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id ORDER BY a.started_at, t.place`);
+      FROM task_attempts a JOIN tasks t ON t.repo = a.repo AND t.id = a.id ORDER BY a.started_at, t.place`);
     assert.equal(attempts.length, COUNT);
     for (const repo of ["shop", "blog"]) {
       const own = attempts.filter((one) => one["repo"] === repo);

@@ -54,16 +54,16 @@ describe("two servers on one PostgreSQL with the same repository", () => {
             assert.equal(reply.status, 202, reply.text);
           }
           await eventually(
-            async () => (await db.all(sql`SELECT id FROM aa_tasks WHERE state = 'review'`)).length === count,
+            async () => (await db.all(sql`SELECT id FROM tasks WHERE state = 'review'`)).length === count,
             () => "all done",
           );
         };
         await submit(COUNT);
         // Either may be the quicker one every time, so there is work until both have had some.
-        const holders = async () => (await db.all(sql`SELECT DISTINCT holder FROM aa_attempts`)).length;
+        const holders = async () => (await db.all(sql`SELECT DISTINCT holder FROM task_attempts`)).length;
         while ((await holders()) < 2) await submit(2);
         const attempts = await db.all<{ holder: string; n: number; place: number; resumes: number }>(
-          sql`SELECT a.holder, a.n, a.resumes, t.place FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id
+          sql`SELECT a.holder, a.n, a.resumes, t.place FROM task_attempts a JOIN tasks t ON t.repo = a.repo AND t.id = a.id
             ORDER BY a.started_at, t.place`,
         );
         assert.deepEqual(
@@ -80,7 +80,7 @@ describe("two servers on one PostgreSQL with the same repository", () => {
         const joined = await eventually(
           async () => {
             const [row] = await db.all<{ state: string; error: string | null; commit_sha: string }>(
-              sql`SELECT state, error, commit_sha FROM aa_tasks WHERE id = 'joined'`,
+              sql`SELECT state, error, commit_sha FROM tasks WHERE id = 'joined'`,
             );
             assert.equal(row?.error, null);
             return row?.state === "review" && row.commit_sha;

@@ -53,7 +53,7 @@ describe("stopping a server while coding agents work", { concurrency: true }, ()
     writeFileSync(beside(site, "works", "go"), "");
     assert.equal((await drain.ended).code, 0);
     assert.equal((await site.run.ended).code, 0);
-    const states = () => site.query("SELECT state FROM aa_tasks ORDER BY place").map(({ state }) => state);
+    const states = () => site.query("SELECT state FROM tasks ORDER BY place").map(({ state }) => state);
     assert.deepEqual(states(), ["review", "queued", "queued"]);
     const nobody = await parley(["stop"], { PARLEY_DATA_DIR: site.dataDir });
     assert.deepEqual([nobody.code, nobody.err], [1, `parley: no server runs on ${site.dataDir} on this machine.\n`]);
@@ -85,7 +85,7 @@ describe("stopping a server while coding agents work", { concurrency: true }, ()
     assert.equal(stopped.code, 0, stopped.err);
     assert.equal((await site.run.ended).code, 0);
     assert.deepEqual(await site.processes(), [], "no process is left when it answers");
-    const states = site.query("SELECT id, state FROM aa_tasks ORDER BY id").map(({ id, state }) => `${id} ${state}`);
+    const states = site.query("SELECT id, state FROM tasks ORDER BY id").map(({ id, state }) => `${id} ${state}`);
     assert.deepEqual(states, ["asks interrupted", "sets-up preparing", "works interrupted"]);
 
     writeFileSync(beside(site, "works", "go"), "");

@@ -89,7 +89,7 @@ for (const on of DATABASES) {
       const { ana, runner, world } = shared();
       await ana.submit("cut");
       for (let i = 0; i < 5; i += 1) await runner.say("shop", "cut", `line ${i}`);
-      await transact(world.server.ctx, (tx) => tx.all(sql`DELETE FROM aa_events WHERE id = 'cut' AND seq <= 3`));
+      await transact(world.server.ctx, (tx) => tx.all(sql`DELETE FROM task_events WHERE id = 'cut' AND seq <= 3`));
       for (const [last, expected] of [
         ["1", ["6 state", true]],
         ["99", ["6 state", true]],

@@ -65,13 +65,13 @@ async function openScene(): Promise<Scene> {
     },
     async attemptOf(id) {
       const rows = await ctx.db.all<{ attempt_id: string }>(
-        sql`SELECT attempt_id FROM aa_attempts WHERE id = ${id} ORDER BY n DESC`,
+        sql`SELECT attempt_id FROM task_attempts WHERE id = ${id} ORDER BY n DESC`,
       );
       return rows[0]?.attempt_id ?? assert.fail(`${id} has no attempt`);
     },
     async jobStateOf(id) {
       const rows = await ctx.db.all<{ state: string }>(
-        sql`SELECT j.state FROM jobs j JOIN aa_attempts a ON a.job_id = j.job_id WHERE a.id = ${id} ORDER BY a.n DESC`,
+        sql`SELECT j.state FROM jobs j JOIN task_attempts a ON a.job_id = j.job_id WHERE a.id = ${id} ORDER BY a.n DESC`,
       );
       return rows[0]?.state ?? assert.fail(`${id} has no job`);
     },

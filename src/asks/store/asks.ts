@@ -282,7 +282,7 @@ export async function listPendingAsks(
     ? empty
     : readers.includes(ALL_READERS)
       ? sql`AND addressed_id IS NOT NULL`
-      : sql`AND EXISTS (SELECT 1 FROM addressees t
+      : sql`AND EXISTS (SELECT 1 FROM request_recipients t
           WHERE t.ask_id = asks.addressed_id AND t.reader IN (${join([...readers])}))`;
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks

@@ -4,7 +4,7 @@ import { join, sql } from "../../core/store/sql.ts";
 /** Returns asks to people that are open though what they stand for is over. */
 export async function findOrphans(on: Queryable, door: string, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT p.ask_id FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id
+    sql`SELECT p.ask_id FROM requests p JOIN asks a ON a.addressed_id = p.ask_id
       WHERE p.state = 'open' AND p.door = ${door} AND a.status <> 'PENDING' LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -272,7 +272,7 @@ export async function listPlacesIn(
   return on.all<MessagePosition & Record<string, unknown>>(
     sql`SELECT at, id FROM (
         SELECT created_at AS at, uid AS id FROM conversation_messages WHERE conversation = ${conversation}
-        UNION ALL SELECT created_at, ask_id FROM addressed_asks WHERE conversation = ${conversation}) AS said
+        UNION ALL SELECT created_at, ask_id FROM requests WHERE conversation = ${conversation}) AS said
       ${before ? sql`WHERE (at, id) < (${before.at}, ${before.id})` : empty}
       ORDER BY at DESC, id DESC LIMIT ${limit}`,
   );
@@ -313,7 +313,7 @@ export async function deleteOldConversations(
   const quiet = await tx.all<{ number: number }>(
     sql`SELECT number FROM conversations c WHERE said_at <= (SELECT parley_now()) - ${kept.quietMs}
         AND NOT EXISTS (SELECT 1 FROM conversation_messages m WHERE m.conversation = c.number)
-        AND NOT EXISTS (SELECT 1 FROM addressed_asks a WHERE a.conversation = c.number)
+        AND NOT EXISTS (SELECT 1 FROM requests a WHERE a.conversation = c.number)
       LIMIT ${limit}`,
   );
   if (quiet.length > 0) {

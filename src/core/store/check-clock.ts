@@ -85,7 +85,7 @@ async function countPassing(db: Db, lastMs: number): Promise<string> {
     db,
     sql`SELECT (SELECT count(*) FROM questions WHERE state = 'open' AND expires_at > ${lastMs}
             AND expires_at <= (SELECT parley_now()))
-        + (SELECT count(*) FROM addressed_asks WHERE state = 'open' AND expires_at > ${lastMs}
+        + (SELECT count(*) FROM requests WHERE state = 'open' AND expires_at > ${lastMs}
             AND expires_at <= (SELECT parley_now()))
         + (SELECT count(*) FROM asks WHERE status = 'PENDING' AND expires_at > ${lastMs}
             AND expires_at <= (SELECT parley_now())) AS count`,

@@ -31,6 +31,7 @@ import { gate } from "./migrations/0029-gate.ts";
 import { exposed } from "./migrations/0030-exposed.ts";
 import { boundSubscriptions } from "./migrations/0031-bound-subscriptions.ts";
 import { policyServers } from "./migrations/0032-policy-servers.ts";
+import { tableNames } from "./migrations/0033-table-names.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -67,6 +68,7 @@ const MIGRATIONS: readonly Migration[] = [
   exposed,
   boundSubscriptions,
   policyServers,
+  tableNames,
 ];
 
 /** The schema this program reads and writes. */

@@ -13,7 +13,7 @@ export const movedAsks = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
   return [
     sql`UPDATE questions SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
       WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
-    sql`UPDATE addressed_asks SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
+    sql`UPDATE requests SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
       WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     sql`UPDATE asks SET created_at = created_at - ${by}, expires_at = expires_at - ${by}, respond_at = respond_at - ${by}
       WHERE status = 'PENDING' AND created_at > ${nowMs} RETURNING 1 AS moved`,
@@ -28,7 +28,7 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
   return [
     sql`UPDATE jobs SET lease_until = lease_until - ${by} WHERE lease_until > ${wrongMs}`,
     sql`UPDATE waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by} WHERE created_at > ${nowMs}`,
-    sql`UPDATE addressed_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
+    sql`UPDATE request_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
       WHERE created_at > ${nowMs}`,
     sql`UPDATE keys SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
     sql`UPDATE policy_grants SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
@@ -49,7 +49,7 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
     sql`UPDATE limit_windows SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
     sql`UPDATE sign_ins SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
     sql`UPDATE policy_servers SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
-    sql`UPDATE aa_workshops SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
+    sql`UPDATE task_workshops SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
     sql`UPDATE events SET at = ${nowMs} WHERE at > ${nowMs}`,
   ];
 };

@@ -9,7 +9,7 @@ export const GATE_CHECKS: readonly Check[] = [
   checkRows(
     "W1",
     "a gated call that was started was approved before, by a request of the same agent",
-    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN addressed_asks a ON a.ask_id = c.ask_id
+    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN requests a ON a.ask_id = c.ask_id
       WHERE c.run IS NOT NULL AND (a.state <> 'answered' OR a.asker <> c.asker OR a.door <> 'gate'
         OR a.outcome NOT LIKE '%"approved":true%' OR a.settled_at > c.started_at OR c.started_at >= c.good_until)`,
   ),

@@ -83,7 +83,7 @@ export interface Dependents {
   participants: number;
 }
 
-const OF_OPEN = sql`link_hash IS NOT NULL AND ask_id IN (SELECT ask_id FROM addressed_asks WHERE state = 'open')`;
+const OF_OPEN = sql`link_hash IS NOT NULL AND ask_id IN (SELECT ask_id FROM requests WHERE state = 'open')`;
 
 export function countDependents(on: Queryable): Promise<Dependents> {
   return one<Dependents>(

@@ -61,7 +61,7 @@ export async function listOpenAt(on: Queryable, addresses: readonly string[]): P
   if (addresses.length === 0) return [];
   const each = addresses.map((address) => sql`lower(audience) LIKE ${`%${address.toLowerCase()}%`}`);
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM addressed_asks WHERE state = 'open' AND (${join(each, " OR ")}) ORDER BY ask_id`,
+    sql`SELECT ask_id FROM requests WHERE state = 'open' AND (${join(each, " OR ")}) ORDER BY ask_id`,
   );
   return rows.map(({ ask_id: id }) => id);
 }

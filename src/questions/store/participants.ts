@@ -148,7 +148,7 @@ export async function eraseParticipant(
   for (const name of names) {
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
     // Before the ledger: an answer of theirs that is just committing holds these rows, and its entry goes with the others.
-    await tx.all(sql`DELETE FROM standings WHERE person = ${name}`);
+    await tx.all(sql`DELETE FROM scores WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM ledger WHERE person = ${name}`);
     // point: erase-between-tables
     await tx.all(sql`DELETE FROM badges WHERE person = ${name}`);

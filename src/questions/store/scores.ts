@@ -25,12 +25,12 @@ export async function addToScores(
   const rows = PERIODS.map(
     (period) => sql`(${period}, ${periodStart(period, at)}, ${person}, ${points}, 1, ${reachedAt})`,
   );
-  await tx.all(sql`INSERT INTO standings (period, from_at, person, points, answers, reached_at) VALUES ${join(rows)}
+  await tx.all(sql`INSERT INTO scores (period, from_at, person, points, answers, reached_at) VALUES ${join(rows)}
     ON CONFLICT (person, period, from_at) DO UPDATE SET
-      points = standings.points + excluded.points,
-      answers = standings.answers + 1,
-      reached_at = CASE WHEN standings.reached_at IS NULL OR standings.reached_at < excluded.reached_at
-        THEN excluded.reached_at ELSE standings.reached_at END`);
+      points = scores.points + excluded.points,
+      answers = scores.answers + 1,
+      reached_at = CASE WHEN scores.reached_at IS NULL OR scores.reached_at < excluded.reached_at
+        THEN excluded.reached_at ELSE scores.reached_at END`);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function readScores(
 ): Promise<{ top: Score[]; own: Score | null }> {
   const within = sql`period = ${period} AND from_at = ${periodStart(period, now)}`;
   const best = await on.all<Omit<Score, "rank">>(
-    sql`SELECT person, points, answers FROM standings WHERE ${within} AND points > 0
+    sql`SELECT person, points, answers FROM scores WHERE ${within} AND points > 0
       ORDER BY points DESC, reached_at, person LIMIT ${limit}`,
   );
   const top = best.map((score) => ({
@@ -57,12 +57,12 @@ export async function readScores(
 
   const own = await first<Omit<Score, "rank">>(
     on,
-    sql`SELECT person, points, answers FROM standings WHERE person = ${person} AND ${within} AND points > 0`,
+    sql`SELECT person, points, answers FROM scores WHERE person = ${person} AND ${within} AND points > 0`,
   );
   if (!own) return { top, own: null };
   const { ahead } = await one<{ ahead: number }>(
     on,
-    sql`SELECT count(*) AS ahead FROM standings WHERE ${within} AND points > ${own.points}`,
+    sql`SELECT count(*) AS ahead FROM scores WHERE ${within} AND points > ${own.points}`,
   );
   return { top, own: { rank: 1 + ahead, ...own } };
 }
@@ -70,8 +70,8 @@ export async function readScores(
 /** Deletes up to `limit` scores of days and weeks that are over; true when there may be more. */
 export async function deleteOldScores(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
-    sql`DELETE FROM standings WHERE (person, period, from_at) IN
-      (SELECT person, period, from_at FROM standings
+    sql`DELETE FROM scores WHERE (person, period, from_at) IN
+      (SELECT person, period, from_at FROM scores
         WHERE period IN ('daily', 'weekly') AND from_at < (SELECT parley_now()) - ${KEPT_MS} LIMIT ${limit})
       RETURNING person`,
   );

@@ -21,7 +21,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     look: (on) =>
       offenders(
         on,
-        sql`SELECT ask_id AS offender FROM addressed_asks
+        sql`SELECT ask_id AS offender FROM requests
           WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000 LIMIT ${MOST_OFFENDERS}`,
       ),
   },
@@ -45,7 +45,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       offenders(
         on,
         sql`SELECT a.ask_id AS offender FROM
-          (SELECT ask_id FROM addressed_asks WHERE state <> 'open' ORDER BY settled_at DESC
+          (SELECT ask_id FROM requests WHERE state <> 'open' ORDER BY settled_at DESC
             ${quick ? sql`LIMIT ${QUICK_ASKS}` : empty}) AS a
           WHERE 1 <> (SELECT count(*) FROM audit r WHERE r.ask_id = a.ask_id AND
             (r.action LIKE '%.approved' OR r.action LIKE '%.rejected' OR r.action LIKE '%.answered'
@@ -58,7 +58,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     look: (on) =>
       offenders(
         on,
-        sql`SELECT d.delivery_id AS offender FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+        sql`SELECT d.delivery_id AS offender FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
           WHERE a.state <> 'open' AND d.kind <> 'tell' AND d.state IN ('queued', 'sent') LIMIT ${MOST_OFFENDERS}`,
       ),
   },
@@ -71,7 +71,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
         on,
         sql`SELECT offender FROM
           (SELECT ask_id AS offender, asker AS name FROM questions
-            UNION ALL SELECT ask_id, asker FROM addressed_asks
+            UNION ALL SELECT ask_id, asker FROM requests
             UNION ALL SELECT job_id, owner FROM jobs
             UNION ALL SELECT key_id, name FROM keys) AS named
           WHERE name LIKE 'open:parley#_%' ESCAPE '#' OR name LIKE '%parley#_agent#_%' ESCAPE '#'
@@ -104,8 +104,8 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
   for (let after = ""; ;) {
     const rows = await on.all<{ ask_id: string }>(
       quick
-        ? sql`SELECT ask_id FROM addressed_asks WHERE state = 'answered' ORDER BY settled_at DESC LIMIT ${QUICK_ASKS}`
-        : sql`SELECT ask_id FROM addressed_asks WHERE state = 'answered' AND ask_id > ${after} ORDER BY ask_id LIMIT ${PAGE}`,
+        ? sql`SELECT ask_id FROM requests WHERE state = 'answered' ORDER BY settled_at DESC LIMIT ${QUICK_ASKS}`
+        : sql`SELECT ask_id FROM requests WHERE state = 'answered' AND ask_id > ${after} ORDER BY ask_id LIMIT ${PAGE}`,
     );
     for (const { ask_id } of rows) {
       await yieldToEventLoop();

@@ -3,6 +3,7 @@ import { isSlackUser } from "../../access/model/identity.ts";
 import type { Target } from "../model/request.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
+import { DELIVERIES_TOPIC } from "../../core/store/wake.ts";
 
 export type DeliveryState = "queued" | "sending" | "sent" | "closing" | "closed" | "failed" | "skipped";
 
@@ -101,7 +102,7 @@ export interface NewDelivery {
 /** PostgreSQL takes no more than 2,704 bytes into an index. */
 const MOST_INDEXED_BYTES = 1000;
 
-/** Plans a message, once for each step, channel and target. Returns whether it is new. */
+/** Plans a message, once for each step, channel and target; wakes its sender. Returns whether it is new. */
 export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean> {
   const target = JSON.stringify(one.target);
   const isLong = Buffer.byteLength(target) > MOST_INDEXED_BYTES;
@@ -113,6 +114,7 @@ export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean>
         ${one.replyHash ?? null}, 0, (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (ask_id, kind, step, channel, target) DO NOTHING RETURNING delivery_id`,
   );
+  if (rows.length > 0 && one.inMs <= 0) tx.wake(DELIVERIES_TOPIC);
   return rows.length > 0;
 }
 
@@ -195,13 +197,14 @@ export async function updateDelivery(
   return rows.length > 0;
 }
 
-/** Marks the sent messages about a settled request to be closed, and skips those not sent yet. */
+/** Marks the sent messages about a settled request to be closed, wakes their sender, and skips those not sent yet. */
 export async function closeDeliveries(tx: Tx, askId: string): Promise<void> {
-  await tx.all(
+  const rows = await tx.all<{ state: DeliveryState }>(
     sql`UPDATE deliveries SET state = CASE WHEN state = 'sent' THEN 'closing' ELSE 'skipped' END, attempt = 0,
         epoch = epoch + 1, due_at = (SELECT parley_now()), changed_at = (SELECT parley_now())
-      WHERE ask_id = ${askId} AND kind <> 'tell' AND state IN ('sent', 'queued')`,
+      WHERE ask_id = ${askId} AND kind <> 'tell' AND state IN ('sent', 'queued') RETURNING state`,
   );
+  if (rows.some(({ state }) => state === "closing")) tx.wake(DELIVERIES_TOPIC);
 }
 
 /** The message of a later step goes out now instead of waiting for an answer to the one before. */
@@ -210,6 +213,7 @@ export async function hastenDelivery(tx: Tx, askId: string, step: number): Promi
     sql`UPDATE deliveries SET due_at = (SELECT parley_now())
       WHERE ask_id = ${askId} AND kind = 'ask' AND step = ${step} AND state = 'queued' AND attempt = 0`,
   );
+  tx.wake(DELIVERIES_TOPIC);
 }
 
 /** Returns every message about an ask, in the order they were planned. */
@@ -237,7 +241,7 @@ export async function findDeliveryByHash(on: Queryable, hash: string): Promise<D
 /** Returns the messages of a provider's thread about open asks, newest first. */
 export async function findDeliveriesByThread(on: Queryable, thread: string): Promise<Delivery[]> {
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE d.thread = ${thread} ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
   );
   return rows.map(toDelivery);
@@ -254,7 +258,7 @@ export async function hasBegunThread(
 ): Promise<boolean> {
   const inThread = isSlackUser(to) ? sql`d.thread LIKE ${`%/${ts}`}` : sql`d.thread = ${`${to}/${ts}`}`;
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.asker = ${asker} AND d.channel = 'slack' AND ${inThread}`,
   );
   return rows.map(toDelivery).some(({ target, externalIds }) => {
@@ -266,7 +270,7 @@ export async function hasBegunThread(
 /** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */
 export async function findDeliveriesInConversation(on: Queryable, conversation: number): Promise<Delivery[]> {
   const rows = await on.all<Row>(
-    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.conversation = ${conversation} AND a.state = 'open' AND d.kind <> 'tell'
         AND d.state IN ('sending', 'sent') ORDER BY d.created_at DESC LIMIT 20`,
   );
@@ -289,7 +293,7 @@ export async function giveBackTry(tx: Tx, id: string): Promise<void> {
 /** Stores the id of a message received from a provider; returns false if it was received before. */
 export async function insertInboundIfNew(tx: Tx, provider: string, id: string): Promise<boolean> {
   const rows = await tx.all(
-    sql`INSERT INTO heard (provider, id, at) VALUES (${provider}, ${id}, parley_now())
+    sql`INSERT INTO inbound_messages (provider, id, at) VALUES (${provider}, ${id}, parley_now())
       ON CONFLICT (provider, id) DO NOTHING RETURNING id`,
   );
   return rows.length > 0;
@@ -301,8 +305,8 @@ export async function insertInboundIfNew(tx: Tx, provider: string, id: string): 
  */
 export async function deleteOldInbound(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
   const rows = await tx.all(
-    sql`DELETE FROM heard WHERE (provider, id) IN
-      (SELECT provider, id FROM heard
+    sql`DELETE FROM inbound_messages WHERE (provider, id) IN
+      (SELECT provider, id FROM inbound_messages
         WHERE provider <> 'twilio' AND at <= (SELECT parley_now()) - ${keptMs} ORDER BY at LIMIT ${limit})
       RETURNING id`,
   );

@@ -10,7 +10,7 @@ const PAGE = 200;
 
 /** Where words of people are kept that agents can read: each table's key, and its words. */
 const WORDS = [
-  { from: sql`addressed_asks`, key: sql`ask_id`, words: sql`coalesce(outcome, '') || ' ' || coalesce(refused, '')` },
+  { from: sql`requests`, key: sql`ask_id`, words: sql`coalesce(outcome, '') || ' ' || coalesce(refused, '')` },
   { from: sql`conversation_messages`, key: sql`uid`, words: sql`words || ' ' || coalesce(raw, '')` },
 ] as const;
 
@@ -51,7 +51,7 @@ async function approvedThrough(on: Queryable, text: string): Promise<string[]> {
   const named = await findNamedDeliveries(on, { hashes: [...new Set(hashes)], ids: [...new Set(ids)] });
   if (named.length === 0) return [];
   const rows = await on.all<{ ask_id: string; channel: string; outcome: string }>(
-    sql`SELECT DISTINCT a.ask_id, d.channel, a.outcome FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+    sql`SELECT DISTINCT a.ask_id, d.channel, a.outcome FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.state = 'answered' AND d.delivery_id IN (${join(named.map(({ id }) => id))})`,
   );
   return rows.flatMap(({ ask_id, channel, outcome }) => {

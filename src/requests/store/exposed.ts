@@ -57,7 +57,7 @@ export async function listAnswerableBy(
   ];
   if (whose.length === 0) return [];
   const rows = await on.all<{ delivery_id: string }>(
-    sql`SELECT d.delivery_id FROM addressed_asks a JOIN deliveries d ON d.ask_id = a.ask_id
+    sql`SELECT d.delivery_id FROM requests a JOIN deliveries d ON d.ask_id = a.ask_id
       WHERE a.state = 'open' AND d.link_hash IS NOT NULL AND (${join(whose, " OR ")})
       ORDER BY d.created_at DESC LIMIT ${limit}`,
   );
@@ -87,7 +87,7 @@ export async function exposeIfOpen(tx: Tx, ids: readonly string[]): Promise<Expo
       tx,
       sql`UPDATE deliveries SET exposed_at = (SELECT parley_now()), changed_at = (SELECT parley_now())
         WHERE delivery_id = ${id} AND exposed_at IS NULL AND kind <> 'tell'
-          AND ask_id IN (SELECT ask_id FROM addressed_asks WHERE state = 'open')
+          AND ask_id IN (SELECT ask_id FROM requests WHERE state = 'open')
         RETURNING ask_id, channel, target, long_target, person`,
     );
     if (!row) continue;

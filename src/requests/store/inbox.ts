@@ -35,12 +35,12 @@ export async function listInbox(
   const rows =
     filter.state === "open"
       ? await on.all<RequestRow>(
-          sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+          sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
               ${after ? sql`AND (a.expires_at, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
             ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
         )
       : await on.all<RequestRow>(
-          sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+          sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
               ${after ? sql`AND (a.settled_at, a.ask_id) < (${after.at}, ${after.id})` : empty}
             ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${limit}`,
         );
@@ -62,7 +62,7 @@ export async function countInbox(
   // All requests of one attempt name the same agent.
   const rows = await on.all<Omit<InboxGroup, "agent"> & { wire: string }>(
     sql`SELECT a.kind, a.asker, ${due} AS due, count(*) AS count, max(a.created_at) AS "newestAt", max(a.wire) AS wire
-      FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3`,
+      FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3`,
   );
   const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as Request["wire"] });
   return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
@@ -75,7 +75,7 @@ export async function listInboxVersions(
   limit: number,
 ): Promise<[id: string, version: number][]> {
   const rows = await on.all<{ ask_id: string; version: number }>(
-    sql`SELECT a.ask_id, a.version FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)}
+    sql`SELECT a.ask_id, a.version FROM requests a WHERE ${isIn("open")} ${mayRead(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
   );
   return rows.map((row) => [row.ask_id, row.version]);
@@ -89,7 +89,7 @@ export async function markOfInboxBehind(on: Queryable, readers: readonly string[
   const { mark } = await one<{ mark: string }>(
     on,
     sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0) AS mark FROM (
-      SELECT a.version, a.created_at FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)}
+      SELECT a.version, a.created_at FROM requests a WHERE ${isIn("open")} ${mayRead(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${skipped}) AS behind`,
   );
   return mark;
@@ -101,7 +101,7 @@ function isIn(state: InboxFilter["state"]): Sql {
 
 function mayRead(readers: readonly string[]): Sql {
   if (readers.includes(ALL_READERS)) return empty;
-  return sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...readers])}))`;
+  return sql`AND EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...readers])}))`;
 }
 
 function isWanted({ kind, due, askers }: InboxQuery): Sql {

@@ -94,7 +94,7 @@ export async function insertRequestIfNew(
       : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
   const row = await first<Pick<RequestRow, "created_at" | "expires_at">>(
     tx,
-    sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
+    sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
         state, version, created_at, expires_at, wire, conversation)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
@@ -103,7 +103,7 @@ export async function insertRequestIfNew(
   );
   if (!row) return undefined;
   for (const reader of readers) {
-    await tx.all(sql`INSERT INTO addressees (reader, ask_id) VALUES (${reader}, ${ask.id})`);
+    await tx.all(sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${ask.id})`);
   }
   return { request: newlyStored(ask, row), now: row.created_at };
 }
@@ -136,15 +136,14 @@ function newlyStored(ask: NewRequest, row: Pick<RequestRow, "created_at" | "expi
 /** The ask is in these inboxes too. */
 export async function insertReaders(tx: Tx, askId: string, readers: readonly string[]): Promise<void> {
   for (const reader of readers) {
-    await tx.all(sql`INSERT INTO addressees (reader, ask_id) VALUES (${reader}, ${askId}) ON CONFLICT DO NOTHING`);
+    await tx.all(
+      sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${askId}) ON CONFLICT DO NOTHING`,
+    );
   }
 }
 
 export async function findRequest(on: Queryable, askId: string): Promise<RequestAt | undefined> {
-  const row = await first<RequestRow>(
-    on,
-    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ask_id = ${askId}`,
-  );
+  const row = await first<RequestRow>(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${askId}`);
   return row && toRequestAt(row);
 }
 
@@ -156,7 +155,7 @@ export async function findByRef(
 ): Promise<(RequestAt & { sameHash: string }) | undefined> {
   const row = await first<RequestRow & { same_hash: string }>(
     on,
-    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE asker = ${asker} AND ref = ${ref}`,
+    sql`SELECT *, parley_now() AS now FROM requests WHERE asker = ${asker} AND ref = ${ref}`,
   );
   return row && { ...toRequestAt(row), sameHash: row.same_hash };
 }
@@ -164,7 +163,7 @@ export async function findByRef(
 /** Returns what any asker calls `ref`. */
 export async function findAllByRef(on: Queryable, ref: string): Promise<RequestAt[]> {
   const rows = await on.all<RequestRow>(
-    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
+    sql`SELECT *, parley_now() AS now FROM requests WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
   );
   return toRequestsAt(rows);
 }
@@ -173,7 +172,7 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
 export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | undefined> {
   const row = await first<RequestRow>(
     tx,
-    sql`UPDATE addressed_asks SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+    sql`UPDATE requests SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
   return row && toRequestAt(row);
 }
@@ -182,7 +181,7 @@ export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | un
 export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: number): Promise<Request> {
   const row = await one<RequestRow>(
     tx,
-    sql`UPDATE addressed_asks SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
+    sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, version = version + 1
       WHERE ask_id = ${askId} AND state = 'open' RETURNING *, parley_now() AS now`,
   );
@@ -192,7 +191,7 @@ export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: nu
 /** Changes a held, open ask: whom it asks, and the newest answer that was not accepted. */
 export async function updateRequest(tx: Tx, ask: Pick<Request, "id" | "audience" | "refused" | "wire">): Promise<void> {
   await tx.all(
-    sql`UPDATE addressed_asks SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
+    sql`UPDATE requests SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
         refused = ${ask.refused && JSON.stringify(ask.refused)}, version = version + 1
       WHERE ask_id = ${ask.id}`,
   );
@@ -204,7 +203,7 @@ export async function updateRequest(tx: Tx, ask: Pick<Request, "id" | "audience"
  */
 export async function updateRefused(tx: Tx, askId: string, refused: RefusedAnswer): Promise<void> {
   const raise = refused.reason === "responder_not_allowed" ? empty : sql`, version = version + 1`;
-  await tx.all(sql`UPDATE addressed_asks SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${askId}`);
+  await tx.all(sql`UPDATE requests SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${askId}`);
 }
 
 /** Keeps a counted decision, in place of an earlier one of the same person. */
@@ -236,7 +235,7 @@ export async function listAskedBy(
   { after, limit }: { after?: ListPosition; limit: number },
 ): Promise<Request[]> {
   const rows = await on.all<RequestRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE asker = ${asker}
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker}
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
@@ -252,8 +251,8 @@ export async function countRequests(
   return one(
     on,
     sql`SELECT
-      (SELECT count(*) FROM addressed_asks WHERE asker = ${asker} AND state = 'open') AS open,
-      (SELECT count(*) FROM addressed_asks WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs})
+      (SELECT count(*) FROM requests WHERE asker = ${asker} AND state = 'open') AS open,
+      (SELECT count(*) FROM requests WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs})
         AS recent`,
   );
 }
@@ -279,25 +278,22 @@ export async function listPending(
   const readers =
     of.readers === undefined
       ? empty
-      : sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...of.readers])}))`;
+      : sql`AND EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...of.readers])}))`;
   const start = of.kinds === undefined ? empty : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
   const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
   const rows = await on.all<RequestRow>(
-    sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+    sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
       ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
-  const { total } = await one<{ total: number }>(
-    on,
-    sql`SELECT count(*) AS total FROM addressed_asks a WHERE ${where}`,
-  );
+  const { total } = await one<{ total: number }>(on, sql`SELECT count(*) AS total FROM requests a WHERE ${where}`);
   return { items: await toRequestsAt(rows), total };
 }
 
 /** Returns the asks of these ids, oldest first. */
 export async function findRequests(on: Queryable, ids: readonly string[]): Promise<Request[]> {
   const rows = await on.all<RequestRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE ask_id IN (${join(["", ...ids])})
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE ask_id IN (${join(["", ...ids])})
       ORDER BY created_at, ask_id`,
   );
   return rows.map(toRequest);
@@ -308,7 +304,7 @@ export async function isReader(on: Queryable, askId: string, readers: readonly s
   if (readers.includes(ALL_READERS)) return true;
   const row = await first(
     on,
-    sql`SELECT 1 AS found FROM addressees WHERE ask_id = ${askId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
+    sql`SELECT 1 AS found FROM request_recipients WHERE ask_id = ${askId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
   );
   return row !== undefined;
 }
@@ -316,7 +312,7 @@ export async function isReader(on: Queryable, askId: string, readers: readonly s
 /** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
 export async function findDueRequests(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM addressed_asks WHERE state = 'open' AND expires_at <= (SELECT parley_now())
+    sql`SELECT ask_id FROM requests WHERE state = 'open' AND expires_at <= (SELECT parley_now())
       ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -325,7 +321,7 @@ export async function findDueRequests(on: Queryable, limit: number): Promise<str
 /** Returns up to `limit` asks that have been over for `keptMs`. */
 export async function findOutlivedRequests(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM addressed_asks WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
+    sql`SELECT ask_id FROM requests WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -334,19 +330,19 @@ export async function findOutlivedRequests(on: Queryable, keptMs: number, limit:
 /** Deletes settled asks with their decisions and deliveries. */
 export async function deleteRequest(tx: Tx, askIds: readonly string[]): Promise<void> {
   const ids = join([...askIds]);
-  for (const table of ["decisions", "deliveries", "addressees"] as const) {
+  for (const table of ["decisions", "deliveries", "request_recipients"] as const) {
     await tx.all(deleteOf(table, ids));
   }
-  await tx.all(sql`DELETE FROM addressed_asks WHERE ask_id IN (${ids}) AND state <> 'open'`);
+  await tx.all(sql`DELETE FROM requests WHERE ask_id IN (${ids}) AND state <> 'open'`);
 }
 
-function deleteOf(table: "decisions" | "deliveries" | "addressees", ids: ReturnType<typeof join>) {
+function deleteOf(table: "decisions" | "deliveries" | "request_recipients", ids: ReturnType<typeof join>) {
   switch (table) {
     case "decisions":
       return sql`DELETE FROM decisions WHERE ask_id IN (${ids})`;
     case "deliveries":
       return sql`DELETE FROM deliveries WHERE ask_id IN (${ids})`;
-    case "addressees":
-      return sql`DELETE FROM addressees WHERE ask_id IN (${ids})`;
+    case "request_recipients":
+      return sql`DELETE FROM request_recipients WHERE ask_id IN (${ids})`;
   }
 }

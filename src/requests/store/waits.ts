@@ -46,7 +46,7 @@ export async function insertRequestWait(
   const createdAt = now - (now % 1000);
   const row = await one<Row>(
     tx,
-    sql`INSERT INTO addressed_waits (wait_id, asker, ask_id, owns_ask, created_at, kept_until)
+    sql`INSERT INTO request_waits (wait_id, asker, ask_id, owns_ask, created_at, kept_until)
       VALUES (${wait.id}, ${wait.asker}, ${wait.askId}, ${wait.ownsAsk ? 1 : 0}, ${createdAt},
         ${createdAt + wait.keptMs})
       RETURNING *`,
@@ -62,7 +62,7 @@ export async function findRequestWaits(
 ): Promise<RequestWait[]> {
   if (waitIds.length === 0) return [];
   const rows = await on.all<Row>(
-    sql`SELECT * FROM addressed_waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
+    sql`SELECT * FROM request_waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
   );
   return rows.map(toWait);
 }
@@ -71,7 +71,7 @@ export async function findRequestWaits(
 export async function cancelRequestWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
   const row = await first(
     tx,
-    sql`UPDATE addressed_waits SET cancelled_at = parley_now() WHERE wait_id = ${waitId} AND cancelled_at IS NULL
+    sql`UPDATE request_waits SET cancelled_at = parley_now() WHERE wait_id = ${waitId} AND cancelled_at IS NULL
       RETURNING wait_id`,
   );
   return row !== undefined;

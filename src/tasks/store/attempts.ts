@@ -79,7 +79,7 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Stored
   const { attemptId, repo, id, n, generation, jobId, epoch, holder, agent } = attempt;
   const row = await one<AttemptRow>(
     tx,
-    sql`INSERT INTO aa_attempts (attempt_id, repo, id, n, generation, job_id, epoch, state, holder, agent, key_id,
+    sql`INSERT INTO task_attempts (attempt_id, repo, id, n, generation, job_id, epoch, state, holder, agent, key_id,
         session_id, resumes, start_sha, sandbox, log_seq, started_at)
       VALUES (${attemptId}, ${repo}, ${id}, ${n}, ${generation}, ${jobId}, ${epoch}, 'preparing', ${holder}, ${agent},
         ${attempt.keyId ?? null}, ${attempt.session ?? null}, ${attempt.resumes ?? 0}, ${attempt.startSha ?? null},
@@ -148,7 +148,7 @@ export async function updateAttempt(
 ): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(
     tx,
-    sql`UPDATE aa_attempts SET ${join([sql`attempt_id = attempt_id`, ...setsOf(patch)])}
+    sql`UPDATE task_attempts SET ${join([sql`attempt_id = attempt_id`, ...setsOf(patch)])}
       WHERE attempt_id = ${attemptId} AND ended_at IS NULL ${epoch === null ? empty : sql`AND epoch = ${epoch}`}
       RETURNING *`,
   );
@@ -162,12 +162,12 @@ export async function updateAttempt(
 
 /** An attempt never was: it began nothing. */
 export async function deleteAttempt(tx: Tx, attemptId: string): Promise<void> {
-  await tx.all(sql`DELETE FROM aa_attempts WHERE attempt_id = ${attemptId}`);
+  await tx.all(sql`DELETE FROM task_attempts WHERE attempt_id = ${attemptId}`);
   tx.wake(TASKS_TOPIC);
 }
 
 export async function findAttempt(on: Queryable, attemptId: string): Promise<StoredAttempt | undefined> {
-  const row = await first<AttemptRow>(on, sql`SELECT * FROM aa_attempts WHERE attempt_id = ${attemptId}`);
+  const row = await first<AttemptRow>(on, sql`SELECT * FROM task_attempts WHERE attempt_id = ${attemptId}`);
   return row && toAttempt(row);
 }
 
@@ -175,7 +175,7 @@ export async function findAttempt(on: Queryable, attemptId: string): Promise<Sto
 export async function findAttemptOfJob(on: Queryable, jobId: string): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(
     on,
-    sql`SELECT * FROM aa_attempts WHERE job_id = ${jobId} ORDER BY n DESC LIMIT 1`,
+    sql`SELECT * FROM task_attempts WHERE job_id = ${jobId} ORDER BY n DESC LIMIT 1`,
   );
   return row && toAttempt(row);
 }
@@ -183,7 +183,7 @@ export async function findAttemptOfJob(on: Queryable, jobId: string): Promise<St
 /** Returns attempts whose processes are not proven dead, the oldest first: all, or one holder's. */
 export async function findLiveAttempts(on: Queryable, holder?: string): Promise<StoredAttempt[]> {
   const rows = await on.all<AttemptRow>(
-    sql`SELECT * FROM aa_attempts WHERE ended_at IS NULL
+    sql`SELECT * FROM task_attempts WHERE ended_at IS NULL
       ${holder === undefined ? empty : sql`AND holder = ${holder}`} ORDER BY started_at, attempt_id`,
   );
   return rows.map(toAttempt);
@@ -195,7 +195,7 @@ export async function findLiveAttempts(on: Queryable, holder?: string): Promise<
  */
 export async function findLongOver(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
   const rows = await on.all<AttemptRow>(
-    sql`SELECT a.* FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
+    sql`SELECT a.* FROM task_attempts a JOIN jobs j ON j.job_id = a.job_id
       WHERE a.ended_at IS NULL AND a.holder LIKE ${holders} AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
   );
   return rows.map(toAttempt);
@@ -210,7 +210,7 @@ export async function findSilentAttempts(
   { holder, isEnding, forMs }: { holder: string; isEnding: boolean; forMs: number },
 ): Promise<StoredAttempt[]> {
   const rows = await on.all<AttemptRow>(
-    sql`SELECT a.* FROM aa_attempts a LEFT JOIN aa_workshops w ON w.holder = a.holder
+    sql`SELECT a.* FROM task_attempts a LEFT JOIN task_workshops w ON w.holder = a.holder
       WHERE a.ended_at IS NULL AND a.holder LIKE 'workshop:%' AND a.holder <> ${holder}
         AND ${isEnding ? sql`a.state = 'ending'` : sql`a.state <> 'ending'`}
         AND coalesce(w.seen_at, a.started_at) <= (SELECT parley_now()) - ${forMs}`,
@@ -222,7 +222,7 @@ export async function findSilentAttempts(
 export async function findLiveAttempt(on: Queryable, repo: string, id: string): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(
     on,
-    sql`SELECT * FROM aa_attempts WHERE repo = ${repo} AND id = ${id} AND ended_at IS NULL ORDER BY n LIMIT 1`,
+    sql`SELECT * FROM task_attempts WHERE repo = ${repo} AND id = ${id} AND ended_at IS NULL ORDER BY n LIMIT 1`,
   );
   return row && toAttempt(row);
 }
@@ -231,14 +231,16 @@ export async function findLiveAttempt(on: Queryable, repo: string, id: string): 
 export async function countAtWork(on: Queryable, repo: string | null): Promise<number> {
   const { n } = await one<{ n: number }>(
     on,
-    sql`SELECT count(*) AS n FROM aa_attempts WHERE ended_at IS NULL ${repo === null ? empty : sql`AND repo = ${repo}`}`,
+    sql`SELECT count(*) AS n FROM task_attempts WHERE ended_at IS NULL ${repo === null ? empty : sql`AND repo = ${repo}`}`,
   );
   return n;
 }
 
 /** Returns a task's attempts, the first one first. */
 export async function listAttempts(on: Queryable, repo: string, id: string): Promise<StoredAttempt[]> {
-  const rows = await on.all<AttemptRow>(sql`SELECT * FROM aa_attempts WHERE repo = ${repo} AND id = ${id} ORDER BY n`);
+  const rows = await on.all<AttemptRow>(
+    sql`SELECT * FROM task_attempts WHERE repo = ${repo} AND id = ${id} ORDER BY n`,
+  );
   return rows.map(toAttempt);
 }
 
@@ -250,7 +252,7 @@ export async function listNewestAttempts(
 ): Promise<StoredAttempt[]> {
   if (ids?.length === 0) return [];
   const rows = await on.all<AttemptRow>(
-    sql`SELECT a.* FROM aa_tasks t JOIN aa_attempts a ON a.repo = t.repo AND a.id = t.id AND a.n = t.attempt
+    sql`SELECT a.* FROM tasks t JOIN task_attempts a ON a.repo = t.repo AND a.id = t.id AND a.n = t.attempt
       WHERE t.repo = ${repo} ${ids ? sql`AND t.id IN (${join([...ids])})` : empty}`,
   );
   return rows.map(toAttempt);
@@ -270,12 +272,12 @@ export async function listTaskQuestions(on: Queryable, repo: string): Promise<Ta
   const rows = await on.all<QuestionRow>(
     sql`SELECT t.id, a.ask_id, a.prompt, coalesce(a.addressed_id, o.addressed_id) AS addressed_id, a.created_at,
         NULL AS wire
-      FROM aa_attempts t JOIN asks a ON a.job_id = t.job_id AND a.status = 'PENDING'
+      FROM task_attempts t JOIN asks a ON a.job_id = t.job_id AND a.status = 'PENDING'
         LEFT JOIN asks o ON o.ask_id = a.joined_to
       WHERE t.repo = ${repo} AND t.ended_at IS NULL
       UNION ALL
       SELECT t.id, p.ask_id, p.title AS prompt, p.ask_id AS addressed_id, p.created_at, p.wire
-      FROM aa_attempts t JOIN addressed_asks p ON p.asker = 'agent:' || t.attempt_id AND p.state = 'open'
+      FROM task_attempts t JOIN requests p ON p.asker = 'agent:' || t.attempt_id AND p.state = 'open'
       WHERE t.repo = ${repo} AND t.ended_at IS NULL AND p.expires_at > (SELECT parley_now())
       ORDER BY 1, 5, 2`,
   );
@@ -302,7 +304,7 @@ function safeTitleIn(wire: string): string | undefined {
 /** Returns open asks to people of agents whose attempts have ended, or are to end. */
 export async function findAttemptOrphans(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT p.ask_id FROM addressed_asks p JOIN aa_attempts a ON a.attempt_id = substr(p.asker, 7)
+    sql`SELECT p.ask_id FROM requests p JOIN task_attempts a ON a.attempt_id = substr(p.asker, 7)
       WHERE p.state = 'open' AND p.asker LIKE 'agent:%' AND (a.ended_at IS NOT NULL OR a.state = 'ending') LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -23,10 +23,10 @@ const toDependency = (row: DependencyRow): Dependency => ({
 
 /** A task depends on these from now on, and on nothing else. */
 export async function replaceDependencies(tx: Tx, repo: string, id: string, on: readonly string[]): Promise<void> {
-  await tx.all(sql`DELETE FROM aa_deps WHERE repo = ${repo} AND id = ${id}`);
+  await tx.all(sql`DELETE FROM task_dependencies WHERE repo = ${repo} AND id = ${id}`);
   for (const [place, dependsOn] of on.entries()) {
     await tx.all(
-      sql`INSERT INTO aa_deps (repo, id, depends_on, place) VALUES (${repo}, ${id}, ${dependsOn}, ${place})`,
+      sql`INSERT INTO task_dependencies (repo, id, depends_on, place) VALUES (${repo}, ${id}, ${dependsOn}, ${place})`,
     );
   }
 }
@@ -35,7 +35,7 @@ export async function replaceDependencies(tx: Tx, repo: string, id: string, on: 
 export async function listDependencies(on: Queryable, repo: string, ids?: readonly string[]): Promise<Dependency[]> {
   if (ids?.length === 0) return [];
   const rows = await on.all<DependencyRow>(
-    sql`SELECT id, depends_on, used_commit FROM aa_deps WHERE repo = ${repo}
+    sql`SELECT id, depends_on, used_commit FROM task_dependencies WHERE repo = ${repo}
       ${ids ? sql`AND id IN (${join([...ids])})` : empty} ORDER BY id, place`,
   );
   return rows.map(toDependency);
@@ -44,7 +44,7 @@ export async function listDependencies(on: Queryable, repo: string, ids?: readon
 /** Returns which tasks depend on one. */
 export async function listDependants(on: Queryable, repo: string, dependsOn: string): Promise<Dependency[]> {
   const rows = await on.all<DependencyRow>(
-    sql`SELECT id, depends_on, used_commit FROM aa_deps WHERE repo = ${repo} AND depends_on = ${dependsOn} ORDER BY id`,
+    sql`SELECT id, depends_on, used_commit FROM task_dependencies WHERE repo = ${repo} AND depends_on = ${dependsOn} ORDER BY id`,
   );
   return rows.map(toDependency);
 }
@@ -57,6 +57,6 @@ export async function noteUsedCommit(
   commit: string | null,
 ): Promise<void> {
   await tx.all(
-    sql`UPDATE aa_deps SET used_commit = ${commit} WHERE repo = ${repo} AND id = ${id} AND depends_on = ${dependsOn}`,
+    sql`UPDATE task_dependencies SET used_commit = ${commit} WHERE repo = ${repo} AND id = ${id} AND depends_on = ${dependsOn}`,
   );
 }

@@ -40,17 +40,17 @@ export async function appendTaskEvents(
   if (events.length === 0) return;
   const { seq, now } = await one<{ seq: number; now: number }>(
     tx,
-    sql`UPDATE aa_tasks SET seq = seq + ${events.length} WHERE repo = ${repo} AND id = ${id}
+    sql`UPDATE tasks SET seq = seq + ${events.length} WHERE repo = ${repo} AND id = ${id}
       RETURNING seq, parley_now() AS now`,
   );
   for (const [i, { type, data }] of events.entries()) {
     await tx.all(
-      sql`INSERT INTO aa_events (repo, id, seq, attempt, type, data_json, at)
+      sql`INSERT INTO task_events (repo, id, seq, attempt, type, data_json, at)
         VALUES (${repo}, ${id}, ${seq - events.length + 1 + i}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
     );
   }
   if (seq > MOST_EVENTS) {
-    await tx.all(sql`DELETE FROM aa_events WHERE repo = ${repo} AND id = ${id} AND seq <= ${seq - MOST_EVENTS}`);
+    await tx.all(sql`DELETE FROM task_events WHERE repo = ${repo} AND id = ${id} AND seq <= ${seq - MOST_EVENTS}`);
   }
   await appendBoard(tx, { repo, id, attempt, now }, events);
   tx.wake(taskTopic(repo, id));
@@ -65,16 +65,17 @@ async function appendBoard(
   if (newEvents.length === 0) return;
   const { seq } = await one<{ seq: number }>(
     tx,
-    sql`INSERT INTO aa_boards (repo, seq) VALUES (${repo}, ${newEvents.length})
-      ON CONFLICT (repo) DO UPDATE SET seq = aa_boards.seq + ${newEvents.length} RETURNING seq`,
+    sql`INSERT INTO task_boards (repo, seq) VALUES (${repo}, ${newEvents.length})
+      ON CONFLICT (repo) DO UPDATE SET seq = task_boards.seq + ${newEvents.length} RETURNING seq`,
   );
   for (const [i, { type, data }] of newEvents.entries()) {
     await tx.all(
-      sql`INSERT INTO aa_board (repo, seq, id, attempt, type, data_json, at)
+      sql`INSERT INTO task_board_events (repo, seq, id, attempt, type, data_json, at)
         VALUES (${repo}, ${seq - newEvents.length + 1 + i}, ${id}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
     );
   }
-  if (seq > MOST_EVENTS) await tx.all(sql`DELETE FROM aa_board WHERE repo = ${repo} AND seq <= ${seq - MOST_EVENTS}`);
+  if (seq > MOST_EVENTS)
+    await tx.all(sql`DELETE FROM task_board_events WHERE repo = ${repo} AND seq <= ${seq - MOST_EVENTS}`);
   tx.wake(boardTopic(repo));
 }
 
@@ -86,7 +87,7 @@ export async function listTaskEvents(
   limit: number,
 ): Promise<TaskEvent[]> {
   const rows = await on.all<Omit<EventRow, "id">>(
-    sql`SELECT seq, attempt, type, data_json, at FROM aa_events
+    sql`SELECT seq, attempt, type, data_json, at FROM task_events
       WHERE repo = ${repo} AND id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
   return rows.map(toEvent);
@@ -100,7 +101,7 @@ export async function listBoardEvents(
   limit: number,
 ): Promise<BoardEvent[]> {
   const rows = await on.all<EventRow>(
-    sql`SELECT seq, id, attempt, type, data_json, at FROM aa_board
+    sql`SELECT seq, id, attempt, type, data_json, at FROM task_board_events
       WHERE repo = ${repo} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
   return rows.map((row) => ({ ...toEvent(row), id: row.id }));
@@ -108,14 +109,14 @@ export async function listBoardEvents(
 
 /** Returns the newest number of a repository's board; 0 before the first. */
 export async function findBoardSeq(on: Queryable, repo: string): Promise<number> {
-  const row = await first<{ seq: number }>(on, sql`SELECT seq FROM aa_boards WHERE repo = ${repo}`);
+  const row = await first<{ seq: number }>(on, sql`SELECT seq FROM task_boards WHERE repo = ${repo}`);
   return row?.seq ?? 0;
 }
 
 /** Returns the newest number of each of these boards, for the polling fallback of wake-ups. */
 export async function findBoardNumbers(on: Queryable, repos: readonly string[]): Promise<Map<string, number>> {
   const rows = await on.all<{ repo: string; seq: number }>(
-    sql`SELECT repo, seq FROM aa_boards WHERE repo IN (${join([...repos])})`,
+    sql`SELECT repo, seq FROM task_boards WHERE repo IN (${join([...repos])})`,
   );
   return new Map(rows.map(({ repo, seq }) => [repo, seq]));
 }
@@ -124,7 +125,7 @@ export async function findBoardNumbers(on: Queryable, repos: readonly string[]):
 export async function findTaskNumbers(on: Queryable, places: readonly string[]): Promise<Map<string, number>> {
   const named = places.map((place) => sql`(repo = ${repoIn(place)} AND id = ${place.slice(repoIn(place).length + 1)})`);
   const rows = await on.all<{ repo: string; id: string; seq: number }>(
-    sql`SELECT repo, id, seq FROM aa_tasks WHERE ${join(named, " OR ")}`,
+    sql`SELECT repo, id, seq FROM tasks WHERE ${join(named, " OR ")}`,
   );
   return new Map(rows.map(({ repo, id, seq }) => [`${repo}/${id}`, seq]));
 }

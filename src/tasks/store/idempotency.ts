@@ -22,17 +22,17 @@ export async function claimTaskKey(tx: Tx, claim: TaskClaim): Promise<string | u
   const { keyHash, repo, key, bodyHash, id } = claim;
   const taken = await first(
     tx,
-    sql`INSERT INTO aa_idempotency (key_hash, repo, idem_key, body_hash, id, at)
+    sql`INSERT INTO task_idempotency (key_hash, repo, idem_key, body_hash, id, at)
       VALUES (${keyHash}, ${repo}, ${key}, ${bodyHash}, ${id}, (SELECT parley_now()))
       ON CONFLICT (key_hash, repo, idem_key) DO UPDATE
         SET body_hash = excluded.body_hash, id = excluded.id, at = excluded.at
-        WHERE aa_idempotency.at <= (SELECT parley_now()) - ${KEPT_MS}
+        WHERE task_idempotency.at <= (SELECT parley_now()) - ${KEPT_MS}
       RETURNING id`,
   );
   if (taken) return undefined;
   const row = await one<{ body_hash: string }>(
     tx,
-    sql`SELECT body_hash FROM aa_idempotency WHERE key_hash = ${keyHash} AND repo = ${repo} AND idem_key = ${key}`,
+    sql`SELECT body_hash FROM task_idempotency WHERE key_hash = ${keyHash} AND repo = ${repo} AND idem_key = ${key}`,
   );
   return row.body_hash;
 }
@@ -40,8 +40,8 @@ export async function claimTaskKey(tx: Tx, claim: TaskClaim): Promise<string | u
 /** Deletes keys that stand for nothing any more, so many at a time; returns whether there may be more. */
 export async function deleteOldTaskKeys(tx: Tx, limit: number): Promise<boolean> {
   const gone = await tx.all(
-    sql`DELETE FROM aa_idempotency WHERE (key_hash, repo, idem_key) IN
-      (SELECT key_hash, repo, idem_key FROM aa_idempotency WHERE at <= (SELECT parley_now()) - ${KEPT_MS}
+    sql`DELETE FROM task_idempotency WHERE (key_hash, repo, idem_key) IN
+      (SELECT key_hash, repo, idem_key FROM task_idempotency WHERE at <= (SELECT parley_now()) - ${KEPT_MS}
         ORDER BY at LIMIT ${limit}) RETURNING id`,
   );
   return gone.length === limit;

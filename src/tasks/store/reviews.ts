@@ -6,7 +6,7 @@ import { sql } from "../../core/store/sql.ts";
 export async function insertReview(tx: Tx, repo: string, id: string, review: Omit<Review, "at">): Promise<void> {
   const { attempt, decision, comment, comments, principal } = review;
   await tx.all(
-    sql`INSERT INTO aa_reviews (repo, id, attempt, verdict, comment, comments_json, principal, at)
+    sql`INSERT INTO task_reviews (repo, id, attempt, verdict, comment, comments_json, principal, at)
       VALUES (${repo}, ${id}, ${attempt}, ${decision}, ${comment}, ${JSON.stringify(comments)}, ${principal}, parley_now())`,
   );
 }
@@ -21,7 +21,7 @@ export async function listReviews(on: Queryable, repo: string, id: string): Prom
     principal: string;
     at: number;
   }>(
-    sql`SELECT attempt, verdict, comment, comments_json, principal, at FROM aa_reviews
+    sql`SELECT attempt, verdict, comment, comments_json, principal, at FROM task_reviews
       WHERE repo = ${repo} AND id = ${id} ORDER BY attempt`,
   );
   return rows.map(({ verdict, comments_json, ...rest }) => ({

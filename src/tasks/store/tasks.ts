@@ -72,8 +72,8 @@ export async function lockRepo(tx: Tx, repo: string): Promise<void> {
   // SQLite has one writer: a transaction locks everything.
   if (tx.dialect === "sqlite") return;
   await tx.all(
-    sql`INSERT INTO aa_repos (repo, places) VALUES (${repo}, 0)
-      ON CONFLICT (repo) DO UPDATE SET places = aa_repos.places`,
+    sql`INSERT INTO task_repositories (repo, places) VALUES (${repo}, 0)
+      ON CONFLICT (repo) DO UPDATE SET places = task_repositories.places`,
   );
 }
 
@@ -84,21 +84,21 @@ export async function lockTask(tx: Tx, repo: string, id: string): Promise<Task |
 }
 
 export async function findTask(on: Queryable, repo: string, id: string): Promise<Task | undefined> {
-  const row = await first<TaskRow>(on, sql`SELECT * FROM aa_tasks WHERE repo = ${repo} AND id = ${id}`);
+  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE repo = ${repo} AND id = ${id}`);
   return row && toTask(row);
 }
 
 /** Returns the task whose work, or whose conflict, people decide by this ask. */
 export async function findTaskOfAsk(on: Queryable, askId: string): Promise<Task | undefined> {
-  const row = await first<TaskRow>(on, sql`SELECT * FROM aa_tasks WHERE review_ask = ${askId}`);
+  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE review_ask = ${askId}`);
   return row && toTask(row);
 }
 
 /** Returns asks to people about tasks that are open though their task went on without them. */
 export async function findTaskOrphans(on: Queryable, door: string, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT p.ask_id FROM addressed_asks p WHERE p.state = 'open' AND p.door = ${door}
-      AND NOT EXISTS (SELECT 1 FROM aa_tasks t WHERE t.review_ask = p.ask_id) LIMIT ${limit}`,
+    sql`SELECT p.ask_id FROM requests p WHERE p.state = 'open' AND p.door = ${door}
+      AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.review_ask = p.ask_id) LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
@@ -116,19 +116,19 @@ export type NewTask = Pick<
 export async function putTask(tx: Tx, task: NewTask): Promise<Task> {
   const { places } = await one<{ places: number }>(
     tx,
-    sql`INSERT INTO aa_repos (repo, places) VALUES (${task.repo}, 1)
-      ON CONFLICT (repo) DO UPDATE SET places = aa_repos.places + 1 RETURNING places`,
+    sql`INSERT INTO task_repositories (repo, places) VALUES (${task.repo}, 1)
+      ON CONFLICT (repo) DO UPDATE SET places = task_repositories.places + 1 RETURNING places`,
   );
   const row = await one<TaskRow>(
     tx,
-    sql`INSERT INTO aa_tasks (repo, id, slug, prompt, warnings_json, agent, base, start_on, state, attempt, generation,
+    sql`INSERT INTO tasks (repo, id, slug, prompt, warnings_json, agent, base, start_on, state, attempt, generation,
         started, submitted_at, place, updated_at, stale, resolve_conflict, principal, seq)
       VALUES (${task.repo}, ${task.id}, ${task.slug}, ${task.prompt}, ${JSON.stringify(task.warnings)}, ${task.agent},
         ${task.base}, ${task.startOn}, 'queued', 0, 1, 0, (SELECT parley_now()), ${places}, (SELECT parley_now()), 0, 0,
         ${task.principal}, 0)
       ON CONFLICT (repo, id) DO UPDATE SET prompt = excluded.prompt, warnings_json = excluded.warnings_json,
         agent = excluded.agent, base = excluded.base, start_on = excluded.start_on, state = 'queued',
-        generation = aa_tasks.generation + 1, started = 0, submitted_at = excluded.submitted_at, place = excluded.place,
+        generation = tasks.generation + 1, started = 0, submitted_at = excluded.submitted_at, place = excluded.place,
         updated_at = excluded.updated_at, stale = 0, resolve_conflict = 0, principal = excluded.principal,
         blocked_reason = NULL, error = NULL, commit_sha = NULL, changed = NULL, diffstat_json = NULL, branch = NULL,
         review_ask = NULL, conflict_json = NULL, feedback_json = NULL, after_json = NULL, swept = 0
@@ -199,7 +199,7 @@ function setsOf(patch: TaskPatch): Sql[] {
 export async function updateTaskState(tx: Tx, held: Task, to: TaskState, patch: TaskPatch): Promise<Task> {
   const row = await one<TaskRow>(
     tx,
-    sql`UPDATE aa_tasks SET ${join([sql`state = ${to}`, sql`updated_at = parley_now()`, sql`swept = 0`, ...setsOf(patch)])}
+    sql`UPDATE tasks SET ${join([sql`state = ${to}`, sql`updated_at = parley_now()`, sql`swept = 0`, ...setsOf(patch)])}
       WHERE repo = ${held.repo} AND id = ${held.id} AND state = ${held.state} AND generation = ${held.generation}
       RETURNING *`,
   );
@@ -210,7 +210,7 @@ export async function updateTaskState(tx: Tx, held: Task, to: TaskState, patch: 
 export async function updateTask(tx: Tx, { repo, id }: Pick<Task, "repo" | "id">, patch: TaskPatch): Promise<Task> {
   const row = await one<TaskRow>(
     tx,
-    sql`UPDATE aa_tasks SET ${join([sql`updated_at = parley_now()`, ...setsOf(patch)])}
+    sql`UPDATE tasks SET ${join([sql`updated_at = parley_now()`, ...setsOf(patch)])}
       WHERE repo = ${repo} AND id = ${id} RETURNING *`,
   );
   return toTask(row);
@@ -229,7 +229,7 @@ export async function listTaskHeads(on: Queryable, repo: string, ids?: readonly 
     sql`SELECT repo, id, slug, substr(prompt, 1, ${OPENING}) AS prompt, warnings_json, agent, base, start_on, state,
         attempt, generation, started, submitted_at, updated_at, blocked_reason, error, stale, conflict_json,
         resolve_conflict,        commit_sha, changed, diffstat_json, branch, review_ask, principal, seq
-      FROM aa_tasks WHERE repo = ${repo} ${ids ? sql`AND id IN (${join([...ids])})` : empty}
+      FROM tasks WHERE repo = ${repo} ${ids ? sql`AND id IN (${join([...ids])})` : empty}
       ORDER BY submitted_at, place`,
   );
   return rows.map((row) => headOf(toTask(row)));
@@ -244,7 +244,7 @@ export function headOf({ prompt, ...rest }: Task): TaskHead {
 export async function countOpenTasks(on: Queryable, repo: string): Promise<number> {
   const { n } = await one<{ n: number }>(
     on,
-    sql`SELECT count(*) AS n FROM aa_tasks WHERE repo = ${repo}
+    sql`SELECT count(*) AS n FROM tasks WHERE repo = ${repo}
       AND state NOT IN ('review', 'approved', 'rejected', 'failed', 'canceled')`,
   );
   return n;
@@ -266,9 +266,9 @@ export async function findFirstInLine(
 ): Promise<InLine | undefined> {
   const row = await first<TaskRow & { place: number }>(
     on,
-    sql`SELECT * FROM aa_tasks t WHERE state = 'queued' AND repo = ${repo}
+    sql`SELECT * FROM tasks t WHERE state = 'queued' AND repo = ${repo}
       ${agents ? sql`AND coalesce(agent, ${agent}) IN (${join([...agents])})` : empty}
-      AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM task_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)
       ORDER BY submitted_at, place LIMIT 1`,
   );
   return row && { task: toTask(row), place: row.place };
@@ -285,7 +285,7 @@ export interface TaskMemory {
 export async function findTaskMemory(on: Queryable, repo: string, id: string): Promise<TaskMemory | undefined> {
   const row = await first<{ published_sha: string | null; feedback_json: string | null; after_json: string | null }>(
     on,
-    sql`SELECT published_sha, feedback_json, after_json FROM aa_tasks WHERE repo = ${repo} AND id = ${id}`,
+    sql`SELECT published_sha, feedback_json, after_json FROM tasks WHERE repo = ${repo} AND id = ${id}`,
   );
   return (
     row && {
@@ -301,7 +301,7 @@ export async function listReviewed(on: Queryable, repos: readonly string[], limi
   if (repos.length === 0) return [];
   const rows = await on.all<TaskRow>(
     // By the index of what is left to be done: not by that of the repository, which SQLite would walk through.
-    sql`SELECT * FROM aa_tasks WHERE after_json IS NOT NULL AND repo || '' IN (${join([...repos])})
+    sql`SELECT * FROM tasks WHERE after_json IS NOT NULL AND repo || '' IN (${join([...repos])})
       ORDER BY updated_at, repo, id LIMIT ${limit}`,
   );
   return rows.map(toTask);

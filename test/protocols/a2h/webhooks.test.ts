@@ -4,7 +4,7 @@ import { verifiedWebhookId, webhookSignature } from "../../../src/lib/standard-w
 import { pauseAfter } from "../../../src/notices/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { openAgentServer } from "../../support/agent-server.ts";
-import { advanceUntil } from "../../support/contract.ts";
+import { advanceUntil, until } from "../../support/contract.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
 /** Lets the server's loops look until something holds. */
@@ -35,6 +35,16 @@ describe("what signs a webhook", () => {
 
 for (const on of ONE_DATABASE) {
   describe(`webhooks of A2H on ${on}`, () => {
+    it("leave as soon as the request is over, while the clock stands", async () => {
+      await using scene = await openScene(on);
+      await using agent = await openAgentServer();
+      accepted(await endpoint(scene, { url: agent.url, format: "a2h" }));
+      const contact = contactBody();
+      accepted(await scene.agent.post("/human_contacts", contact));
+      accepted(await scene.agent.post(`/agent/human_contacts/${contact.call_id}/cancel`));
+      await until(() => agent.told.length === 1);
+    });
+
     it("tell the agent how its requests ended, signed, in the format it wants", async () => {
       await using scene = await openScene(on);
       await using agent = await openAgentServer();

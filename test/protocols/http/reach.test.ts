@@ -69,8 +69,10 @@ describe("open mode", () => {
       const place = placeOf(world, new URL(publicUrl).host);
       const open = await letIn(keyless, place);
       assert.equal(open.length, isOwn ? keyless.length : 0, `${cell}: ${open.join(", ")}`);
-      for (const headers of isOwn ? SIGNS : SIGNS.slice(0, 1)) {
-        assert.deepEqual(await letIn(keyless, place, headers), [], `${cell} ${JSON.stringify(headers)}`);
+      for (const [index, headers] of (isOwn ? SIGNS : SIGNS.slice(0, 1)).entries()) {
+        // One guard stands before every route: one sign shows that, and the other signs are shown at some.
+        const routes = index === 0 ? keyless : keyless.filter(({ method, url }) => KNOWN.includes(`${method} ${url}`));
+        assert.deepEqual(await letIn(routes, place, headers), [], `${cell} ${JSON.stringify(headers)}`);
       }
     }
   });

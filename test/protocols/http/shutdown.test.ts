@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { begun, LABELS, openStream, until, within } from "../../support/contract.ts";
 import { allRead } from "../../support/server-sockets.ts";
-import { DATABASES, openWorld, type World } from "../../support/world.ts";
+import { DATABASES, openWorld, type World, onOneDatabase } from "../../support/world.ts";
 
 /** A connection on which a request can be sent piece by piece. */
 async function openSocket(
@@ -27,6 +27,7 @@ async function openSocket(
 
 for (const on of DATABASES) {
   describe(`a server that is told to stop on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     it("answers whoever waits with what there is, and ends streams with word of when to come back", async () => {
       await using world = await openWorld({ on });
       const agent = world.agent("ana-bot");
@@ -75,7 +76,7 @@ for (const on of DATABASES) {
       assert.equal((await world.agent("ana-bot").create({ idempotency_key: "once" })).body.question_id, id);
     });
 
-    it("refuses what comes later, and says when to come again", async () => {
+    itOnOne("refuses what comes later, and says when to come again", async () => {
       await using world = await openWorld({ on });
       const { host } = new URL(world.url);
       const { socket, send, received } = await openSocket(world);
@@ -100,7 +101,7 @@ for (const on of DATABASES) {
       assert.deepEqual(JSON.parse(late.slice(late.indexOf("\r\n\r\n"))), { error });
     });
 
-    it("waits for nobody who only keeps a connection, and may be told twice", async () => {
+    itOnOne("waits for nobody who only keeps a connection, and may be told twice", async () => {
       await using world = await openWorld({ on });
       const { host } = new URL(world.url);
       const idle = await openSocket(world);

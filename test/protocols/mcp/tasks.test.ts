@@ -14,7 +14,7 @@ import {
   tool,
   type McpStream,
 } from "../../support/mcp.ts";
-import { DATABASES, openWorld, type Reply, type World } from "../../support/world.ts";
+import { DATABASES, openWorld, type Reply, type World, onOneDatabase } from "../../support/world.ts";
 
 const WAIT = "wait_for_human_responses";
 const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
@@ -42,9 +42,10 @@ async function waitAsTask(world: World, args: Record<string, unknown>, isHeld = 
 
 for (const on of DATABASES) {
   describe(`tasks on ${on}`, () => {
+    const itOnOne = onOneDatabase(on);
     const world = sharedWorld({ on, env: ROOMY });
 
-    it("stand in the store before they are named, and last until the answers are in", async () => {
+    itOnOne("stand in the store before they are named, and last until the answers are in", async () => {
       const id = await askByTool(world(), { ...question(), min_responses: 2 });
       const task = await waitAsTask(world(), { question_id: id, max_wait_seconds: 3600 });
       const { taskId, _meta: meta, ...rest } = task;
@@ -85,7 +86,7 @@ for (const on of DATABASES) {
       assert.equal(whole.result.resultType, "complete");
     });
 
-    it("are not made where the answer is there, or comes at once", async () => {
+    itOnOne("are not made where the answer is there, or comes at once", async () => {
       const id = await askByTool(world(), { ...question(), min_responses: 1 });
       const reply = modern(
         world(),
@@ -113,7 +114,7 @@ for (const on of DATABASES) {
       assert.deepEqual((await onTask(world(), "get", taskId)).body.result, then);
     });
 
-    it("are completed by the question's end as well", async () => {
+    itOnOne("are completed by the question's end as well", async () => {
       const ids = [
         await askByTool(world(), question()),
         await askByTool(world(), { ...question(), timeout_seconds: 60 }),
@@ -131,7 +132,7 @@ for (const on of DATABASES) {
       }
     });
 
-    it("end when they are cancelled, and the question does not", async () => {
+    itOnOne("end when they are cancelled, and the question does not", async () => {
       const id = await askByTool(world(), { ...question(), min_responses: 5 });
       const { taskId } = await waitAsTask(world(), { question_id: id });
       const { body } = await onTask(world(), "cancel", taskId);
@@ -184,83 +185,86 @@ for (const on of DATABASES) {
       assert.equal((await onTask(mortal, "get", taskId)).body.result.status, "completed");
     });
 
-    it("of the tools for people have the tool's result, and withdraw the request when they are given up", async () => {
-      const jane = await somebody(world());
-      const asTask = async (name: string, args: object) => {
-        await world().advance(1);
-        const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
-        // The wait for people looks again after a second.
-        await begun(world(), 1000);
-        await world().advance(2000);
-        return (await reply).body.result;
-      };
-      const taskOf = async (method: string, taskId: string) => (await onTask(world(), method, taskId)).body;
+    itOnOne(
+      "of the tools for people have the tool's result, and withdraw the request when they are given up",
+      async () => {
+        const jane = await somebody(world());
+        const asTask = async (name: string, args: object) => {
+          await world().advance(1);
+          const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
+          // The wait for people looks again after a second.
+          await begun(world(), 1000);
+          await world().advance(2000);
+          return (await reply).body.result;
+        };
+        const taskOf = async (method: string, taskId: string) => (await onTask(world(), method, taskId)).body;
 
-      const made = await asTask("request_approval", { fn: "deploy", kwargs: {}, to: jane.number });
-      assert.deepEqual(
-        [made.resultType, made.status, made.statusMessage, made.ttlMs],
-        ["task", "working", "Waiting for a decision", HOUR + 7 * DAY],
-      );
-      assert.match(made.taskId, /^t_[0-9A-Za-z]{22}$/);
-      const working = (await taskOf("get", made.taskId)).result;
-      assert.deepEqual([working.resultType, working.status, working.result], ["complete", "working", undefined]);
-      await jane.decides({ approved: true });
-      const { result: over } = await taskOf("get", made.taskId);
-      assert.deepEqual([over.status, over.result.structuredContent.approved], ["completed", true]);
-      await taskOf("cancel", made.taskId);
-      assert.equal((await taskOf("get", made.taskId)).result.status, "completed");
+        const made = await asTask("request_approval", { fn: "deploy", kwargs: {}, to: jane.number });
+        assert.deepEqual(
+          [made.resultType, made.status, made.statusMessage, made.ttlMs],
+          ["task", "working", "Waiting for a decision", HOUR + 7 * DAY],
+        );
+        assert.match(made.taskId, /^t_[0-9A-Za-z]{22}$/);
+        const working = (await taskOf("get", made.taskId)).result;
+        assert.deepEqual([working.resultType, working.status, working.result], ["complete", "working", undefined]);
+        await jane.decides({ approved: true });
+        const { result: over } = await taskOf("get", made.taskId);
+        assert.deepEqual([over.status, over.result.structuredContent.approved], ["completed", true]);
+        await taskOf("cancel", made.taskId);
+        assert.equal((await taskOf("get", made.taskId)).result.status, "completed");
 
-      const message = fresh("Do you still want this?");
-      const given = await asTask("contact_human", { message, to: jane.number });
-      const [ask] = await jane.inbox();
-      assert.deepEqual((await taskOf("cancel", given.taskId)).result.resultType, "complete");
-      assert.equal((await taskOf("get", given.taskId)).result.status, "cancelled");
-      assert.equal((await jane.whole(ask?.id ?? "")).body.state, "cancelled");
+        const message = fresh("Do you still want this?");
+        const given = await asTask("contact_human", { message, to: jane.number });
+        const [ask] = await jane.inbox();
+        assert.deepEqual((await taskOf("cancel", given.taskId)).result.resultType, "complete");
+        assert.equal((await taskOf("get", given.taskId)).result.status, "cancelled");
+        assert.equal((await jane.whole(ask?.id ?? "")).body.state, "cancelled");
 
-      const { call_id: id } = (
-        await tool(world(), "contact_human", { message: fresh("Still?"), to: jane.number, max_wait_seconds: 0 })
-      ).structuredContent;
-      const waited = await asTask(WAIT, { question_id: id });
-      await taskOf("cancel", waited.taskId);
-      assert.equal((await taskOf("get", waited.taskId)).result.status, "cancelled");
-      assert.equal((await jane.inbox()).length, 1);
-      assert.deepEqual(
-        (await modern(world(), "tasks/get", { taskId: waited.taskId }, { capabilities: TASKS, ...as("mallory") })).body
-          .error,
-        {
-          code: -32602,
-          message: "Task not found",
-        },
-      );
+        const { call_id: id } = (
+          await tool(world(), "contact_human", { message: fresh("Still?"), to: jane.number, max_wait_seconds: 0 })
+        ).structuredContent;
+        const waited = await asTask(WAIT, { question_id: id });
+        await taskOf("cancel", waited.taskId);
+        assert.equal((await taskOf("get", waited.taskId)).result.status, "cancelled");
+        assert.equal((await jane.inbox()).length, 1);
+        assert.deepEqual(
+          (await modern(world(), "tasks/get", { taskId: waited.taskId }, { capabilities: TASKS, ...as("mallory") }))
+            .body.error,
+          {
+            code: -32602,
+            message: "Task not found",
+          },
+        );
 
-      const listening = await stream(
-        world(),
-        modernRequest(
-          "subscriptions/listen",
-          { notifications: { taskIds: [waited.taskId, "t_0"] } },
-          { capabilities: TASKS },
-        ),
-      );
-      assert.deepEqual((await listening.message()).params.notifications, { taskIds: [waited.taskId] });
-      assert.equal((await listening.message()).params.status, "cancelled");
-      assert.equal((await listening.message()).result.resultType, "complete");
+        const listening = await stream(
+          world(),
+          modernRequest(
+            "subscriptions/listen",
+            { notifications: { taskIds: [waited.taskId, "t_0"] } },
+            { capabilities: TASKS },
+          ),
+        );
+        assert.deepEqual((await listening.message()).params.notifications, { taskIds: [waited.taskId] });
+        assert.equal((await listening.message()).params.status, "cancelled");
+        assert.equal((await listening.message()).result.resultType, "complete");
 
-      const followed = await asTask(WAIT, { question_id: id });
-      const following = await stream(
-        world(),
-        modernRequest(
-          "subscriptions/listen",
-          { notifications: { taskIds: [followed.taskId] } },
-          { capabilities: TASKS },
-        ),
-      );
-      await following.message();
-      assert.equal((await following.message()).params.status, "working");
-      await jane.decides({ text: "Yes." });
-      const { params: told } = await following.message();
-      assert.deepEqual([told.status, told.result.structuredContent.response], ["completed", "Yes."]);
-      assert.ok((await following.message()).result);
-    });
+        const followed = await asTask(WAIT, { question_id: id });
+        const following = await stream(
+          world(),
+          modernRequest(
+            "subscriptions/listen",
+            { notifications: { taskIds: [followed.taskId] } },
+            { capabilities: TASKS },
+          ),
+        );
+        await following.message();
+        assert.equal((await following.message()).params.status, "working");
+        await jane.decides({ text: "Yes." });
+        const { params: told } = await following.message();
+        assert.deepEqual([told.status, told.result.structuredContent.response], ["completed", "Yes."]);
+        assert.ok((await following.message()).result);
+      },
+    );
   });
 }
 

@@ -118,7 +118,7 @@ for (const on of DATABASES) {
       const own = await ana.ask({ asker: `agent:${fresh("att")}` });
       // Stands on the ask where its asker is an attempt; no attempt runs here.
       await transact(world().server.ctx, (tx) =>
-        tx.all(sql`UPDATE addressed_asks SET wire = ${JSON.stringify(task)} WHERE ask_id = ${own.id}`),
+        tx.all(sql`UPDATE requests SET wire = ${JSON.stringify(task)} WHERE ask_id = ${own.id}`),
       );
       await ana.ask({ asker: "agent:dev" });
       const { counts, asks } = await ana.inbox("?agent=claude");

@@ -96,9 +96,7 @@ for (const on of DATABASES) {
         approved: false,
         by: { kind: "address", id: "email:x@y.example", via: "email" },
       });
-      await transact(world().server.ctx, (tx) =>
-        tx.all(sql`UPDATE addressed_asks SET outcome = ${by} WHERE ask_id = ${id}`),
-      );
+      await transact(world().server.ctx, (tx) => tx.all(sql`UPDATE requests SET outcome = ${by} WHERE ask_id = ${id}`));
       assert.deepEqual(await ana.find("bo"), [id]);
       assert.deepEqual(await ana.find("x@y.example"), []);
     });
@@ -129,12 +127,12 @@ for (const on of DATABASES) {
 async function manyMoreLike({ server }: World, person: string, id: string): Promise<void> {
   await transact(server.ctx, async (tx) => {
     await tx.all(sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-      INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest, state,
+      INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest, state,
         version, created_at, expires_at, settled_at, outcome, wire)
       SELECT a.ask_id || '_' || n.i, a.door, a.asker, a.ref || '_' || n.i, a.same_hash, a.title, a.words, a.form, a.kind,
         a.audience, a.digest, a.state, a.version, a.created_at, a.expires_at, a.settled_at + n.i, a.outcome, a.wire
-      FROM addressed_asks a, n WHERE a.ask_id = ${id}`);
-    await tx.all(sql`INSERT INTO addressees (reader, ask_id)
-      SELECT ${person}, ask_id FROM addressed_asks WHERE ask_id LIKE ${`${id}_%`}`);
+      FROM requests a, n WHERE a.ask_id = ${id}`);
+    await tx.all(sql`INSERT INTO request_recipients (reader, ask_id)
+      SELECT ${person}, ask_id FROM requests WHERE ask_id LIKE ${`${id}_%`}`);
   });
 }

@@ -16,13 +16,13 @@ const DAY_S = 86_400;
 async function multiply({ server: { ctx } }: World, id: string): Promise<void> {
   const numbers = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})`;
   await transact(ctx, async (tx) => {
-    await tx.all(sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience,
+    await tx.all(sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience,
         digest, state, version, created_at, expires_at, wire, conversation)
       ${numbers} SELECT ask_id || '_' || i, door, asker, ref || '_' || i, same_hash, title, words, form, kind, audience,
         digest, state, version, created_at, expires_at + i, wire, conversation
-      FROM addressed_asks, n WHERE ask_id = ${id}`);
-    await tx.all(sql`INSERT INTO addressees (reader, ask_id)
-      ${numbers} SELECT reader, ask_id || '_' || i FROM addressees, n WHERE ask_id = ${id}`);
+      FROM requests, n WHERE ask_id = ${id}`);
+    await tx.all(sql`INSERT INTO request_recipients (reader, ask_id)
+      ${numbers} SELECT reader, ask_id || '_' || i FROM request_recipients, n WHERE ask_id = ${id}`);
   });
 }
 
