@@ -3,7 +3,7 @@ import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
 
 /** A client's result: acknowledged, refused, or no reply, which leaves the effect of the request unknown. */
-export type Told<T> =
+export type CallResult<T> =
   { is: "done"; value: T; node: SimNode } | { is: "refused"; refusal: Refusal; node: SimNode } | { is: "unknown" };
 
 interface CallOptions {
@@ -26,7 +26,7 @@ export async function call<T>(
   what: string,
   run: (node: SimNode) => Promise<T>,
   options: CallOptions = {},
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   const { time, dice, weather, figures } = world;
   const ready = readyNodes(world);
   if (ready.length === 0 && !options.node) {
@@ -60,7 +60,7 @@ async function settled<T>(
   what: string,
   node: SimNode,
   run: (node: SimNode) => Promise<T>,
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   try {
     return { is: "done", value: await run(node), node };
   } catch (error) {
@@ -78,7 +78,7 @@ async function settled<T>(
 
 const unknown = (): { is: "unknown" } => ({ is: "unknown" });
 
-function summaryOf(told: Told<unknown>): string {
+function summaryOf(told: CallResult<unknown>): string {
   if (told.is === "done") return JSON.stringify(told.value) ?? "done";
   return told.is === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
 }
@@ -86,9 +86,9 @@ function summaryOf(told: Told<unknown>): string {
 /** Makes a request again and again, with pauses, until it is told something or `giveUp`. */
 export async function insist<T>(
   world: SimWorld,
-  once: () => Promise<Told<T>>,
+  once: () => Promise<CallResult<T>>,
   giveUp: () => boolean,
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   // Between two tries, too, something is about to happen.
   world.underWay += 1;
   try {

@@ -86,7 +86,7 @@ export async function seen<T>(look: () => T | Promise<T>, fits: (seen: T) => boo
   }
 }
 
-export interface ToldToAgent {
+export interface AgentMessage {
   headers: IncomingHttpHeaders;
   text: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
@@ -94,8 +94,8 @@ export interface ToldToAgent {
 }
 
 /** An agent's own server, which takes whatever it is told. */
-export async function openAgentServer(): Promise<AsyncDisposable & { told: ToldToAgent[]; url: string }> {
-  const told: ToldToAgent[] = [];
+export async function openAgentServer(): Promise<AsyncDisposable & { told: AgentMessage[]; url: string }> {
+  const told: AgentMessage[] = [];
   const server = createHttpServer((request, response) => {
     void (async () => {
       const parts: Buffer[] = [];

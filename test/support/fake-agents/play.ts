@@ -31,14 +31,14 @@ export type Json = Record<string, unknown>;
 /** How a step asks, in the words of a protocol. Results are what a model would be told. */
 export interface Hands {
   say(text: string): void;
-  mayWrite(path: string, text: string): Promise<Verdict>;
-  mayRun(line: string): Promise<Verdict>;
+  mayWrite(path: string, text: string): Promise<PermissionReply>;
+  mayRun(line: string): Promise<PermissionReply>;
   ask(question: string, options: readonly string[]): Promise<string>;
   /** A tool's result, for the protocol to tell of. */
   result(text: string, isError: boolean): void;
   mcp(): { url: string; token: string };
 }
-export type Verdict = { allow: true; text?: string } | { allow: false; why: string; endsTurn?: boolean };
+export type PermissionReply = { allow: true; text?: string } | { allow: false; why: string; endsTurn?: boolean };
 
 export interface Session {
   id: string;
@@ -126,7 +126,7 @@ async function use(step: Asking, session: Session, hands: Hands): Promise<Taken>
   return callTool(hands.mcp(), step.mcp, step.input);
 }
 
-function denied({ why, endsTurn = false }: Extract<Verdict, { allow: false }>): Taken {
+function denied({ why, endsTurn = false }: Extract<PermissionReply, { allow: false }>): Taken {
   return { text: why, isError: true, endsTurn };
 }
 
