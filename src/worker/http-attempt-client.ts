@@ -259,4 +259,4 @@ function endOf(log: string): string {
   return LEFT_OUT + end.subarray(end.indexOf(10) + 1).toString("utf8");
 }
 
-const LEFT_OUT = `${JSON.stringify({ type: "error", text: "What was said before is not sent along." })}\n`;
+const LEFT_OUT = `${JSON.stringify({ type: "error", text: "Earlier output is not sent along." })}\n`;

@@ -25,7 +25,7 @@ if (told.aheadMs !== 0 || told.wallMs !== 0 || boot !== undefined) {
   });
   Date.now = () => now() + told.aheadMs + told.wallMs;
   const { uptime } = os;
-  // Where the machine's clocks are told, the boot is too: its uptime is that of the kernel, as on a machine of one's own.
+  // Where the machine's clocks are given, the boot is too: its uptime is the kernel's, as on a machine of one's own.
   const awake = boot === undefined ? uptime : () => Number(process.hrtime.bigint()) / 1e9;
   os.uptime = () => awake() + told.aheadMs / 1000;
 }

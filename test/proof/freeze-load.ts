@@ -11,7 +11,7 @@ export interface Act {
 /** The replies of a server since a mark. */
 export interface Seen {
   done: number;
-  /** How many were told 503. */
+  /** How many got 503. */
   refused: number;
   longestMs: number;
 }

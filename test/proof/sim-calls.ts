@@ -18,7 +18,7 @@ const PATIENCE_MS = 30_000;
 const NOBODY_THERE_MS = 150;
 
 /**
- * Makes one request of a node that takes some. A client whose connection is cut, or whose node dies, is told nothing,
+ * Makes one request of a node that takes some. A client whose connection is cut, or whose node dies, gets no reply,
  * and what it asked for may go on without it.
  */
 export async function call<T>(
@@ -83,7 +83,7 @@ function summaryOf(told: CallResult<unknown>): string {
   return told.is === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
 }
 
-/** Makes a request again and again, with pauses, until it is told something or `giveUp`. */
+/** Makes a request again and again, with pauses, until it gets a reply or `giveUp`. */
 export async function insist<T>(
   world: SimWorld,
   once: () => Promise<CallResult<T>>,

@@ -66,7 +66,7 @@ export async function postedOnSlack(ctx: Context, id: string): Promise<{ deliver
   return { delivery: id, ts: id };
 }
 
-/** A provider that works, fails or hangs as it is told, and remembers what it was sent. */
+/** A provider that works, fails or hangs as it is set, and remembers what it was sent. */
 export interface Provider extends Channel {
   sent: Notice[];
   closed: { closing: Closing; thread: string | undefined }[];

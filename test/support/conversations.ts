@@ -93,7 +93,7 @@ export interface AgentMessage {
   body: any;
 }
 
-/** An agent's own server, which takes whatever it is told. */
+/** An agent's own server, which takes every event. */
 export async function openAgentServer(): Promise<AsyncDisposable & { told: AgentMessage[]; url: string }> {
   const told: AgentMessage[] = [];
   const server = createHttpServer((request, response) => {

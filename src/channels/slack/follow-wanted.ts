@@ -43,7 +43,7 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
     try {
       await call(app.botToken, "chat.postEphemeral", { channel, user, ...words });
     } catch (error) {
-      log.warn({ ...loggable(error), channel: "slack" }, "a person could not be told what became of an answer");
+      log.warn({ ...loggable(error), channel: "slack" }, "a note to a person could not be posted");
     }
   }
 

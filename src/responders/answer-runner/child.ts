@@ -18,7 +18,7 @@ async function nextMessage<Kind extends ToChild["type"]>(kind: Kind): Promise<Ex
   const { value, done } = await lines.next();
   if (done) process.exit(0);
   const message = JSON.parse(value) as ToChild;
-  if (message.type !== kind) throw new Error(`the parent said ${message.type} instead of ${kind}`);
+  if (message.type !== kind) throw new Error(`the parent sent ${message.type} instead of ${kind}`);
   return message as Extract<ToChild, { type: Kind }>;
 }
 

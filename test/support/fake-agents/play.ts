@@ -16,7 +16,7 @@ export type FakeStep =
   /** It does so unasked. */
   | { touch: string; text?: string }
   | { ask: string; options?: string[] }
-  /** It calls a tool of the MCP server it was told of. */
+  /** It calls a tool of the MCP server of its settings. */
   | { mcp: string; input: Json }
   | { hang: true }
   | { sleepMs: number }
@@ -28,7 +28,7 @@ export type FakeStep =
 
 export type Json = Record<string, unknown>;
 
-/** How a step asks, in the words of a protocol. Results are what a model would be told. */
+/** How a step asks, in the words of a protocol. Results are what a model would read. */
 export interface Hands {
   say(text: string): void;
   mayWrite(path: string, text: string): Promise<PermissionReply>;
@@ -64,7 +64,7 @@ export function newSession(id: string, message: string): Session {
   return session;
 }
 
-/** A session holds what was said to it later. */
+/** A session holds its later messages. */
 export function remember(session: Session, text: string): void {
   session.results.push(text);
   save(session);
