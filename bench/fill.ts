@@ -21,7 +21,7 @@ export interface Filling {
   open: number;
 }
 
-interface Standing {
+interface PersonScore {
   streak: StreakMark;
   answers: number;
   badges: Set<string>;
@@ -110,7 +110,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
   const { questions, open } = filling;
   const people = Math.max(60, Math.ceil(questions / QUESTIONS_OF_A_PERSON));
   const streams = new Map<string, number>();
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, PersonScore>();
   const settled = questions - open;
 
   for (let i = 0; i < questions; i += 1) {
@@ -191,7 +191,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
 
 function* answerRows(
   { id, ord, person, at }: { id: string; ord: number; person: string; at: number },
-  standings: Map<string, Standing>,
+  standings: Map<string, PersonScore>,
 ): Rows {
   const given = { response_id: idOf("r", `${id} ${ord}`), answer: null, selected_option: ord % 3, confidence: 4 };
   yield ["responses", { ask_id: id, person, ord, ...given, tier: "returning", network: idOf("n", person), at }];

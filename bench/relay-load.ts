@@ -72,7 +72,7 @@ export function openExecutors(url: string, clients: number): Executors {
   };
 }
 
-/** Somebody who waits: told when the first bytes of what it waits for have come. */
+/** Somebody who waits: called when the first bytes of the awaited reply have come. */
 export interface Waiter {
   /** Milliseconds on `performance.now()`; nothing while it waits. */
   toldAt: number | null;
@@ -84,7 +84,7 @@ const CONNECTIONS_PER_ADDRESS = 900;
 
 /**
  * Opens `count` requests that stay open, a few hundred at a time, from as many loopback addresses as it takes; resolves
- * when all are. `isTold` says whether what came is what was waited for.
+ * when all are. `isTold` returns whether the awaited reply came.
  */
 export async function openWaiters(
   url: string,

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { format } from "prettier";
-import { type Heard, scriptedLlm } from "../test/support/scripted-llm.ts";
+import { type LlmRequest, scriptedLlm } from "../test/support/scripted-llm.ts";
 import { runClosed, runPaced, median, percentile } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openBareLoad } from "./parley-load.ts";
@@ -56,7 +56,7 @@ const cleaners: (() => unknown)[] = [() => rmSync(directory, { recursive: true, 
 const breaksNth = { every: 10, first: 0 };
 let replyMs = MODEL_MS;
 let breaks = false;
-const model = await scriptedLlm(async (heard: Heard) => {
+const model = await scriptedLlm(async (heard: LlmRequest) => {
   await sleep(replyMs);
   const reads = heard.user.includes("MCP") ? 2 : 0;
   if (heard.results.length < reads) return { calls: [{ name: "bench_read", args: { what: "invoices" } }] };

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 /** A server in a process of its own. */
 export interface Started {
   url: string;
-  /** Processor time it has used so far, in ms; not told everywhere. */
+  /** Processor time it has used so far, in ms; unknown on some systems. */
   cpuMs(): number;
-  /** Memory it holds now, in bytes; not told everywhere. */
+  /** Memory it holds now, in bytes; unknown on some systems. */
   rssBytes(): number;
   stop(): Promise<void>;
   /** Ends it at once, with SIGKILL. */

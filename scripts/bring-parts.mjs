@@ -96,7 +96,7 @@ function unpack(parts, packages) {
   }
 }
 
-/** Runs a program to its end and returns what it said. */
+/** Runs a program to its end and returns its output. */
 function run(program, args, cwd) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: "utf8", maxBuffer: 64 * 2 ** 20 });

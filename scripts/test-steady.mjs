@@ -65,7 +65,7 @@ console.log(
   `${files.length} files, ${options.rounds} rounds, seed ${options.seed}, beside ${loops.length} busy processes`,
 );
 const runs = new Map(files.map((file) => [file, 0]));
-/** By file and test: how often it failed, and what its first failure said. */
+/** By file and test: how often it failed, and the output of its first failure. */
 const failures = new Map();
 mkdirSync(OUTPUTS, { recursive: true });
 for (const file of files) rmSync(outputOf(file), { force: true });

@@ -102,7 +102,7 @@ async function* newsOf(ctx: Context, events: readonly JobEvent[], delivers: bool
       continue;
     }
     const answer = answers.get(askIdOf(event));
-    if (!answer) throw new Error("an answer was told of that is not there");
+    if (!answer) throw new Error("a job event names an answer that does not exist");
     yield { kind: "answer", seq, answer };
   }
 }

@@ -78,7 +78,7 @@ interface Group {
 }
 type Hooks = Partial<Record<(typeof EVENTS)[number], Group>>;
 
-interface Given {
+interface HookFlags {
   url?: string | undefined;
   to?: string | undefined;
   by?: string | undefined;
@@ -87,7 +87,7 @@ interface Given {
 }
 
 /** Returns the hook settings of Claude Code: which command decides, for which tools, and how long it may take. */
-function hooksFor({ url, to, by, timeout, always }: Given, env: Io["env"]): Hooks {
+function hooksFor({ url, to, by, timeout, always }: HookFlags, env: Io["env"]): Hooks {
   const words = [...ownCommand().map(quoted), "hook", "claude"];
   const server = serverUrl(url, env);
   if (url !== undefined || server !== serverUrl(undefined, withoutOurVariables(env))) {

@@ -49,7 +49,7 @@ export const peopleErase: Command = {
       return { erasure: done, places: placesNaming(config, done) };
     });
     if (values.json) io.out(printableJson(JSON.stringify(wireOf(erasure, { places, dryRun }))));
-    else tell(erasure, { places, dryRun, io });
+    else printErasure(erasure, { places, dryRun, io });
     return EXIT.done;
   },
 };
@@ -70,7 +70,7 @@ const wireOf = (erasure: Erasure, { places, dryRun }: { places: readonly string[
   named_in: places,
 });
 
-function tell(
+function printErasure(
   { name, id, pseudonym, addresses, rows, argumentsKept, isNameShared }: Erasure,
   { places, dryRun, io }: { places: readonly string[]; dryRun: boolean; io: Pick<Io, "out" | "tell"> },
 ): void {

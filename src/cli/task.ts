@@ -9,7 +9,7 @@ import { followTask } from "./task-follow.ts";
 import { openTasks, type Tasks } from "./task-requests.ts";
 import { eventLines, resultLines, standText, taskRows, wholeTaskLines } from "./task-view.ts";
 
-interface Given {
+interface TaskSession {
   io: Io;
   tasks: Tasks;
   json: boolean;
@@ -30,7 +30,7 @@ export const taskList: Command = {
 };
 
 /** A command about one task, named by its id. */
-function onTask(example: string, act: (id: string, given: Given) => Promise<number>): Command {
+function onTask(example: string, act: (id: string, given: TaskSession) => Promise<number>): Command {
   return {
     usage: "ID [--repo R] [--json]",
     flags: TASK_FLAGS,

@@ -68,7 +68,7 @@ async function moveOne(
   if (!mayMoveTask(held.state, to)) throw new WrongMove(held.state, to);
   const moved = await updateTaskState(tx, held, to, { ...clearedBy(held, to), ...patch });
   // point: task-between-state-and-event
-  await tell(tx, moved, { from: held.state, by, events });
+  await storeStateEvent(tx, moved, { from: held.state, by, events });
   notes.push(noteOf(moved, held.state, by));
   return moved;
 }
@@ -87,7 +87,7 @@ function clearedBy(held: Task, to: TaskState): TaskPatch {
 }
 
 /** Stores the event of a task's new state, and wakes the loop that starts tasks. */
-async function tell(
+async function storeStateEvent(
   tx: Tx,
   task: Task,
   { from, by, events = [] }: { from: TaskState | null; by: Actor; events?: readonly NewTaskEvent[] },
@@ -114,7 +114,7 @@ async function tell(
 /** A held task stays where it is, and says something else of itself. */
 export async function retellTaskIn(tx: Tx, held: Task, patch: TaskPatch, by: Actor = SERVER): Promise<Task> {
   const task = await updateTask(tx, held, patch);
-  await tell(tx, task, { from: null, by });
+  await storeStateEvent(tx, task, { from: null, by });
   return task;
 }
 
@@ -138,7 +138,7 @@ export async function placeTaskIn(
   const from = before?.state ?? null;
   const blockedReason = await whyBlocked(ctx, tx, put);
   const placed = blockedReason === null ? put : await updateTaskState(tx, put, "blocked", { blockedReason });
-  await tell(tx, placed, { from, by });
+  await storeStateEvent(tx, placed, { from, by });
   notes.push(noteOf(placed, from, by));
   await settleDependants(ctx, tx, { before, after: placed }, notes);
   await appendAudit(tx, ...notes);

@@ -80,7 +80,7 @@ class Declined extends Error {}
  */
 export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAttemptClient {
   const { leaving } = options;
-  const line = openLine(options);
+  const line = openConnection(options);
   const { say, request, work, job } = line;
   let isTroubled = false;
 
@@ -133,7 +133,7 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
 }
 
 /** The worker's connection to its server for one job. */
-interface Line {
+interface ServerConnection {
   /** The lease under which the next requests are sent. */
   hold(): WorkerJob;
   heldBy(hold: WorkerJob): void;
@@ -147,7 +147,7 @@ interface Line {
   say<T>(saying: Report, until?: AbortSignal): Promise<T | null>;
 }
 
-function openLine({ place, leaving, hold: heldBefore }: HttpAttemptClientOptions): Line {
+function openConnection({ place, leaving, hold: heldBefore }: HttpAttemptClientOptions): ServerConnection {
   let hold = heldBefore;
   const ending = new AbortController();
   const stop = AbortSignal.any([leaving, ending.signal]);
@@ -202,7 +202,7 @@ interface PendingRequest<T> {
 
 /** Returns the decision on a request, however long that takes; `none` where `signal` is aborted first. */
 async function askThrough<T extends PermissionDecision | QuestionAnswer>(
-  { say, ending }: Line,
+  { say, ending }: ServerConnection,
   { ref, request: question, none, refused }: PendingRequest<T>,
   { signal, leaving }: { signal: AbortSignal; leaving: AbortSignal },
 ): Promise<T> {
@@ -232,7 +232,7 @@ function factsOf({ usage, ...rest }: Progress & { logSeq?: number } = {}): z.inp
 
 /** Sends the commits of a result, its patch and the log of its supervisor along, and says then that it is done. */
 async function handIn(
-  { say, request, job }: Line,
+  { say, request, job }: ServerConnection,
   { wrap, folder, log: readLog }: HttpAttemptClientOptions,
   result: Result,
 ): Promise<void> {
@@ -259,4 +259,4 @@ function endOf(log: string): string {
   return LEFT_OUT + end.subarray(end.indexOf(10) + 1).toString("utf8");
 }
 
-const LEFT_OUT = `${JSON.stringify({ type: "error", text: "What was said before is not sent along." })}\n`;
+const LEFT_OUT = `${JSON.stringify({ type: "error", text: "Earlier output is not sent along." })}\n`;

@@ -103,7 +103,7 @@ function openRawLog(folder: string, redaction: Redaction, onCut: () => void): Ra
       const bytes = Buffer.from(`${harmless(redaction.text(line))}\n`);
       const isLast = size + bytes.length > MOST_RAW_BYTES;
       size += bytes.length;
-      writeSync(file, isLast ? Buffer.from("[more was said than is kept]\n") : bytes);
+      writeSync(file, isLast ? Buffer.from("[the rest of the output is not kept]\n") : bytes);
       if (isLast) onCut();
     },
     close() {

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RepoRules } from "../tasks/model/rules.ts";
 import type { Attempt, LineComment, Task } from "../tasks/model/task.ts";
-import type { Work } from "./attempt-client.ts";
+import type { TaskRun } from "./attempt-client.ts";
 
 /** An attempt as the server assigns it, with everything that its work needs. */
 export interface AttemptSpec {
@@ -47,7 +47,7 @@ export async function listFolders(workDir: string): Promise<SubmissionFolder[]> 
 }
 
 /** Returns an attempt as a workshop takes it up that keeps its work in this folder. */
-export function workOf(workDir: string, repo: RepoRules, given: AttemptSpec): Work {
+export function workOf(workDir: string, repo: RepoRules, given: AttemptSpec): TaskRun {
   const { task, attempt, dependencies, changes, publishedSha } = given;
   const { generation } = attempt;
   return {

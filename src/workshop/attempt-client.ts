@@ -4,7 +4,7 @@ import type { RepoRules } from "../tasks/model/rules.ts";
 import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
 
 /** One attempt as the workshop takes it up: new, or found again after the process that ran it had ended. */
-export interface Work {
+export interface TaskRun {
   attemptId: string;
   n: number;
   jobId: string;

@@ -8,7 +8,7 @@ import { resumeMessage } from "../tasks/model/message.ts";
 import { commitMessage } from "../tasks/model/names.ts";
 import { MOST_RESUMES } from "../tasks/model/task.ts";
 import { agentNamed, type WorkshopContext } from "./workshop-context.ts";
-import { AttemptLost, type AttemptClient, type Work } from "./attempt-client.ts";
+import { AttemptLost, type AttemptClient, type TaskRun } from "./attempt-client.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
 import { endSupervisor, superviseAgent } from "./follow.ts";
 import { bringPublished, resolveBase } from "./git/base.ts";
@@ -28,8 +28,8 @@ import { killAttempt } from "./supervise.ts";
  * Takes one attempt from where it is to its end: a commit that is published, a failure, or nothing at all because it was
  * to end. Every step can run twice: a workshop that takes an attempt up again goes on from the last reported step.
  */
-export async function runAttempt(workshop: WorkshopContext, work: Work, client: AttemptClient): Promise<void> {
-  const repo = await untilReached(workshop, work, client);
+export async function runAttempt(workshop: WorkshopContext, work: TaskRun, client: AttemptClient): Promise<void> {
+  const repo = await awaitRepo(workshop, work, client);
   if (repo === null) return;
   const at: At = { workshop, work, client, repo, ...placesOf(work), start: null, mayBePublished: false };
   if (work.state !== "preparing") at.start = work.startSha;
@@ -63,7 +63,7 @@ class Interrupted extends Error {
  * Returns the repository once it can be worked with: an agent that is at work loses nothing by a repository that is away
  * for a while, and its task says what is waited for. Null when the attempt came to its end, or was left, without.
  */
-async function untilReached(workshop: WorkshopContext, work: Work, client: AttemptClient): Promise<Repository | null> {
+async function awaitRepo(workshop: WorkshopContext, work: TaskRun, client: AttemptClient): Promise<Repository | null> {
   for (const wait = openWait(workshop, client); ;) {
     const found = await workshop.repository(work.repo.name).catch(sentenceOf);
     if (typeof found !== "string") return found;
@@ -117,7 +117,7 @@ function ignoreLost(error: unknown): void {
 
 interface At {
   workshop: WorkshopContext;
-  work: Work;
+  work: TaskRun;
   client: AttemptClient;
   repo: Repository;
   tree: string;
@@ -131,7 +131,7 @@ interface At {
   mayBePublished: boolean;
 }
 
-function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "conflictFile" | "factsFile"> {
+function placesOf({ folder, n }: TaskRun): Pick<At, "tree" | "home" | "index" | "conflictFile" | "factsFile"> {
   return {
     tree: join(folder, "tree"),
     home: join(folder, "home"),
@@ -389,7 +389,7 @@ async function keepWip({
 }
 
 /** The same where the repository is away: its store is Parley's own. */
-async function keepInStore(workshop: WorkshopContext, work: Work): Promise<string | null> {
+async function keepInStore(workshop: WorkshopContext, work: TaskRun): Promise<string | null> {
   const start = work.state === "preparing" ? null : work.startSha;
   const repo = await workshop.store(work.repo.name).catch(() => null);
   return repo && keepWip({ repo, work, ...placesOf(work), start });

@@ -26,7 +26,7 @@ export function openControlSocket({ token, log, onDecide, onCancel, onInterrupt 
       if (command.say === "attach") {
         isKnown = isSame(command.token, token);
         if (isKnown && command.after !== null)
-          void tell(socket, command.after, gone.signal).catch(() => socket.destroy());
+          void sendLines(socket, command.after, gone.signal).catch(() => socket.destroy());
       }
       if (!isKnown) return void socket.destroy();
       if (command.say === "decide") onDecide(command.ref, command.decision);
@@ -34,7 +34,7 @@ export function openControlSocket({ token, log, onDecide, onCancel, onInterrupt 
       if (command.say === "interrupt") onInterrupt();
     }
   };
-  const tell = async (socket: Socket, after: number, signal: AbortSignal) => {
+  const sendLines = async (socket: Socket, after: number, signal: AbortSignal) => {
     for await (const line of log.follow(after, signal)) {
       if (!socket.write(`${line}\n`)) await once(socket, "drain", { signal });
     }

@@ -5,7 +5,7 @@ import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentNamed, storeOf, type WorkshopContext } from "./workshop-context.ts";
 import { listFolders } from "./attempt-assignment.ts";
-import { AttemptLost, type AttemptClient, type Progress, type Work } from "./attempt-client.ts";
+import { AttemptLost, type AttemptClient, type Progress, type TaskRun } from "./attempt-client.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
 import { signalProcess } from "./processes.ts";
 import { claimOf } from "./supervisor-claim.ts";
@@ -37,7 +37,7 @@ export interface RunEnd {
  */
 export async function superviseAgent(
   workshop: WorkshopContext,
-  work: Work,
+  work: TaskRun,
   client: AttemptClient,
   run: AgentRun,
 ): Promise<RunEnd> {
@@ -47,8 +47,8 @@ export async function superviseAgent(
     const found = await findSupervisor(workshop, folder);
     if (!("dead" in found)) return followWhole(found, { workshop, work, client, run }, begun);
     const lines = await readLog(folder, begun.after);
-    const teller = openTeller(client, Math.max(begun.after, work.logSeq), run);
-    for (const line of lines) await teller.tell(line);
+    const reporter = openLineReporter(client, Math.max(begun.after, work.logSeq), run);
+    for (const line of lines) await reporter.report(line);
     const last = lines.at(-1);
     if (last?.type === "ended") return { end: last.end, survivors: last.survivors ?? [] };
     if (lines.length > 0) return diedWithSupervisor(workshop, work, `its supervisor was gone: ${found.reason}`);
@@ -90,7 +90,7 @@ export async function findSupervised(workDir: string): Promise<{ attemptId: stri
 
 interface Followed {
   workshop: WorkshopContext;
-  work: Work;
+  work: TaskRun;
   client: AttemptClient;
   run: AgentRun;
 }
@@ -106,7 +106,7 @@ async function followWhole(link: Link, followed: Followed, { after }: Begun): Pr
 }
 
 /** Ends the processes of an attempt whose supervisor is gone. Those in a jail ended with the supervisor. */
-async function diedWithSupervisor(workshop: WorkshopContext, { attemptId }: Work, error: string): Promise<RunEnd> {
+async function diedWithSupervisor(workshop: WorkshopContext, { attemptId }: TaskRun, error: string): Promise<RunEnd> {
   const { survivors } = await killAttempt(attemptId, workshop);
   return { end: { is: "died", error, canResume: true }, survivors };
 }
@@ -169,7 +169,7 @@ const LAST_STEPS_MS = 5000;
 
 async function orderOf(
   workshop: WorkshopContext,
-  work: Work,
+  work: TaskRun,
   client: AttemptClient,
   run: { message: string; resume: string | null },
 ): Promise<SupervisorOrder> {
@@ -226,16 +226,16 @@ async function follow(
   else client.interrupting.addEventListener("abort", interrupt, { once: true });
 
   const reportedSeq = Math.max(after, work.logSeq);
-  const teller = openTeller(client, reportedSeq, run);
-  const ask = openAsking(link, client, { leave, clock });
+  const reporter = openLineReporter(client, reportedSeq, run);
+  const asking = openAsking(link, client, { leave, clock });
   try {
     // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
-    for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) ask.remember(line);
-    await ask.rememberedAll();
+    for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) asking.remember(line);
+    await asking.rememberedAll();
     for await (const line of link.lines(reportedSeq)) {
       if (leave.aborted) break;
-      await teller.tell(line);
-      await ask.hear(line);
+      await reporter.report(line);
+      await asking.accept(line);
       if (line.type === "ended") return line;
     }
     if (client.ending.aborted) throw new AttemptLost("it is to end");
@@ -248,14 +248,18 @@ async function follow(
   }
 }
 
-interface Teller {
-  tell(line: SupervisorLine): Promise<void>;
+interface LineReporter {
+  report(line: SupervisorLine): Promise<void>;
 }
 
 /** Reports every line to the server that was not reported before. */
-function openTeller(client: AttemptClient, reportedSeq: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
+function openLineReporter(
+  client: AttemptClient,
+  reportedSeq: number,
+  { onSession }: Pick<AgentRun, "onSession">,
+): LineReporter {
   return {
-    async tell(line) {
+    async report(line) {
       if (line.type === "session") onSession(line.session);
       if (line.seq <= reportedSeq) return;
       await client.note(eventsOf(line), { logSeq: line.seq, ...progressOf(line) });
@@ -375,7 +379,7 @@ function openAsking(link: Link, client: AttemptClient, { leave, clock }: { leave
       await settle();
       for (const line of open.values()) put(line);
     },
-    async hear(line: SupervisorLine) {
+    async accept(line: SupervisorLine) {
       remember(line);
       if (line.type === "permission" || line.type === "question") put(line);
       await settle();

@@ -1,6 +1,6 @@
 import { changesMessage, firstMessage } from "../tasks/model/message.ts";
 import { agentNamed, type WorkshopContext } from "./workshop-context.ts";
-import type { Work } from "./attempt-client.ts";
+import type { TaskRun } from "./attempt-client.ts";
 import { contextOf } from "./diff-context.ts";
 import { diff, readAt } from "./git/read.ts";
 import type { Repository } from "./git/repository.ts";
@@ -9,7 +9,7 @@ const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
 
 interface Opening {
   readonly workshop: WorkshopContext;
-  readonly work: Work;
+  readonly work: TaskRun;
   readonly repo: Repository;
   /** The commit that the work began from. */
   readonly start: string;

@@ -32,7 +32,7 @@ export function openSetupLog(path: string, onLine: (text: string) => Promise<voi
     async append(text) {
       lines += 1;
       if (lines <= MOST_SENT_LINES) tell(text);
-      if (lines === MOST_SENT_LINES + 1) tell("It says more than is told here; the rest is in its log.");
+      if (lines === MOST_SENT_LINES + 1) tell("The rest of its output is in its log.");
       const line = `${text}\n`;
       bytes += Buffer.byteLength(line);
       if (bytes > MOST_BYTES || file.destroyed || file.write(line)) return;

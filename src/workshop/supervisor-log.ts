@@ -17,7 +17,7 @@ const CARRY_STATE: readonly SupervisorFact["type"][] = [
 const MOST_BYTES = 52_428_800;
 const RESERVED_BYTES = 10_485_760;
 const CUT_BYTES = 1024;
-const CUT = "The agent has said more than is kept: from here on only what it asks is in its log.";
+const CUT = "The agent has written more than is kept: from here on its log holds only its requests.";
 const PART_BYTES = 65_536;
 
 /** The lines of a supervisor, in the order in which it wrote them. */

@@ -32,7 +32,7 @@ async function subscribe(world: World, shown: Shown, endpoint = fresh("endpoint"
   return reply.body.subscription_id;
 }
 
-/** Returns the subscriptions that are told of something the person is asked now. */
+/** Returns the subscriptions that are notified of a request to the person now. */
 async function toldOf(world: World, person: string): Promise<string[]> {
   const { ctx } = world.server;
   const ask = await askPeople(ctx, { audience: toPerson(person) });

@@ -91,7 +91,7 @@ for (const on of DATABASES) {
         });
         assert.equal(reply.status, 429, path);
       }
-      // Everything that is decided before the limit is told before it.
+      // Every refusal that comes before the limit is sent before it.
       assert.equal((await answer(id, "203.0.113.250", mallory, 5)).status, 400);
       assert.equal((await answer("q_unknown", "203.0.113.250", mallory)).status, 404);
 

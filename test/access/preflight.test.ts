@@ -14,7 +14,7 @@ describe("a preflight of any route", () => {
     await using world = await openWorld({ on: "sqlite", env: { ...ROOMY, PARLEY_CORS_ORIGINS: PAGE } });
     const served = new Map<string, Set<string>>();
     for (const { method, url } of routesOfServer(world.url)) {
-      // An address of the assignment protocol is told what that protocol lists (spec/assignment 1).
+      // An address of the assignment protocol gets that protocol's list (spec/assignment 1).
       if (url.startsWith("/assignment")) continue;
       const path = url.replaceAll(/:(\w+)(?:\([^)]*\))?/g, "x-$1").replace("*", "rest");
       served.set(path, (served.get(path) ?? new Set()).add(method));

@@ -182,7 +182,7 @@ for (const on of DATABASES) {
       for (let i = 0; i < 2; i += 1) {
         await scene().world.advance(10_000);
         let block = await stream.next();
-        // The lease may run out meanwhile, which is told too.
+        // The lease may run out meanwhile, which is an event too.
         while (block?.event !== undefined) block = await stream.next();
         assert.equal(block?.comment, `hb ${scene().world.clock.now()}`);
       }

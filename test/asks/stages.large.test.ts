@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { until } from "../support/contract.ts";
 import { answer, gist, newAsk, openRelayScene, sharedRelay, type RelayScene } from "../support/relay.ts";
-import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
+import { scriptedLlm, type LlmRequest, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
 import { DATABASES } from "../support/world.ts";
 
 const POLICY = `version: 7
@@ -32,7 +32,7 @@ for (const on of DATABASES) {
   describe(`the stages on ${on}`, () => {
     let llm: ScriptedLlm;
     let scene: RelayScene;
-    let script: (heard: Heard) => Line = () => '{"answer":"EUR for EU shops.","confidence":1}';
+    let script: (heard: LlmRequest) => Line = () => '{"answer":"EUR for EU shops.","confidence":1}';
     before(async () => {
       llm = await scriptedLlm((heard) => script(heard));
       process.env["TEST_MODEL_KEY"] = "sk-of-the-test";

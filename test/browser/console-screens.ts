@@ -16,7 +16,7 @@ import { atRest, type Look, type Visitor, visit } from "./visitor.ts";
 export interface FilledConsole extends AsyncDisposable {
   world: World;
   mail: Sink;
-  /** Says with which status agents' servers answer what they are told; and what they were told. */
+  /** Sets the status with which agents' servers answer events; holds the events. */
   agents: { answer: () => number | Promise<number>; told: string[] };
   /** Ids of people. */
   ana: string;

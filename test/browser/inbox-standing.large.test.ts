@@ -6,7 +6,7 @@ import { changeRole } from "../../src/access/change-role.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { bindCall } from "../../src/requests/model/bound-call.ts";
 import { requestCall } from "../../src/requests/request-call.ts";
-import { askPeople, callWish, toPerson } from "../support/addressed.ts";
+import { askPeople, newCallRequest, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
@@ -49,7 +49,7 @@ describe("the Inbox room, for what may be allowed for good", () => {
 
     const bound = bindCall("deploy_shop", { env: "dev" });
     const again = {
-      ...callWish({ ...callOf("deploy_shop", { env: "dev" }), audience }),
+      ...newCallRequest({ ...callOf("deploy_shop", { env: "dev" }), audience }),
       bound,
       rejectOptions: [],
       editable: false,

@@ -36,7 +36,7 @@ interface Whole extends AsyncDisposable {
   url: string;
   ask(path: string, spec: object): Promise<Call>;
   read(path: string, id: string): Promise<Call>;
-  /** Posts what Slack sends, signed now unless told otherwise. */
+  /** Posts what Slack sends, signed now by default. */
   hook(path: string, payload: unknown, headers?: Record<string, string>): Promise<number>;
   /** Everything the program printed. */
   printed(): string;

@@ -7,7 +7,7 @@ import { twilioChannels } from "../../src/channels/twilio/twilio.ts";
 import type { ForeignSchema } from "../../src/requests/model/request.ts";
 import { findRequest } from "../../src/requests/store/requests.ts";
 import { phoneMemory } from "../../src/requests/phone-memory.ts";
-import { askPeople, callWish, leaf } from "../support/addressed.ts";
+import { askPeople, newCallRequest, leaf } from "../support/addressed.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { openTwilioDouble } from "./twilio-double.ts";
@@ -152,7 +152,7 @@ describe("an approval by text message", () => {
     const { ctx } = opened.server;
 
     const audience = leaf({ via: "sms", to: ANA, settings: {} });
-    const { id } = await askPeople(ctx, { ...callWish(), audience });
+    const { id } = await askPeople(ctx, { ...newCallRequest(), audience });
     await advanceUntil(opened, 500, () => double.calls.length > 0);
     const code = /YES ([0-9A-Z]{4}) or/.exec(double.calls[0]?.form["Body"] ?? "")?.[1] ?? assert.fail("no code");
     const say = async (fields: Record<string, string>, token = TOKEN) => {

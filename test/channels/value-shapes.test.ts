@@ -8,7 +8,7 @@ import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { textOf } from "../../src/channels/twilio/message.ts";
 import { askMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, readEntered } from "../../src/channels/slack/modal.ts";
-import { askPeople, callWish, enrol, leaf, postedOnSlack, providerOf } from "../support/addressed.ts";
+import { askPeople, newCallRequest, enrol, leaf, postedOnSlack, providerOf } from "../support/addressed.ts";
 import { aNotice, PRESSED } from "./slack-scene.ts";
 import { fresh } from "../support/contract.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -33,7 +33,7 @@ const PARCEL = {
 const NESTED = { type: "object", properties: { lines: { type: "array", items: { type: "string" } } } };
 
 const viewFor = (schema: Readonly<Record<string, unknown>>) => {
-  const input = callWish({ title: "How shall it go?", digest: null, form: { kind: "value", schema } });
+  const input = newCallRequest({ title: "How shall it go?", digest: null, form: { kind: "value", schema } });
   const none = { state: "open", version: 1, settledAt: null, outcome: null, refused: null } as const;
   return viewOf({ ...input, id: "ask_1", createdAt: 0, expiresAt: 3_600_000, ...none });
 };

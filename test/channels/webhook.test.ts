@@ -13,7 +13,7 @@ import { findRequest } from "../../src/requests/store/requests.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { advanceUntil } from "../support/contract.ts";
-import { askPeople, callWish, enrol, leaf } from "../support/addressed.ts";
+import { askPeople, newCallRequest, enrol, leaf } from "../support/addressed.ts";
 import { openWorld, type Reply, type World } from "../support/world.ts";
 import { openReceiver, type Receiver } from "./webhook-receiver.ts";
 
@@ -219,7 +219,7 @@ describe("requests to the operator's own programs", () => {
 
   /** Asks by a target, and lets the core send; returns what the program was sent. */
   async function delivered(
-    more: Parameters<typeof callWish>[0] = {},
+    more: Parameters<typeof newCallRequest>[0] = {},
   ): Promise<{ askId: string; delivery: string; digest: string }> {
     const { ctx } = here().server;
     const { id } = await askPeople(ctx, { ...more, audience: leaf(target()) });
@@ -313,7 +313,7 @@ describe("requests to the operator's own programs", () => {
       { name: "wrong_account", title: "Wrong account", interactive: false },
       { name: "later", interactive: false },
     ];
-    const { form } = callWish();
+    const { form } = newCallRequest();
     const { askId, delivery, digest } = await delivered({ form: { ...form, rejectOptions } as typeof form });
     const error = {
       code: "unknown_option",

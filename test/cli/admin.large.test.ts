@@ -9,7 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { openSink, type Sink } from "../channels/mail.ts";
 import { newFolder, parley, post, type Run, serve, start, stop, until } from "../support/program.ts";
 
-/** Takes what agents are told, with the status it is set to. */
+/** Takes agents' events, with the status it is set to. */
 interface Hears {
   server: Server;
   url: string;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
 import { riskiestFirst } from "../../src/requests/model/argument-order.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
-import { callWish } from "../support/addressed.ts";
+import { newCallRequest } from "../support/addressed.ts";
 
 const order = (given: Record<string, unknown>): string[] =>
   Object.keys(JSON.parse(riskiestFirst(canonicalExact(given))) as object);
@@ -52,7 +52,7 @@ describe("the order in which arguments are shown", () => {
   });
 
   it("is the order of every view, and of no byte that is approved", () => {
-    const input = callWish({ kwargs: { amount: 49.9, note: "soon", to: "bo" } });
+    const input = newCallRequest({ kwargs: { amount: 49.9, note: "soon", to: "bo" } });
     const ask = { ...input, id: "ask_1", createdAt: 0, expiresAt: 1, state: "open", outcome: null } as never;
     const view = viewOf(ask);
     assert.equal(view.argumentsText, '{\n  "to": "bo",\n  "amount": 49.9,\n  "note": "soon"\n}');

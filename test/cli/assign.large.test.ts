@@ -36,7 +36,7 @@ function newShop(): { checkout: string; config: string } {
   return { checkout, config };
 }
 
-/** Does what its prompt names: fails, sleeps, or writes down what it was told. */
+/** Does what its prompt names: fails, sleeps, or writes down its prompt. */
 const SCRIPT = `case "$AA_PROMPT" in
   *fail*) echo "no such table" >&2; exit 3;;
   *sleep*) sleep 600;;

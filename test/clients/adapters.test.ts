@@ -41,7 +41,7 @@ async function answer(world: World, ...answers: (number | string)[]): Promise<vo
   }
 }
 
-/** The framework's model, which calls the tool and then says what it was told. */
+/** The framework's model, which calls the tool and then repeats its result. */
 interface Scripted {
   name: string;
   run(parley: Parley, signal?: AbortSignal): Promise<string | undefined>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { fresh, until } from "../support/contract.ts";
 import { sharedExecutors } from "../support/executor.ts";
-import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
+import { scriptedLlm, type LlmRequest, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
 import { DATABASES } from "../support/world.ts";
 
 /**
@@ -19,7 +19,7 @@ rules:
 `;
 const SCHEMA = { type: "array", items: { type: "object", required: ["name"] } };
 
-const script = ({ user }: Heard): Line =>
+const script = ({ user }: LlmRequest): Line =>
   user.includes("Which currency")
     ? '{"answer":"EUR for EU shops.","confidence":1}'
     : user.includes("columns")

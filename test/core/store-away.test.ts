@@ -37,7 +37,7 @@ async function openWire(databaseUrl: string) {
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
-    /** Nothing is forwarded any more, and nobody is told: as when the host at the other end is gone. */
+    /** Nothing is forwarded any more, without notice: as when the host at the other end is gone. */
     silence() {
       isSilent = true;
       for (const socket of sockets) socket.unpipe().pause();

@@ -106,7 +106,7 @@ for (const on of DATABASES) {
       const ask = await pendingAsk(scene, job, scene.ana, { type: "APPROVAL", call: CALL });
       const vapid = await readVapidKey(ctx);
       await world.call("GET", "/.well-known/jwks.json");
-      // The endpoint cannot be reached; what it is told was written down, sealed, before that was tried.
+      // The endpoint cannot be reached; its event was stored, sealed, before that was tried.
       const told = sql`SELECT 1 AS one FROM webhook_events WHERE body LIKE 'sealed:%'`;
       await until(async () => (await ctx.db.all(told)).length > 0);
       const places = [

@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const NAME = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const VERSION = "24.99.0";
 
-/** Runs a program to its end, and returns how it ended and all that it said. */
+/** Runs a program to its end, and returns its exit code and its output. */
 function run(program: string, args: string[], cwd: string, env = process.env): Promise<{ code: number; said: string }> {
   return new Promise((done) => {
     execFile(program, args, { cwd, env }, (error, out, err) =>

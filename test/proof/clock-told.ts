@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 
 /** A machine's clocks after the wall clock was set, or after the machine slept or was booted. */
-export interface ToldClock {
+export interface ReportedClock {
   /** The time that the machine has slept, in ms. Its wall clock and its uptime count that time. */
   aheadMs: number;
   /** The change of its wall clock, forward or back, in ms. */
@@ -16,7 +16,7 @@ export interface ToldClock {
 }
 
 const { PROOF_CLOCK_AHEAD_MS, PROOF_CLOCK_WALL_MS, PROOF_CLOCK_BOOT: boot } = process.env;
-let told: ToldClock = { aheadMs: Number(PROOF_CLOCK_AHEAD_MS ?? 0), wallMs: Number(PROOF_CLOCK_WALL_MS ?? 0) };
+let told: ReportedClock = { aheadMs: Number(PROOF_CLOCK_AHEAD_MS ?? 0), wallMs: Number(PROOF_CLOCK_WALL_MS ?? 0) };
 
 if (told.aheadMs !== 0 || told.wallMs !== 0 || boot !== undefined) {
   const { now } = Date;
@@ -25,7 +25,7 @@ if (told.aheadMs !== 0 || told.wallMs !== 0 || boot !== undefined) {
   });
   Date.now = () => now() + told.aheadMs + told.wallMs;
   const { uptime } = os;
-  // Where the machine's clocks are told, the boot is too: its uptime is that of the kernel, as on a machine of one's own.
+  // Where the machine's clocks are given, the boot is too: its uptime is the kernel's, as on a machine of one's own.
   const awake = boot === undefined ? uptime : () => Number(process.hrtime.bigint()) / 1e9;
   os.uptime = () => awake() + told.aheadMs / 1000;
 }
@@ -34,7 +34,7 @@ if (boot !== undefined) {
   const { readFileSync } = fs;
   fs.readFileSync = ((path: string, ...more: []) =>
     path === "/proc/sys/kernel/random/boot_id" ? boot : readFileSync(path, ...more)) as typeof readFileSync;
-  process.on("message", (clock: ToldClock) => {
+  process.on("message", (clock: ReportedClock) => {
     told = clock;
     process.send?.(clock);
   });

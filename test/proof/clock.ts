@@ -8,7 +8,7 @@ const MOST_TOLD = 20;
 /**
  * The shipped server on a machine whose wall clock is set by ±1 s, ±3 h and +73 years, while it runs and between two
  * starts, and which sleeps and is booted: no deadline, lease or wait ends early or late for it, nothing acknowledged is
- * lost, and the server starts again, by `--accept-clock` where it must be told (spec/invariants T3).
+ * lost, and the server starts again, by `--accept-clock` where it must be (spec/invariants T3).
  */
 export const clock: Harness = {
   name: "clock",

@@ -254,7 +254,7 @@ const askKept: Step = async (story) => {
   await story.on.world.call("DELETE", `/asks/${second.body.ask_id as string}`, { headers: story.on.executor });
 };
 
-/** A program without a key names itself much as the asker; people are told that it has none. */
+/** A program without a key names itself much as the asker; people see that it has none. */
 const askWithoutKey: Step = async (story) => {
   const [ana] = story.on.people as readonly [Somebody, ...Somebody[]];
   const id = story.fresh("open");

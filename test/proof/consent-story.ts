@@ -16,7 +16,7 @@ export interface AskedCall {
   agreed: Set<Somebody>;
 }
 
-/** A question of the asker's, and the marks of all that its person has really said to it. */
+/** A question of the asker's, and the marks of its person's real answers. */
 export interface AskedQuestion {
   id: string;
   askId: string;

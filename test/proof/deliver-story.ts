@@ -12,7 +12,7 @@ export interface DeliverStory {
   pointsHit: string[];
   asks: number;
   mails: number;
-  /** Mails that say again what another had said. */
+  /** Mails that repeat another one. */
   again: number;
   decisions: number;
 }

@@ -14,7 +14,7 @@ const POINTS = /^(addressed|decision|delivery)-/;
 
 /**
  * The shipped process with mail going out to a server of its own, killed while messages are under way and while people
- * decide: everybody who is asked is told at least once, nobody else ever is, a message that was sent twice is the same
+ * decide: everybody who is asked gets a message, nobody else ever does, a message that was sent twice is the same
  * message, and every decision stands once, as it was acknowledged (spec/invariants D1, N1; spec/channels 1.1).
  */
 export const deliver: Harness = {

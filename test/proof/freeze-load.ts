@@ -11,7 +11,7 @@ export interface Act {
 /** The replies of a server since a mark. */
 export interface Seen {
   done: number;
-  /** How many were told 503. */
+  /** How many got 503. */
   refused: number;
   longestMs: number;
 }
@@ -32,7 +32,7 @@ export interface FreezeLoad {
   settled(): number;
 }
 
-interface Wish extends Act {
+interface PlannedAct extends Act {
   path: string;
   body: Record<string, unknown>;
   key: string;
@@ -52,13 +52,13 @@ const A2H = "/humanlayer/v1";
 export function openFreezeLoad(pair: Pair, onProblem: (says: string) => void): FreezeLoad {
   const requests: Request[] = [];
   const acts: Act[] = [];
-  const unknown: Wish[] = [];
+  const unknown: PlannedAct[] = [];
   const clients: Promise<void>[] = [];
   let stopping = false;
   let settled = 0;
   let ids = 0;
 
-  async function send(server: 0 | 1, { path, body, key }: Omit<Wish, keyof Act>): Promise<Reply | null> {
+  async function send(server: 0 | 1, { path, body, key }: Omit<PlannedAct, keyof Act>): Promise<Reply | null> {
     const request: Request = { server, from: performance.now() };
     requests.push(request);
     try {
@@ -76,7 +76,7 @@ export function openFreezeLoad(pair: Pair, onProblem: (says: string) => void): F
   }
 
   /** Returns whether it was acknowledged. A refusal names when to come again. */
-  async function perform(server: 0 | 1, input: Wish): Promise<boolean> {
+  async function perform(server: 0 | 1, input: PlannedAct): Promise<boolean> {
     const reply = await send(server, input);
     if (reply !== null && reply.status < 300) {
       acts.push({ id: input.id, action: input.action });
@@ -108,7 +108,7 @@ export function openFreezeLoad(pair: Pair, onProblem: (says: string) => void): F
     }
   }
 
-  async function settleOne(input: Wish): Promise<void> {
+  async function settleOne(input: PlannedAct): Promise<void> {
     const until = performance.now() + NEVER_WITHIN_MS;
     while (performance.now() < until) {
       const reply = await send(1, input);

@@ -1,9 +1,9 @@
 /**
  * Loaded before the server by `node --import`: ends the process the hard way at one line that the source marks with
- * `// point: <name>`, and goes by the clocks it is told of (`clock-told.ts`).
+ * `// point: <name>`, and goes by the clocks it is given (`clock-told.ts`).
  *
  * The comment is replaced while Node loads the source, so that the product carries nothing but a comment, and a process
- * that is told no point is the shipped one.
+ * without a point is the shipped one.
  */
 import { registerHooks } from "node:module";
 import "./clock-told.ts";

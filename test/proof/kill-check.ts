@@ -196,7 +196,7 @@ export async function openWaiters(crowd: Crowd, url: string): Promise<Waiters> {
   };
 }
 
-/** Returns the last thing a stream said; a stream that was cut off says nothing. */
+/** Returns the last event of a stream; a stream that was cut off says nothing. */
 async function lastFrame(response: Response): Promise<{ retryMs: number | undefined } | null> {
   let frames = 0;
   let last: { retryMs: number | undefined } | null = null;

@@ -16,7 +16,7 @@ interface Memory {
 
 type Ask = (by: "person" | "agent", method: string, path: string, body?: unknown) => Promise<Reply | null>;
 
-/** One thing that is said or taken, sent again in the same words until it is acknowledged. */
+/** One message or acknowledgement, sent again in the same words until it is acknowledged. */
 interface Deed {
   name: string;
   send(ask: Ask, memory: Memory): Promise<Reply | null>;

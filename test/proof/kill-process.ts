@@ -16,7 +16,7 @@ import { examineStore } from "../../src/doctor/examine.ts";
 import { greetingsIn, messagesOf } from "../support/log-lines.ts";
 import { databaseUrl } from "../support/postgres.ts";
 import type { DatabaseName } from "../support/world.ts";
-import type { ToldClock } from "./clock-told.ts";
+import type { ReportedClock } from "./clock-told.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -118,7 +118,7 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
   // A harness that breaks off ends its process without leaving this site.
   const endAll = (): void => running.forEach((child) => child.kill("SIGKILL"));
   process.on("exit", endAll);
-  const clock: ToldClock = { aheadMs: 0, wallMs: 0 };
+  const clock: ReportedClock = { aheadMs: 0, wallMs: 0 };
   let boots = 1;
   const boot = () => `${home} ${boots}`;
   const tellClock = () => Promise.all([...running].map((child) => tell(child, clock)));
@@ -232,7 +232,7 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
 }
 
 /** Resolves once the server uses these clocks, or has ended. */
-async function tell(child: ChildProcess, clock: ToldClock): Promise<void> {
+async function tell(child: ChildProcess, clock: ReportedClock): Promise<void> {
   if (!child.connected) return;
   const over = new AbortController();
   const read = ["message", "disconnect"].map((event) => once(child, event, { signal: over.signal }).catch(() => {}));

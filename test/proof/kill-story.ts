@@ -158,7 +158,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     return outcome;
   }
 
-  /** Ends a server, by a signal or as it was told to, and reads from the rows how late deadlines were kept. */
+  /** Ends a server, by a signal or by its point, and reads from the rows how late deadlines were kept. */
   async function end(server: Process, signal?: NodeJS.Signals): Promise<Ended> {
     if (signal) server.signal(signal);
     const ended = await server.ended;

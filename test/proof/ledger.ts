@@ -16,10 +16,10 @@ import {
 } from "../../sdk/src/wire.ts";
 
 /** Unknown: no reply came, or one that does not say whether anything was kept. */
-export type Told = "acknowledged" | "refused" | "unknown";
+export type WriteResult = "acknowledged" | "refused" | "unknown";
 
 /** Returns what a reply, or its absence, tells a client. */
-export function toldBy(reply: { status: number } | null): Told {
+export function toldBy(reply: { status: number } | null): WriteResult {
   if (!reply || reply.status >= 500) return "unknown";
   return reply.status < 400 ? "acknowledged" : "refused";
 }
@@ -29,7 +29,7 @@ export interface Asked {
   agent: string;
   body: { prompt: string; options?: string[]; min_responses: number; timeout_seconds: number };
   key: string | null;
-  told: Told;
+  told: WriteResult;
   /** Known once acknowledged. */
   receipt: QuestionReceipt | null;
   /** The furthest state that any reply has shown. */
@@ -42,7 +42,7 @@ export interface Answered {
   questionId: string;
   given: { answer?: string; selected_option?: number; confidence?: number };
   key: string | null;
-  told: Told;
+  told: WriteResult;
   /** Known once acknowledged; without points where only the response is known, from a later refusal. */
   receipt: AnswerReceipt | { response_id: string } | null;
 }

@@ -18,7 +18,7 @@ const REPEAT = "npm run prove -- many";
 
 interface Raced {
   taken: number;
-  /** The same person said the same before. */
+  /** The same person answered the same before. */
   again: number;
   late: number;
   /** The requests that the store had no room for at that moment. Their clients try again. */
@@ -44,7 +44,7 @@ const RACES: readonly Race[] = [
 ];
 
 /**
- * Ten thousand answers to one ask at the same moment, on both databases: one of them decides, everybody else is told so,
+ * Ten thousand answers to one ask at the same moment, on both databases: one of them decides, everybody else learns it,
  * one decision and one entry of the record are kept, and neither memory nor time grows beyond bounds.
  */
 export const many: Harness = {

@@ -51,7 +51,7 @@ export interface Pair extends AsyncDisposable {
   examine(): Promise<string[]>;
 }
 
-/** The servers said something else than the model, or than each other. */
+/** The servers answered something else than the model, or than each other. */
 export class Mismatch extends Error {}
 
 const COMPARED = [

@@ -58,7 +58,7 @@ const STREAK_POINTS = new Map([
   [100, 500],
 ]);
 
-/** Adds the answer to the ledger and returns what the person is told. */
+/** Adds the answer to the ledger and returns the person's receipt. */
 export function credit(ledger: Credit[], badges: Badge[], rules: PointRules, next: NewCredit) {
   const { at, question, given } = next;
   const { day, streak } = nextStreak(ledger, localDay(at, next.zone));

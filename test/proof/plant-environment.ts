@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 
-/** One swap, as a process is told of it. */
+/** One swap, as a process gets it. */
 export interface PlantedText {
   /** The source file. */
   url: string;
@@ -31,7 +31,7 @@ export function plantedEnvironment(): Record<string, string> {
   return plant === undefined ? {} : { [NAME]: plant, NODE_OPTIONS: NODE_OPTIONS ?? "" };
 }
 
-/** Returns the swap this process was told of. */
+/** Returns the swap of this process. */
 export function plantFromEnvironment(): PlantedText | null {
   const text = process.env[NAME];
   return text === undefined ? null : (JSON.parse(text) as PlantedText);

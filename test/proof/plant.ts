@@ -55,7 +55,7 @@ export const plant: Harness = {
   },
 };
 
-/** Plants one bug, and returns what was said of it. */
+/** Plants one bug, and returns the report on it. */
 async function plantOne({ file, find, put, harness, says }: Plant): Promise<{ caught: boolean; says: string }> {
   const path = join(ROOT, file);
   const missed = (why: string) => ({ caught: false, says: why });

@@ -6,7 +6,7 @@ const CASES_PER_HOUR = 20_000_000;
 const MAX_FAILURES = 5;
 
 /**
- * Random policies, asks and standing grants, decided by the engine and by a second implementation, and once more with the
+ * Random policies, asks and grants, decided by the engine and by a second implementation, and once more with the
  * rules in another order (spec/invariants P1).
  */
 export const policy: Harness = {

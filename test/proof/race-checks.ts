@@ -17,7 +17,7 @@ export interface Seen {
   reading: Reading;
 }
 
-/** Everything that was told of one ask. */
+/** Every reply about one ask. */
 export interface Story {
   facts: AskFacts;
   answers: readonly Answer[];

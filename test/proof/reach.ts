@@ -100,7 +100,7 @@ async function trySeed(seed: number, keyless: readonly Route[], done: Record<str
   return found;
 }
 
-/** An agent with a key of its own asks to be told at an address of this computer. */
+/** An agent with a key of its own asks for events at an address of this computer. */
 async function tryWebhook(world: World, { isOwn, env }: Setup): Promise<string[]> {
   const { text } = await createKey(world.server.ctx, { name: "ana-bot", scope: "agent" });
   const body = { url: "http://127.0.0.1:9/told", format: "a2h" };

@@ -43,7 +43,7 @@ interface Asked {
 const ROUNDS_PER_LIFE = 2;
 const DIES_WITHIN_MS = 30_000;
 const SETTLED_WITHIN_MS = 20_000;
-/** A deadline that was kept this late was forgotten; how late the others are is told, because it is the machine's doing. */
+/** A deadline that was kept this late was forgotten; how late the others are is printed: the machine decides it. */
 const FORGOTTEN_MS = 5000;
 const LONG_JOB = "J-followed";
 

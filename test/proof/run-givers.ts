@@ -39,7 +39,7 @@ export async function giveAll(scene: Scene, random: Random): Promise<void> {
   }
 }
 
-/** Gives tasks again, takes them back, and says what was said before. */
+/** Gives tasks again, takes them back, and repeats earlier requests. */
 export async function meddle(scene: Scene, random: Random): Promise<void> {
   while (!scene.isOver() && !scene.isHealing()) {
     await pause(300 + random() * 1500);
@@ -72,7 +72,7 @@ export async function mend(scene: Scene, random: Random): Promise<void> {
   }
 }
 
-/** A submission under a key, said again until it is acknowledged, and sometimes at two servers at once. */
+/** A submission under a key, sent again until it is acknowledged, and sometimes at two servers at once. */
 async function give(scene: Scene, card: Card, random: Random): Promise<void> {
   const { site, ledger } = scene;
   const body = bodyOf(scene, card, random);
@@ -103,7 +103,7 @@ async function give(scene: Scene, card: Card, random: Random): Promise<void> {
   }
 }
 
-/** One without a key, said once: what came of it is not always known. */
+/** One without a key, sent once: what came of it is not always known. */
 async function giveUnkeyed(scene: Scene, card: Card, random: Random): Promise<void> {
   const { site, ledger } = scene;
   const body = bodyOf(scene, card, random);

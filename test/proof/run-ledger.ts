@@ -24,7 +24,7 @@ export type Cancelling = Op;
 export interface Reviewing extends Op {
   attempt: number;
   verdict: "approve" | "request_changes" | "reject";
-  /** The ask in whose place it was said; null for the review of the task itself. */
+  /** The ask that it answers; null for the review of the task itself. */
   ask: string | null;
   status: number;
 }

@@ -4,7 +4,7 @@ import { knownBy, type Reviewing } from "./run-ledger.ts";
 import { pick, type Card, type Random } from "./run-plan.ts";
 
 const VERDICTS = ["approve", "approve", "request_changes", "reject"] as const;
-type Verdict = Reviewing["verdict"];
+type ReviewDecision = Reviewing["verdict"];
 
 /** An ask as the inbox shows it, as far as it is looked at here. */
 interface Shown {
@@ -30,7 +30,8 @@ export async function review(scene: Scene, random: Random): Promise<void> {
     if (up.length === 0) continue;
     const { id, attempt, reviewUrl } = pick(random, up);
     const ask = reviewUrl?.split("/").at(-1) ?? null;
-    const say = (verdict: Verdict, at: number) => reviewTask(scene, { repo, id }, { verdict, attempt: at }, random);
+    const say = (verdict: ReviewDecision, at: number) =>
+      reviewTask(scene, { repo, id }, { verdict, attempt: at }, random);
     if (scene.isHealing()) {
       await say("approve", attempt);
       continue;
@@ -48,7 +49,7 @@ export async function review(scene: Scene, random: Random): Promise<void> {
 async function reviewTask(
   scene: Scene,
   card: Pick<Card, "repo" | "id">,
-  { verdict, attempt }: { verdict: Verdict; attempt: number },
+  { verdict, attempt }: { verdict: ReviewDecision; attempt: number },
   random: Random,
 ): Promise<void> {
   const from = performance.now();

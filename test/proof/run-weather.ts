@@ -20,7 +20,7 @@ const POINTS = /^(attempt|task|review|lease|relay|ask|addressed|decision|job)-/;
 
 export const noWeather = (): Weather => ({ stalls: 0, kills: 0, stops: 0, lostLeases: 0, agents: 0 });
 
-/** Servers are stopped for a while, killed, told to go, and started again; each has weather of its own. */
+/** Servers are stopped for a while, killed, stopped, and started again; each has weather of its own. */
 export async function stormOn(scene: Scene, weather: Weather, server: Server, random: Random): Promise<void> {
   const points = listPoints().filter((point) => POINTS.test(point));
   for (let turn = 0; isOn(scene); turn += 1) {

@@ -25,7 +25,7 @@ const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
 /**
  * Tasks of a random graph are given, given again, taken back and reviewed, and what their agents want is decided, all at
  * once and at all doors, while two servers, their workers and the agents are stopped, killed and started again; then every
- * promise about tasks is looked for in what clients were told, in the log, the store, git and the processes
+ * promise about tasks is looked for in the replies to clients, in the log, the store, git and the processes
  * (spec/assignment 16; spec/invariants G1, G3, G4, J1 to J4, J7 to J10, A1, S1, D1).
  */
 export const run: Harness = {

@@ -24,7 +24,7 @@ interface Provider {
   hasTime: boolean;
   /** True if a reader gets the last of several headers of one name. */
   seesOne?: boolean;
-  /** Signs a request as it stands, under a secret and by a hash, as the provider does where nothing is said. */
+  /** Signs a request as it stands, under a secret and by a hash, as the provider does by default. */
   sign(sent: Sent, secret: string, hash?: string): Sent;
   /** Returns what the server takes a request to say; null where it refuses it. */
   read(sent: Sent): string | null;

@@ -9,7 +9,7 @@ import {
   readQuestions,
   waitForQuestion,
 } from "../../src/questions/read.ts";
-import { call, insist, type Told } from "./sim-calls.ts";
+import { call, insist, type CallResult } from "./sim-calls.ts";
 import { type AskEntry, type AskIntent, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
 import { snipe } from "./sim-people.ts";
@@ -83,7 +83,7 @@ async function pursue(world: SimWorld, intent: AskIntent): Promise<void> {
 }
 
 /** Makes one request to create what is intended, and judges the reply. */
-export async function create(world: SimWorld, intent: AskIntent): Promise<Told<Created>> {
+export async function create(world: SimWorld, intent: AskIntent): Promise<CallResult<Created>> {
   const { ledger, broken } = world;
   const { asker, prompt, form, audience, need, timeoutSeconds, key, bodyHash } = intent;
   const known = intent.entries.at(-1);

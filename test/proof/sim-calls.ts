@@ -3,7 +3,7 @@ import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
 
 /** A client's result: acknowledged, refused, or no reply, which leaves the effect of the request unknown. */
-export type Told<T> =
+export type CallResult<T> =
   { is: "done"; value: T; node: SimNode } | { is: "refused"; refusal: Refusal; node: SimNode } | { is: "unknown" };
 
 interface CallOptions {
@@ -18,7 +18,7 @@ const PATIENCE_MS = 30_000;
 const NOBODY_THERE_MS = 150;
 
 /**
- * Makes one request of a node that takes some. A client whose connection is cut, or whose node dies, is told nothing,
+ * Makes one request of a node that takes some. A client whose connection is cut, or whose node dies, gets no reply,
  * and what it asked for may go on without it.
  */
 export async function call<T>(
@@ -26,7 +26,7 @@ export async function call<T>(
   what: string,
   run: (node: SimNode) => Promise<T>,
   options: CallOptions = {},
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   const { time, dice, weather, figures } = world;
   const ready = readyNodes(world);
   if (ready.length === 0 && !options.node) {
@@ -60,7 +60,7 @@ async function settled<T>(
   what: string,
   node: SimNode,
   run: (node: SimNode) => Promise<T>,
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   try {
     return { is: "done", value: await run(node), node };
   } catch (error) {
@@ -78,17 +78,17 @@ async function settled<T>(
 
 const unknown = (): { is: "unknown" } => ({ is: "unknown" });
 
-function summaryOf(told: Told<unknown>): string {
+function summaryOf(told: CallResult<unknown>): string {
   if (told.is === "done") return JSON.stringify(told.value) ?? "done";
   return told.is === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
 }
 
-/** Makes a request again and again, with pauses, until it is told something or `giveUp`. */
+/** Makes a request again and again, with pauses, until it gets a reply or `giveUp`. */
 export async function insist<T>(
   world: SimWorld,
-  once: () => Promise<Told<T>>,
+  once: () => Promise<CallResult<T>>,
   giveUp: () => boolean,
-): Promise<Told<T>> {
+): Promise<CallResult<T>> {
   // Between two tries, too, something is about to happen.
   world.underWay += 1;
   try {

@@ -27,7 +27,7 @@ interface ResponseRow {
   confidence: number | null;
 }
 
-/** Compares everything clients were told with what the store holds, once nothing moves any more; then asks the doctor. */
+/** Compares all replies to clients with the store, once nothing moves any more; then asks the doctor. */
 export async function checkRest(world: SimWorld): Promise<void> {
   await checkCreations(world);
   await checkResponses(world);
@@ -85,7 +85,7 @@ function checkIntent(world: SimWorld, intent: AskIntent, rows: readonly AskRow[]
       broken("I1", `${intent.key} of ${intent.asker} made ${before.ask_id} and ${row.ask_id} within a day`);
     }
   });
-  // After the end every unknown was asked again until it was told.
+  // After the end every unknown was asked again until it got a reply.
   const sameDay = world.store.now() - NOON < DAY_MS - HOUR_MS;
   if (sameDay && rows.length !== told) broken("I1", `${what} under ${intent.key}, and there are ${rows.length}`);
 }

@@ -33,9 +33,9 @@ export interface AskEntry {
   intent: AskIntent;
   createdAt: number;
   expiresAt: number;
-  /** Some reply said that it was created, not replayed. */
+  /** Some reply reports it as created, not replayed. */
   toldAsNew: boolean;
-  /** Responses whose givers were told so, in the order in which they were. */
+  /** Acknowledged responses, in the order of their acknowledgements. */
   acked: string[];
   /** The latest version any client has seen. */
   seen: number;
@@ -57,7 +57,7 @@ export interface AnswerIntent {
   confidence: number | null;
   key: string | null;
   response: { id: string; receipt: AnswerReceipt | null; person: string | null } | null;
-  /** Every response its giver was told of: more than one only for somebody anonymous. */
+  /** Every response acknowledged to its giver: more than one only for somebody anonymous. */
   ids: Set<string>;
   sent: number;
   unknown: number;

@@ -9,7 +9,7 @@ import { reportQuestion, skipQuestion } from "../../src/questions/mark.ts";
 import { REPORT_REASONS } from "../../src/questions/model/question.ts";
 import { type FeedBookmark, readFeed } from "../../src/questions/read-feed.ts";
 import { viewQuestion } from "../../src/questions/view.ts";
-import { call, insist, type Told } from "./sim-calls.ts";
+import { call, insist, type CallResult } from "./sim-calls.ts";
 import { type AnswerIntent, type AskEntry, judgeMissing } from "./sim-ledger.ts";
 import { isOver, type SimWorld } from "./sim-world.ts";
 
@@ -123,7 +123,7 @@ export async function tryAnswer(
   person: Person,
   entry: AskEntry,
   given: AnswerIntent,
-): Promise<Told<RecordedAnswer>> {
+): Promise<CallResult<RecordedAnswer>> {
   const storeNow = world.store.now();
   given.sent += 1;
   person.touched.add(entry.id);
@@ -289,7 +289,7 @@ async function report(world: SimWorld, person: Person, entry: AskEntry): Promise
   noteWrite(person, told);
 }
 
-function noteWrite(person: Person, told: Told<{ issue: string | null }>): void {
+function noteWrite(person: Person, told: CallResult<{ issue: string | null }>): void {
   if (told.is !== "refused") person.writes += 1;
   if (told.is === "done" && told.value.issue !== null && person.keepsCredential) person.credential = told.value.issue;
 }

@@ -23,11 +23,11 @@ export interface StoreLink {
   /** Resolves when this node goes on: later while it is paused, never once it is dead. */
   proceed(): Promise<void> | undefined;
   isDead(): boolean;
-  /** Told of whatever went wrong here. */
+  /** Called with each failure here. */
   onHurt(what: string): void;
-  /** Told of a transaction that will keep the store's only writer for as long as `ms`. */
+  /** Called for a transaction that will keep the store's only writer for as long as `ms`. */
   onSlow(ms: number): void;
-  /** Told of the topics of each transaction once it has committed, whether or not the node learns of it. */
+  /** Called with the topics of each transaction once it has committed, whether or not the node learns of it. */
   onCommit(topics: ReadonlySet<string>): void;
 }
 
@@ -67,7 +67,7 @@ export interface SimStoreOptions {
   dice: Dice;
   /** In a file, where reads have a connection of their own; else in memory. */
   inFile: boolean;
-  /** Told of somebody who reads again and again without letting time pass. */
+  /** Called for a reader that reads again and again without letting time pass. */
   onSpin: (statement: string) => void;
 }
 

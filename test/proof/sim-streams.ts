@@ -92,7 +92,7 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
   if (isOpen) world.broken("S1", `the stream of ${entry.id} never told its end`);
 }
 
-/** Follows everything of one agent over any number of connections, until the world rests and all was told (S1, S4). */
+/** Follows everything of one agent over any number of connections, until the world rests and no event is missing (S1, S4). */
 export async function followAll(world: SimWorld, asker: string): Promise<void> {
   const { time, dice, store, ledger } = world;
   const stream = streamOfAsker(asker);
@@ -153,7 +153,7 @@ async function judgeGap(world: SimWorld, asker: string, last: number, seq: numbe
   if (seq <= last || kept > 0) world.broken("S1", `the stream of ${asker} went from ${last} to ${seq}`);
 }
 
-/** Keeps what the feed says has opened; once the world rests, the feed has said that all of it is gone. */
+/** Keeps what the feed says has opened; once the world rests, the feed has reported all of it as gone. */
 export async function followFeedPicture(world: SimWorld): Promise<void> {
   const { time, dice } = world;
   const opened = new Set<string>();

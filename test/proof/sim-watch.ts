@@ -4,7 +4,7 @@ import { undisturbed, type SimWorld } from "./sim-world.ts";
 const LOOK_EVERY_MS = 100;
 
 /**
- * Watches deadlines until told to stop: while any node can, an ask is settled within a second of its own; when none
+ * Watches deadlines until it is stopped: while any node can, an ask is settled within a second of its own; when none
  * could, within two of the moment from which one can again (spec/invariants T1).
  */
 export async function watchDeadlines(world: SimWorld, until: () => boolean): Promise<void> {

@@ -19,7 +19,7 @@ const TOLD_WITHIN_MS = 30_000;
 const REPEAT = "npm run prove -- waits";
 
 interface Wait {
-  /** How often it was told how far it is. */
+  /** How many progress messages it got. */
   signs: number;
   results: number;
   isAnswered: boolean;

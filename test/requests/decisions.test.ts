@@ -11,7 +11,7 @@ import { cancelRequest } from "../../src/requests/end.ts";
 import { readRequest, readInInbox } from "../../src/requests/read.ts";
 import { readInbox } from "../../src/requests/read-inbox.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
-import { askPeople, callWish, enrol, leaf, toPerson } from "../support/addressed.ts";
+import { askPeople, newCallRequest, enrol, leaf, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World, onOneDatabase } from "../support/world.ts";
 
 const approve: Decision = { kind: "approve" };
@@ -171,9 +171,9 @@ for (const on of DATABASES) {
     it("is asked for once, however often the same request comes", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
-      const input = callWish();
+      const input = newCallRequest();
       const made = await Promise.all(Array.from({ length: 5 }, () => createRequest(ctx, input)));
-      assert.equal(new Set(made.map(({ request }) => request.id)).size, 1);
+      assert.equal(new Set(made.map(({ request: ask }) => ask.id)).size, 1);
       assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
       await assert.rejects(createRequest(ctx, { ...input, sameHash: "other" }), refusal("ref_taken"));
     });

@@ -22,7 +22,7 @@ for (const on of ONE_DATABASE) {
   describe(`secrets among arguments on ${on}`, () => {
     const scene = sharedScene(on);
 
-    /** Somebody with an inbox of their own who is also told on Slack. */
+    /** Somebody with an inbox of their own who is also notified on Slack. */
     async function dana() {
       const slack = `U${String((people += 1)).padStart(8, "0")}`;
       const channels = [{ slack: { channel_or_user_id: slack } }];

@@ -101,7 +101,7 @@ export function messageBody(spec: Record<string, unknown> = {}, more: Record<str
   };
 }
 
-/** The reply is this error, word for word; `detail` is the message unless it is told. */
+/** The reply is this error, word for word; `detail` is the message by default. */
 export function assertA2hError(
   reply: Reply,
   status: number,

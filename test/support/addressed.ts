@@ -14,7 +14,7 @@ import { addPerson } from "../../src/access/add-person.ts";
 let asked = 0;
 
 /** Returns the input of a request for approval of a call, with sensible defaults. */
-export function callWish(more: Partial<RequestInput> & { kwargs?: Record<string, unknown> } = {}): RequestInput {
+export function newCallRequest(more: Partial<RequestInput> & { kwargs?: Record<string, unknown> } = {}): RequestInput {
   const { kwargs = { order: "A-1007", amount: 49.9 }, ...rest } = more;
   const text = canonicalExact(kwargs);
   asked += 1;
@@ -35,8 +35,8 @@ export function callWish(more: Partial<RequestInput> & { kwargs?: Record<string,
   };
 }
 
-export async function askPeople(ctx: Context, more: Parameters<typeof callWish>[0] = {}): Promise<Request> {
-  return (await createRequest(ctx, callWish(more))).request;
+export async function askPeople(ctx: Context, more: Parameters<typeof newCallRequest>[0] = {}): Promise<Request> {
+  return (await createRequest(ctx, newCallRequest(more))).request;
 }
 
 export const leaf = (target: Target): Audience => ({ is: "leaf", target });
@@ -66,7 +66,7 @@ export async function postedOnSlack(ctx: Context, id: string): Promise<{ deliver
   return { delivery: id, ts: id };
 }
 
-/** A provider that works, fails or hangs as it is told, and remembers what it was sent. */
+/** A provider that works, fails or hangs as it is set, and remembers what it was sent. */
 export interface Provider extends Channel {
   sent: Notice[];
   closed: { closing: Closing; thread: string | undefined }[];

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** One webhook, as it came. */
-export interface Told {
+export interface ReceivedEvent {
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
   path: string;
@@ -15,13 +15,13 @@ export interface Told {
 }
 
 export interface AgentServer extends AsyncDisposable {
-  told: Told[];
+  told: ReceivedEvent[];
   url: string;
 }
 
 /** An agent's own server, which replies with the given statuses and records its requests. */
 export async function openAgentServer(statuses: number[] = []): Promise<AgentServer> {
-  const told: Told[] = [];
+  const told: ReceivedEvent[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));

@@ -21,7 +21,7 @@ afterLast(() => rmSync(root, { recursive: true }));
 export interface Wire {
   tree: string;
   said: any[];
-  /** The lines of what was said. */
+  /** The lines of both directions. */
   written: string[];
   wishes: PermissionRequest[];
   questions: AgentQuestion[];

@@ -79,7 +79,7 @@ export interface AssignmentScene extends AsyncDisposable {
 export const shaOf = (words: string): string => createHash("sha1").update(words).digest("hex");
 
 /**
- * Opens a world whose server takes work and starts none: it is told of its repositories once it runs, so that what
+ * Opens a world whose server takes work and starts none: it gets its repositories once it runs, so that what
  * happens to the rows is what the test does.
  */
 export async function openAssignment(

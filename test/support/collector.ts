@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { until } from "./contract.ts";
 
 /** A span as a collector receives it. */
-export interface HeardSpan {
+export interface CollectedSpan {
   name: string;
   traceId: string;
   spanId: string;
@@ -20,9 +20,9 @@ export interface Collector extends AsyncDisposable {
   url: string;
   /** Every request so far, as it came. */
   requests: { path: string; headers: IncomingHttpHeaders; text: string }[];
-  spans(): HeardSpan[];
+  spans(): CollectedSpan[];
   /** Waits until spans for which this holds were sent, as many as that, and returns them. */
-  heard(fits: (span: HeardSpan) => boolean, count?: number): Promise<HeardSpan[]>;
+  heard(fits: (span: CollectedSpan) => boolean, count?: number): Promise<CollectedSpan[]>;
 }
 
 interface Value {
@@ -32,7 +32,7 @@ interface Value {
   boolValue?: boolean;
 }
 
-interface WireSpan extends Omit<HeardSpan, "from" | "to" | "attributes" | "error"> {
+interface WireSpan extends Omit<CollectedSpan, "from" | "to" | "attributes" | "error"> {
   startTimeUnixNano: string;
   endTimeUnixNano: string;
   attributes: { key: string; value: Value }[];
@@ -58,7 +58,7 @@ export async function collector(status = 200): Promise<Collector> {
   server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const spans = (): HeardSpan[] =>
+  const spans = (): CollectedSpan[] =>
     requests
       .flatMap(({ text }) => (JSON.parse(text) as Export).resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans.map(readSpan)));
@@ -79,7 +79,7 @@ export async function collector(status = 200): Promise<Collector> {
   };
 }
 
-function readSpan({ name, traceId, spanId, parentSpanId, attributes, status, ...times }: WireSpan): HeardSpan {
+function readSpan({ name, traceId, spanId, parentSpanId, attributes, status, ...times }: WireSpan): CollectedSpan {
   return {
     name,
     traceId,

@@ -25,7 +25,7 @@ export interface Conversation {
   errors: string[];
   wishes: PermissionRequest[];
   questions: AgentQuestion[];
-  /** Lines of both directions, for a look at what was said. */
+  /** Lines of both directions, for inspection. */
   lines: string[];
   stderr: string;
   exit: { code: number | null; signal: string | null };
@@ -52,7 +52,7 @@ export interface Talk {
 const nothing = { url: "http://127.0.0.1:9/mcp", token: "none" };
 const GOES_WITHIN_MS = 60_000;
 
-/** Starts an agent through its adapter in `folder/tree` with the home `folder/home`, and returns what was told. */
+/** Starts an agent through its adapter in `folder/tree` with the home `folder/home`, and returns its events. */
 export async function converse(talk: Talk): Promise<Conversation> {
   const { folder, settings, resume = null } = talk;
   const [tree, home] = [join(folder, "tree"), join(folder, "home")];

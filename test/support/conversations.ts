@@ -86,16 +86,16 @@ export async function seen<T>(look: () => T | Promise<T>, fits: (seen: T) => boo
   }
 }
 
-export interface ToldToAgent {
+export interface AgentMessage {
   headers: IncomingHttpHeaders;
   text: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   body: any;
 }
 
-/** An agent's own server, which takes whatever it is told. */
-export async function openAgentServer(): Promise<AsyncDisposable & { told: ToldToAgent[]; url: string }> {
-  const told: ToldToAgent[] = [];
+/** An agent's own server, which takes every event. */
+export async function openAgentServer(): Promise<AsyncDisposable & { told: AgentMessage[]; url: string }> {
+  const told: AgentMessage[] = [];
   const server = createHttpServer((request, response) => {
     void (async () => {
       const parts: Buffer[] = [];

@@ -17,7 +17,7 @@ export const toolOf = (name: string) => ({
 /** A gate in front of `files`, under the key of an agent of its own. */
 export interface GateClient {
   ask(tool: string, args: object, more?: object): Promise<Reply>;
-  /** Says how a call ended, and returns what was told. */
+  /** Reports how a call ended, and returns the reply. */
   ended(id: string, more?: object): Promise<unknown>;
   holds(id: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<Reply>;

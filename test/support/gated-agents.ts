@@ -9,7 +9,7 @@ import { decider, type Decider } from "./deciders.ts";
 export const REFUND = { order: "A-1007", amount: 49.9 };
 export const PROPERTIES = { order: { type: "string" }, amount: { type: "number" } } as const;
 
-/** An agent whose model wants the refund and then says what it was told, and whose tool notes what it ran with. */
+/** An agent whose model wants the refund and then repeats its result, and whose tool notes what it ran with. */
 export interface GatedAgent {
   name: string;
   run(parley: Parley, to: string): Promise<string | undefined>;

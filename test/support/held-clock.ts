@@ -8,7 +8,7 @@ interface Sleeper {
   wake: () => void;
 }
 
-/** A clock that stands still until told to move; sleepers wake when it passes their time. */
+/** A clock that stands still until it is moved; sleepers wake when it passes their time. */
 export interface HeldClock extends Clock {
   /** Moves time forward by `ms`, waking sleepers in order. */
   advance(ms: number): void;

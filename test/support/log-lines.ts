@@ -7,7 +7,7 @@ export interface Greeting {
   msg: string;
 }
 
-/** Returns where each server listens that has said so in these lines of its standard output, in their order. */
+/** Returns where each server listens, by these lines of standard output, in their order. */
 export function greetingsIn(text: string): Greeting[] {
   return completeLines(text)
     .filter((line) => line.includes('"msg":"Parley listens'))

@@ -25,7 +25,7 @@ import { openModelBudget, type SpendingRules } from "../../src/asks/spend-on-mod
 import { freshDatabase } from "./fresh-database.ts";
 import { type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 
-export interface RunnerWish {
+export interface RunnerOptions {
   on?: "sqlite" | "postgres";
   /** The replies of the model. */
   script: Script;
@@ -41,7 +41,7 @@ export interface RunnerWish {
   more?: Partial<RunnerDeps>;
 }
 
-export interface AskWish {
+export interface AskFields {
   type?: AskType;
   prompt?: string;
   allowedTools?: readonly string[];
@@ -61,10 +61,10 @@ export interface RunnerWorld extends AsyncDisposable {
   runner: Runner;
   llm: ScriptedLlm;
   store: Store;
-  ask(wish?: AskWish): Promise<ResponderAnswer | ResponderPass>;
+  ask(wish?: AskFields): Promise<ResponderAnswer | ResponderPass>;
   /** Asks as `ask` does; fails if the ask is passed on. */
-  answer(wish?: AskWish): Promise<ResponderAnswer>;
-  pass(wish?: AskWish): Promise<ResponderPass>;
+  answer(wish?: AskFields): Promise<ResponderAnswer>;
+  pass(wish?: AskFields): Promise<ResponderPass>;
   events: RunnerEvent[];
   /** The lines of the log. */
   logged: string[];
@@ -108,7 +108,7 @@ const JOB: Job = {
   updatedAt: 0,
 };
 
-export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
+export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld> {
   const dir = mkdtempSync(join(tmpdir(), "parley-runner-"));
   const roleDir = join(dir, "prompts");
   for (const [name, yaml] of Object.entries(wish.roles ?? {})) {
@@ -173,7 +173,7 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
   });
 
   let asked = 0;
-  async function ask(one: AskWish = {}): Promise<ResponderAnswer | ResponderPass> {
+  async function ask(one: AskFields = {}): Promise<ResponderAnswer | ResponderPass> {
     asked += 1;
     const offer: AskOffer = {
       ask: {

@@ -13,7 +13,7 @@ export type Line =
   | { breaks: true };
 
 /** One request, in the same words whatever it was asked in. */
-export interface Heard {
+export interface LlmRequest {
   wire: "anthropic" | "openai" | "google";
   headers: IncomingHttpHeaders;
   system: string;
@@ -29,10 +29,10 @@ export interface Heard {
 export interface ScriptedLlm extends AsyncDisposable {
   url: string;
   /** Every request so far. */
-  heard: Heard[];
+  heard: LlmRequest[];
 }
 
-export type Script = (heard: Heard, number: number) => Line | Promise<Line>;
+export type Script = (heard: LlmRequest, number: number) => Line | Promise<Line>;
 
 const USAGE = { input: 100, output: 20 };
 
@@ -41,7 +41,7 @@ const USAGE = { input: 100, output: 20 };
  * what the script tells it to. Each reply took 100 tokens in and 20 out.
  */
 export async function scriptedLlm(script: Script): Promise<ScriptedLlm> {
-  const heard: Heard[] = [];
+  const heard: LlmRequest[] = [];
   const server = createServer((request, response) => {
     void (async () => {
       let text = "";
@@ -71,7 +71,7 @@ export async function scriptedLlm(script: Script): Promise<ScriptedLlm> {
   };
 }
 
-function say(response: ServerResponse, { wire }: Heard, line: Line): void {
+function say(response: ServerResponse, { wire }: LlmRequest, line: Line): void {
   if (typeof line !== "string" && "hangs" in line) return;
   if (typeof line !== "string" && "breaks" in line) return void response.destroy();
   if (typeof line !== "string" && "status" in line) {
@@ -87,7 +87,7 @@ function say(response: ServerResponse, { wire }: Heard, line: Line): void {
 
 type Calls = readonly { name: string; args: unknown }[];
 
-function fromAnthropic(body: Json, headers: IncomingHttpHeaders): Heard {
+function fromAnthropic(body: Json, headers: IncomingHttpHeaders): LlmRequest {
   const messages = body["messages"] as { content: string | Json[] }[];
   const blocks = messages.flatMap(({ content }) =>
     typeof content === "string" ? [{ type: "text", text: content } as Json] : content,
@@ -122,7 +122,7 @@ function asAnthropic(text: string | null, calls: Calls): Json {
   };
 }
 
-function fromOpenAi(body: Json, headers: IncomingHttpHeaders): Heard {
+function fromOpenAi(body: Json, headers: IncomingHttpHeaders): LlmRequest {
   const messages = body["messages"] as Json[];
   const by = (role: string) => messages.filter((one) => one["role"] === role).map(({ content }) => plain(content));
   return {
@@ -156,7 +156,7 @@ function asOpenAi(text: string | null, calls: Calls): Json {
   };
 }
 
-function fromGoogle(body: Json, headers: IncomingHttpHeaders): Heard {
+function fromGoogle(body: Json, headers: IncomingHttpHeaders): LlmRequest {
   const partsOf = (one: unknown): Json[] => ((one as { parts?: Json[] } | undefined)?.parts ?? []) as Json[];
   const parts = (body["contents"] as Json[]).flatMap(partsOf);
   const config = (body["generationConfig"] ?? {}) as Json;

@@ -41,7 +41,7 @@ interface Addresses {
 }
 
 /** How each person learned what became of their answer. */
-type Verdicts = Record<"Ana" | "Bo" | "Cy" | "Di" | "Ed" | "Fay", string | null>;
+type Decisions = Record<"Ana" | "Bo" | "Cy" | "Di" | "Ed" | "Fay", string | null>;
 
 let rounds = 0;
 
@@ -188,7 +188,7 @@ async function answerEverywhere(
 }
 
 /** Returns the reply to each participant: that they won, or who won. */
-async function toldIn(town: Town, one: Offered, web: { inbox: Reply; page: Reply }): Promise<Verdicts> {
+async function toldIn(town: Town, one: Offered, web: { inbox: Reply; page: Reply }): Promise<Decisions> {
   const { who } = one;
   const [ephemeral, ...more] = postsIn(town, "chat.postEphemeral", who.slackRoom).map(({ form }) => form["text"]);
   const [, byMail, ...moreMail] = mailsTo(town, who.bo).map(

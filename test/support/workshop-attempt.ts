@@ -20,7 +20,7 @@ export const SANDBOXES = [
   { sandbox: "none", it },
 ] as const;
 
-/** An attempt of an agent that does what it is told (workshop-agent.ts). */
+/** An attempt of an agent that follows its prompt (workshop-agent.ts). */
 export interface TestAttempt extends AsyncDisposable {
   order: SupervisorOrder;
   folder: string;
@@ -132,7 +132,7 @@ export function refsOf(lines: readonly SupervisorLine[], type: "permission" | "d
   return lines.flatMap((line) => (line.type === type ? [line.ref] : []));
 }
 
-/** Returns what the agent said. */
+/** Returns the agent's output. */
 export function messagesOf(lines: readonly SupervisorLine[]): string[] {
   return lines.flatMap((line) => (line.type === "message" ? [line.text] : []));
 }

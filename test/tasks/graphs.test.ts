@@ -18,8 +18,8 @@ for (const on of DATABASES) {
 
 /** Submits, completes, fails and cancels tasks by chance, beside a model that says where each must be. */
 async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: number): Promise<void> {
-  type Standing = "waiting" | "running" | "completed" | "over";
-  const model = new Map<string, { deps: string[]; is: Standing; order: number; ending: boolean }>();
+  type TaskProgress = "waiting" | "running" | "completed" | "over";
+  const model = new Map<string, { deps: string[]; is: TaskProgress; order: number; ending: boolean }>();
   const ids = Array.from({ length: 9 }, (_, i) => `t${i}`);
   let order = 0;
   const waysTo = (from: string, to: string, seen = new Set<string>()): boolean => {

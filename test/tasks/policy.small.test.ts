@@ -17,7 +17,7 @@ const ALLOWED = [
   ["make", "all tests"],
 ];
 
-interface Wish {
+interface AgentCall {
   action: PermissionAction;
   resource: string;
   sandbox?: "bubblewrap" | "none";
@@ -28,19 +28,19 @@ interface Wish {
  * Returns the policy input for a request of the agent `claude` in the repository `shop`, exactly as an attempt's ask
  * has it.
  */
-function inputOf({ sandbox = "none", ...input }: Wish): PolicyInput {
+function inputOf({ sandbox = "none", ...input }: AgentCall): PolicyInput {
   const facts = actionFacts(input, { sandbox, allowCommands: ALLOWED });
   const meta = { agent: "claude", tool: "T", action: input.action, resource: input.resource, ...facts };
   const ask = { type: "APPROVAL", roleId: null, meta, envelope: null, principal: "agent:shop-works" } as const;
   return policyInputOf(ask, { id: "J-1", kind: "aa/shop", env: null, repo: null });
 }
 
-function judged(wish: Wish, policy = USUAL): PolicyDecision {
+function judged(wish: AgentCall, policy = USUAL): PolicyDecision {
   const input = inputOf(wish);
   return withPreset(evaluate(policy, [], input), PRESET, input);
 }
 
-const TABLE: readonly [Wish, string, string | null][] = [
+const TABLE: readonly [AgentCall, string, string | null][] = [
   [{ action: "read", resource: "src/a.ts" }, "ALLOW", "in-tree"],
   [{ action: "read", resource: "." }, "ALLOW", "in-tree"],
   [{ action: "read", resource: "/etc/passwd" }, "ESCALATE", null],
@@ -136,7 +136,7 @@ describe("what agents may do where the operator's policy says nothing", () => {
       const raw = rawPolicyOf(dice);
       const policy = parsePolicy(JSON.stringify(raw));
       for (let i = 0; i < 25; i += 1) {
-        const wish = wishOf(dice);
+        const wish = randomCall(dice);
         const input = inputOf(wish);
         const own = evaluate(policy, [], input);
         const said = withPreset(own, PRESET, input);
@@ -166,7 +166,7 @@ const RESOURCES = [
   "make 'all tests'",
 ];
 
-function wishOf(dice: Dice): Required<Wish> {
+function randomCall(dice: Dice): Required<AgentCall> {
   return {
     action: dice.pick(ACTIONS),
     resource: dice.pick(RESOURCES),
@@ -191,7 +191,7 @@ function rawPolicyOf(dice: Dice): object {
 }
 
 /** Returns the decision by spec/assignment 5 and 8, in the plainest way. */
-function secondOpinion({ action, resource, sandbox, leadsOutside }: Required<Wish>): string {
+function secondOpinion({ action, resource, sandbox, leadsOutside }: Required<AgentCall>): string {
   const isInside = !resource.startsWith("/") && !resource.startsWith("~") && !leadsOutside;
   if (action === "read") return isInside ? "ALLOW" : "ESCALATE";
   if (action === "write") return isInside ? "ALLOW" : "DENY";

@@ -25,7 +25,7 @@ async function liveOf({ world }: AssignmentScene, id: string) {
 }
 
 /** An attempt asks people for something. */
-async function wish(scene: AssignmentScene, id: string, prompt = "Run: npm run migrate"): Promise<string> {
+async function requestPermission(scene: AssignmentScene, id: string, prompt = "Run: npm run migrate"): Promise<string> {
   const { jobId } = await liveOf(scene, id);
   const { held } = await postAsk(scene.world.server.ctx, {
     jobId,
@@ -84,7 +84,7 @@ for (const on of DATABASES) {
       await ana.submit("asks");
       await runner.start();
       await runner.move("shop", "asks", "running");
-      const askId = await wish(shared(), "asks");
+      const askId = await requestPermission(shared(), "asks");
       await runner.move("shop", "asks", "awaiting_answer");
       const { question, status } = await ana.task("asks");
       assert.equal(status, "in-progress");
@@ -126,7 +126,7 @@ for (const on of DATABASES) {
       await ana.submit("again", { prompt: "One" });
       await runner.start();
       await runner.move("shop", "again", "running");
-      const askId = await wish(shared(), "again");
+      const askId = await requestPermission(shared(), "again");
       const old = await liveOf(shared(), "again");
       const replaced = await ana.submit("again", { prompt: "Two" });
       assert.deepEqual([replaced.status, replaced.state, replaced.attempt], ["queued", "queued", 1]);
@@ -141,7 +141,7 @@ for (const on of DATABASES) {
         updateAttempt(tx, old.attemptId, old.epoch, { commitSha: shaOf("late") }),
       );
       assert.equal(late, undefined, "what the old attempt did cannot land");
-      await assert.rejects(wish(shared(), "again", "Once more?"), /ended/);
+      await assert.rejects(requestPermission(shared(), "again", "Once more?"), /ended/);
       assert.equal(await runner.start(), undefined, "its processes may be alive");
       await runner.bury("shop", "again");
       assert.equal(await runner.start(), "again");
@@ -195,7 +195,7 @@ for (const on of DATABASES) {
       await ana.submit("running");
       await runner.start();
       await runner.move("shop", "running", "running");
-      const askId = await wish(shared(), "running");
+      const askId = await requestPermission(shared(), "running");
       let isOver = false;
       await world.advance(1);
       const replies = [1, 2].map(() =>

@@ -14,7 +14,7 @@ const root = mkdtempSync(join(tmpdir(), "parley-agents-"));
 after(() => rmSync(root, { recursive: true }));
 const program = (name: string) => fileURLToPath(new URL(`../support/fake-agents/${name}.ts`, import.meta.url));
 
-/** Agents that are told of Parley's MCP server, each in its own way. */
+/** Agents that get Parley's MCP server, each in its own way. */
 const AGENTS: Readonly<Record<string, Pick<AgentSettings, "type" | "command"> & Partial<AgentSettings>>> = {
   claude: { type: "claude", command: [program("claude")] },
   codex: { type: "codex", command: [program("codex")] },

@@ -9,7 +9,7 @@ const MIB = 1_048_576;
 const MOST = 50 * MIB;
 const WISH = { tool: "Bash", input: { command: "make" }, action: "execute", resource: "make" } as const;
 
-/** The attempt's log is as large as if its agent had said so much before; returns the number of its last line. */
+/** The attempt's log is as large as if its agent had written so much before; returns the number of its last line. */
 function fill({ folder }: TestAttempt, bytes: number): number {
   const file = openSync(join(folder, "log.ndjson"), "a", 0o600);
   const line = (seq: number, text: string) => `${JSON.stringify({ seq, at: 1, type: "message", text })}\n`;

@@ -9,7 +9,7 @@ import { replyText } from "./reply-text.ts";
 import { talkOf } from "./thread.ts";
 
 /** The result of an inbound mail. */
-export type Fate = "heard" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
+export type Fate = "received" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
 
 /** Takes one mail in; resolves after what it changed is on disk. Rejects only where it should come again. */
 export type TakeMail = (arrived: Arrived, receive: Receive) => Promise<Fate>;
@@ -49,7 +49,7 @@ export function openInbox(inbox: Inbox): TakeMail {
 
   return async (arrived, receive) => {
     const fate = await take(arrived, receive);
-    if (fate !== "heard") log.debug({ fate }, "a mail was dropped");
+    if (fate !== "received") log.debug({ fate }, "a mail was dropped");
     return fate;
   };
 
@@ -84,7 +84,7 @@ export function openInbox(inbox: Inbox): TakeMail {
       content: { text: words },
       ...(talk && { talk }),
     });
-    return "heard";
+    return "received";
   }
 
   /** A signature that cannot be judged proves nothing; the mail still says what it says. */

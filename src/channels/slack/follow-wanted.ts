@@ -24,12 +24,12 @@ interface Following<Want extends Wanted> {
   wanted: Want;
   /** Whether whoever wants it is a full member of the app's workspace. */
   member: boolean;
-  hear(
+  handleInbound(
     match: InboundMessage["match"],
     content: InboundMessage["content"],
     talk?: ThreadContext,
   ): Promise<InboundResult>;
-  tell(says: string): Promise<void>;
+  postNote(says: string): Promise<void>;
   replyWith(result: InboundResult): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
     try {
       await call(app.botToken, "chat.postEphemeral", { channel, user, ...words });
     } catch (error) {
-      log.warn({ ...loggable(error), channel: "slack" }, "a person could not be told what became of an answer");
+      log.warn({ ...loggable(error), channel: "slack" }, "a note to a person could not be posted");
     }
   }
 
@@ -55,11 +55,11 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
     const following: Omit<Following<Wanted>, "wanted"> = {
       app,
       member,
-      hear(match, content, talk) {
+      handleInbound(match, content, talk) {
         const message = { id: wanted.id, at: clock.now(), match, sender, trust: "signed", content } as const;
         return receive({ provider: "slack", ...message, ...(talk && { talk }) });
       },
-      tell: (says) => note(app, by, says),
+      postNote: (says) => note(app, by, says),
       async replyWith({ is, says }) {
         if (is === "repeated") return;
         // Never the link: it speaks for whom the message was sent to, and this person is not known to be asked.
@@ -74,7 +74,7 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
         return followAddress({ ...following, wanted }, isNoteLeft);
       case "enter": {
         const { delivery, ts, content } = wanted.entered;
-        return following.replyWith(await following.hear({ delivery, ts }, content));
+        return following.replyWith(await following.handleInbound({ delivery, ts }, content));
       }
       case "press":
         return followPress({ ...following, wanted }, call, outside);
@@ -88,7 +88,7 @@ type Of<Is extends Wanted["is"]> = Following<Extract<Wanted, { is: Is }>>;
 
 /** Words in a thread. In most threads nothing was asked, and people talk: that is not answered. */
 async function followTalk(
-  { app, wanted, hear, replyWith }: Of<"say">,
+  { app, wanted, handleInbound: hear, replyWith }: Of<"say">,
   isNoteLeft: (about: string) => boolean,
 ): Promise<void> {
   const { thread, text, by } = wanted;
@@ -98,7 +98,7 @@ async function followTalk(
 
 /** Words to the app itself, which are answered as often as the hour allows. */
 async function followAddress(
-  { app, wanted, hear, replyWith }: Of<"address">,
+  { app, wanted, handleInbound: hear, replyWith }: Of<"address">,
   isNoteLeft: (about: string) => boolean,
 ): Promise<void> {
   const { thread, text, by } = wanted;
@@ -109,7 +109,7 @@ async function followAddress(
 
 /** Records a press that is a complete answer. Any other press opens an editor, or sends the reason why none opens. */
 async function followPress(
-  { app, wanted, member, hear, tell, replyWith }: Of<"press">,
+  { app, wanted, member, handleInbound: hear, postNote: tell, replyWith }: Of<"press">,
   call: SlackCall,
   outside: Pick<SlackOutside, "openFor">,
 ): Promise<void> {

@@ -61,7 +61,7 @@ export function openInbound(
       .then(
         () => true,
         async (error: unknown) => {
-          log.error({ ...loggable(error), channel: "slack" }, "something heard could not be followed");
+          log.error({ ...loggable(error), channel: "slack" }, "an inbound action failed");
           if (!isWords) await note(app, wanted.by, "This could not be recorded just now. Please try again.");
           return false;
         },

@@ -20,7 +20,7 @@ const TEMPLATE_MOST = 1024;
 const TEMPLATE_WORDS = 200;
 
 /** Limits of an agent's text: of its words, of its earlier words, of each answer it offers, of names. */
-interface Room {
+interface TextLimits {
   words: number;
   opening: number;
   /** 0 where the answers are on the page alone. */
@@ -29,13 +29,13 @@ interface Room {
 }
 
 /** From all that a message shows to the least: a call that may be approved is in each but the last. */
-const roomsOf = (kind: PhoneKind): readonly Room[] => [
+const limitsOf = (kind: PhoneKind): readonly TextLimits[] => [
   { words: WORDS_MOST[kind], opening: Infinity, option: Infinity, name: Infinity },
   { words: LEAST_WORDS, opening: LEAST_WORDS, option: OPTION_MOST, name: Infinity },
   { words: 0, opening: LEAST_WORDS, option: 0, name: Infinity },
   LEAST,
 ];
-const LEAST: Room = { words: 0, opening: LEAST_NAME, option: 0, name: LEAST_NAME };
+const LEAST: TextLimits = { words: 0, opening: LEAST_NAME, option: 0, name: LEAST_NAME };
 
 /** Returns the first text that is not too long, of those that say less and less. */
 function longestTaken(texts: readonly string[], most = MESSAGE_MOST): string {
@@ -59,11 +59,11 @@ export function showsWhole(kind: PhoneKind, notice: Notice, hasTemplate: boolean
  * begins with a mark. Where it would be longer than Twilio takes, the agent's words and the answers it offers make room.
  */
 export function textOf(kind: PhoneKind, notice: Notice): string {
-  const rooms = roomsOf(kind).filter((room) => room !== LEAST || mayCut(notice));
-  return longestTaken(rooms.map((room) => textIn(room, notice)));
+  const rooms = limitsOf(kind).filter((room) => room !== LEAST || mayCut(notice));
+  return longestTaken(rooms.map((limits) => textIn(limits, notice)));
 }
 
-function textIn(room: Room, notice: Notice): string {
+function textIn(room: TextLimits, notice: Notice): string {
   const { view, link, opening, reminder, renewal } = notice;
   return lines(
     reminder && (renewal ? "In place of an earlier message, whose link a program can read:" : "Reminder:"),
@@ -126,12 +126,12 @@ const ON_PAGE = "More is on the page.";
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 const quotedLine = (text: string): string => inQuotes(oneLine(text));
 
-function wordLines(words: string, room: Room): string[] {
+function wordLines(words: string, limits: TextLimits): string[] {
   if (!words) return [];
-  return room.words === 0 ? [ON_PAGE] : ["It says:", quoted(cut(words, room.words))];
+  return limits.words === 0 ? [ON_PAGE] : ["It says:", quoted(cut(words, limits.words))];
 }
 
-function callLines(notice: Notice, { name }: Room): readonly string[] {
+function callLines(notice: Notice, { name }: TextLimits): readonly string[] {
   const { fn } = notice.view;
   if (fn === null) return [];
   return ["Function:", quoted(cut(fn, name)), "Arguments:", quoted(argumentsOf(notice, name)), restOf(notice)];
@@ -146,12 +146,12 @@ function restOf({ view, whole }: Notice): string {
   return whole ? "" : `${view.argumentsLength} characters are on the page.`;
 }
 
-function optionLines({ kind, options }: AskView, room: Room): string[] {
+function optionLines({ kind, options }: AskView, limits: TextLimits): string[] {
   if (options.length === 0) return [];
-  if (room.option === 0) return [`${headOf(kind)} on the page.`];
+  if (limits.option === 0) return [`${headOf(kind)} on the page.`];
   const each = options
     .slice(0, OPTIONS_MOST)
-    .map((option, i) => quoted(`#${i + 1} ${cut(option.title ?? option.name, room.option)}`));
+    .map((option, i) => quoted(`#${i + 1} ${cut(option.title ?? option.name, limits.option)}`));
   const shown = [headOf(kind), ...each];
   return options.length > OPTIONS_MOST ? [...shown, "More are on the page."] : shown;
 }

@@ -56,7 +56,7 @@ export function openNotify(
     wanting.sort((one, other) => urgencyAt(other, at) - urgencyAt(one, at));
     for (const crowdQuestion of wanting) {
       if (signal.aborted || due.length === 0) break;
-      const notified = await tell(ctx, rules, crowdQuestion, due);
+      const notified = await planNotices(ctx, rules, crowdQuestion, due);
       for (let i = due.length - 1; i >= 0; i -= 1) if (notified.has(due[i]?.id ?? "")) due.splice(i, 1);
     }
     return false;
@@ -64,7 +64,7 @@ export function openNotify(
 }
 
 /** Plans to tell as many people of the question as its rule allows; returns the devices chosen. */
-async function tell(
+async function planNotices(
   ctx: Context,
   rules: NotifyRules,
   { id: askId, audience }: WantingQuestion,

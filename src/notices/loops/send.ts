@@ -74,7 +74,7 @@ async function sendOne(
     await settle({ state: "sent" });
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;
-    ctx.log.info({ err: error.message, code: error.providerCode, kind: device.kind }, "a device could not be told");
+    ctx.log.info({ err: error.message, code: error.providerCode, kind: device.kind }, "a device could not be notified");
     if (error.providerCode === "gone") {
       await transact(ctx, (tx) => deactivateIfStillAt(tx, notice.device, device.address));
     }

@@ -40,14 +40,14 @@ export async function tellAgents(
   { guardedFetch, print }: { guardedFetch: GuardedFetch; print: PrintEvent },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const line: Line = { ctx, guardedFetch, print, signal };
+  const line: EventSender = { ctx, guardedFetch, print, signal };
   const due = await findDueEvents(ctx.db, PER_ENDPOINT, AT_ONCE);
-  await Promise.all(due.map((event) => (signal.aborted ? undefined : tell(line, event))));
+  await Promise.all(due.map((event) => (signal.aborted ? undefined : sendEvent(line, event))));
   return due.length > 0;
 }
 
 /** The context for sending one event to an endpoint. */
-interface Line {
+interface EventSender {
   ctx: Context;
   guardedFetch: GuardedFetch;
   print: PrintEvent;
@@ -55,7 +55,7 @@ interface Line {
   signal: AbortSignal;
 }
 
-async function tell(line: Line, due: WebhookEvent): Promise<void> {
+async function sendEvent(line: EventSender, due: WebhookEvent): Promise<void> {
   const { ctx, print } = line;
   const endpoint = await findEndpoint(ctx.db, due.endpointId, undefined);
   if (!endpoint) return;
@@ -86,7 +86,7 @@ function opened(ctx: Context, id: string, body: string): string {
 
 /** Returns the reply, or the class of what went wrong; nothing where this server is stopping. */
 async function send(
-  { ctx, guardedFetch, signal }: Line,
+  { ctx, guardedFetch, signal }: EventSender,
   endpoint: WebhookEndpoint,
   id: string,
   body: string,

@@ -143,7 +143,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     if (delivery.kind === "tell") {
-      await tell(post, delivery, channel, within.signal);
+      await sendNote(post, delivery, channel, within.signal);
       await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
       return;
     }
@@ -166,7 +166,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
 }
 
 /** Says something in the thread of a message, or, without words of its own, how many messages are held back. */
-async function tell(post: Post, delivery: Delivery, channel: Channel, signal: AbortSignal): Promise<void> {
+async function sendNote(post: Post, delivery: Delivery, channel: Channel, signal: AbortSignal): Promise<void> {
   const { ctx, publicUrl } = post;
   const { target, words } = delivery;
   if (words !== null) {

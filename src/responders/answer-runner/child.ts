@@ -14,21 +14,21 @@ function say(message: FromChild): void {
   process.stdout.write(lineOf(message));
 }
 
-async function hear<Kind extends ToChild["type"]>(kind: Kind): Promise<Extract<ToChild, { type: Kind }>> {
+async function nextMessage<Kind extends ToChild["type"]>(kind: Kind): Promise<Extract<ToChild, { type: Kind }>> {
   const { value, done } = await lines.next();
   if (done) process.exit(0);
   const message = JSON.parse(value) as ToChild;
-  if (message.type !== kind) throw new Error(`the parent said ${message.type} instead of ${kind}`);
+  if (message.type !== kind) throw new Error(`the parent sent ${message.type} instead of ${kind}`);
   return message as Extract<ToChild, { type: Kind }>;
 }
 
 async function main(): Promise<void> {
-  const { address } = await hear("begin");
+  const { address } = await nextMessage("begin");
   const model = await openModel(address);
   say({ type: "ready" });
   // The first prompt, and a second one where the first answer did not fit.
   for (;;) {
-    const { turn } = await hear("turn");
+    const { turn } = await nextMessage("turn");
     const over = new AbortController();
     const received = new AbortController();
     void systemClock.sleep(turn.limitMs, received.signal).then(() => over.abort());
@@ -39,12 +39,12 @@ async function main(): Promise<void> {
         {
           async maySpend(most) {
             say({ type: "spend", most });
-            return (await hear("spend")).may;
+            return (await nextMessage("spend")).may;
           },
           spent: (tokens) => say({ type: "spent", tokens }),
           async call(name, args) {
             say({ type: "call", name, args });
-            return (await hear("result")).text;
+            return (await nextMessage("result")).text;
           },
         },
       );

@@ -37,7 +37,7 @@ export class AcpUpdates {
     switch (kind) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
-        return this.#hear(kind, textOf(objectOf(update["content"])["text"]) ?? "");
+        return this.#addText(kind, textOf(objectOf(update["content"])["text"]) ?? "");
       case "tool_call":
       case "tool_call_update":
         return this.#call(update);
@@ -77,7 +77,7 @@ export class AcpUpdates {
     return { ...(this.#lastWords !== "" && { summary: shown(this.#lastWords) }), usage: this.#usage };
   }
 
-  #hear(kind: string, text: string): void {
+  #addText(kind: string, text: string): void {
     if (kind !== this.#kind || this.#text.length > MOST_PENDING_CHARACTERS) this.flush();
     this.#kind = kind;
     this.#text += text;

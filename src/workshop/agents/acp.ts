@@ -58,7 +58,7 @@ class Conversation {
 
   async run(): Promise<AgentEnd> {
     const stop = () => this.#cancel();
-    const gone = this.#rpc.hear().then(() => this.#gone());
+    const gone = this.#rpc.readMessages().then(() => this.#gone());
     this.#interrupt.addEventListener("abort", stop, { once: true });
     try {
       const worked = this.#work().catch((error: unknown) => (error instanceof RpcGone ? gone : failure(error)));

@@ -84,7 +84,7 @@ class Conversation {
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {
     const stop = () => this.#interrupt();
-    const gone = this.#rpc.hear().then(() => this.#gone());
+    const gone = this.#rpc.readMessages().then(() => this.#gone());
     interrupt.addEventListener("abort", stop, { once: true });
     try {
       const started = this.#start(interrupt).then(() => this.#end.promise);

@@ -48,7 +48,7 @@ export class Rpc {
   }
 
   /** Reads messages of the other side until it ends. Requests that still wait for an answer then fail. */
-  async hear(): Promise<void> {
+  async readMessages(): Promise<void> {
     try {
       for await (const line of this.#pipes.lines) this.#take(line);
     } finally {

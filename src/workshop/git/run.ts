@@ -103,7 +103,7 @@ export async function git(args: readonly string[], call: GitCall = {}): Promise<
   feed(child, call.input);
   const [ended, { stdout, isCut }] = await Promise.all([ending(child), collect(child, call.mostBytes ?? MOST_BYTES)]);
   if (isCut && call.isCut) return { code: 0, stdout, stderr: ended.stderr, isCut };
-  if (isCut) throw new GitFailure(args, null, "it said more than it may");
+  if (isCut) throw new GitFailure(args, null, "its output is too long");
   if (ended.code === null || (ended.code !== 0 && !call.allow?.includes(ended.code))) {
     throw new GitFailure(args, ended.code, ended.stderr);
   }

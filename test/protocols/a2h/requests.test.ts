@@ -275,7 +275,7 @@ for (const on of DATABASES) {
 
     it("reach everybody in a long list of long addresses, each once", async () => {
       const scene = shared();
-      // No two share enough to be told in fewer bytes.
+      // No two share enough to fit in fewer bytes.
       const random = (bytes: number) => randomBytes(bytes).toString("hex");
       const addresses = Array.from({ length: 21 }, () => `${random(30)}@${random(30)}.${random(30)}.example`);
       const [address, ...others] = addresses;

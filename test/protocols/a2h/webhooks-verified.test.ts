@@ -4,19 +4,19 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { until } from "../../support/addressed.ts";
-import { openAgentServer, type Told } from "../../support/agent-server.ts";
+import { openAgentServer, type ReceivedEvent } from "../../support/agent-server.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
 /** More than ASCII, and a number that a parser would spell in another way. */
 const STATE = '{"note":"Grüße, 東京 \u{1f44d}","big":1152921504606846977,"nested":{"none":null}}';
 
 /** Returns the headers as a library reads them: each header once, as it came. */
-function headersOf({ headers }: Told): Record<string, string> {
+function headersOf({ headers }: ReceivedEvent): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
 /** Both libraries believe exactly these bytes, under this secret and no other. */
-function assertBelieved(told: Told, secret: string): void {
+function assertBelieved(told: ReceivedEvent, secret: string): void {
   const headers = headersOf(told);
   const svixOnly = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("webhook-")));
   const standardOnly = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("svix-")));

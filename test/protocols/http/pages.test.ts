@@ -125,7 +125,7 @@ describe("pages", () => {
       headers: { ...browser, "x-forwarded-host": "evil.example" },
     });
     assert.doesNotMatch(wrongHost.text, /evil/);
-    // Whatever is known, but not what was looked for, is told in its own words.
+    // Every known path that is not the wanted one has its own words.
     const gone = await world.call("GET", "/agent/questions/q_none", { headers: { ...browser, "x-agent-id": "ana" } });
     assert.match(gone.headers.get("content-type") ?? "", /json/);
     const a2h = await world.call("GET", "/humanlayer/v1/nothing", { headers: browser });

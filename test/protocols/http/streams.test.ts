@@ -250,7 +250,7 @@ for (const on of DATABASES) {
   describe(`following the feed on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
 
-    /** The next change of the feed, which is told a moment after it happened. */
+    /** The next change of the feed, which arrives a moment after it happened. */
     async function nextChange(stream: OpenStream): ReturnType<OpenStream["nextEvent"]> {
       const next = stream.nextEvent();
       let told = false;

@@ -18,7 +18,7 @@ const DIGEST = "sha256:c2ee0ac1ecc765f2504a729de5d0e7e5152749eb8ebb5424bb49c7058
 
 type Body = Record<string, unknown> & { call_id: string };
 
-/** The text of a result, which its structure repeats, without what is said to the model about it. */
+/** The text of a result, which its structure repeats, without the note to the model about it. */
 function bodyOf({ content, structuredContent }: { content: { text: string }[]; structuredContent: Body }): Body {
   const body = JSON.parse(content[0]?.text ?? "") as Body;
   for (const [name, value] of Object.entries(body)) assert.deepEqual(structuredContent[name], value);
@@ -190,7 +190,7 @@ for (const on of ONE_DATABASE) {
       await jane.decides({ approved: false });
       await jane.decides({ approved: false });
 
-      // Decided, and told to nobody yet.
+      // Decided, and delivered to nobody yet.
       await world().advance(HOUR);
       const joined = await ask();
       assert.deepEqual([joined.call_id, joined.status], [first.call_id, "rejected"]);
@@ -198,7 +198,7 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([anew.status, anew.call_id === first.call_id], ["pending", false]);
       await jane.decides({ approved: true });
       assert.equal((await ask()).approved, true);
-      // An approval is good for one call, however it was told.
+      // An approval is good for one call, however it was delivered.
       const again = await ask(NO_WAIT);
       assert.equal(again.approved, null);
       await jane.decides({ approved: true });

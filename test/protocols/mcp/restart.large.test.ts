@@ -19,7 +19,7 @@ describe("a server that is killed in the middle of a wait, and comes back", { co
           const asked = await client.call("ask_human", { question: QUESTION, min_responses: 1 });
           const args = { question_id: asked.structured["question_id"] };
           const heard: number[] = [];
-          // Some clients do not notice that their stream broke off, and wait until they are told to give up.
+          // Some clients do not notice that their stream broke off, and wait until they are stopped.
           const patience = new AbortController();
           const onprogress = ({ progress }: { progress: number }) => heard.push(progress);
           const waiting = client.call(WAIT, args, { onprogress, signal: patience.signal });

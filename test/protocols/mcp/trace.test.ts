@@ -57,7 +57,7 @@ describe("a message whose _meta names a span", () => {
       ],
     );
     const held = spans.find(({ name }) => name.endsWith(WAIT));
-    // Two clocks measure it, and a span is told by the other one.
+    // Two clocks measure it, and a span goes by the other one.
     assert.ok(held && held.to - held.from >= heldMs - 2, `held for ${heldMs} ms`);
     assert.ok(!heard.requests.some(({ text }) => text.includes(prompt)));
   });

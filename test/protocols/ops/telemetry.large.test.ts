@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { collector, type Collector, type HeardSpan } from "../../support/collector.ts";
+import { collector, type Collector, type CollectedSpan } from "../../support/collector.ts";
 import { claim, freshKind } from "../../support/jobs.ts";
 import { newAnswer, newAsk, openRelayScene, type RelayScene } from "../../support/relay.ts";
-import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../../support/scripted-llm.ts";
+import { scriptedLlm, type LlmRequest, type Line, type ScriptedLlm } from "../../support/scripted-llm.ts";
 import { DATABASES } from "../../support/world.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -17,7 +17,7 @@ for (const on of DATABASES) {
     let heard: Collector;
     let llm: ScriptedLlm;
     let scene: RelayScene;
-    let script: (heard: Heard) => Line = () => "";
+    let script: (heard: LlmRequest) => Line = () => "";
     before(async () => {
       heard = await collector();
       llm = await scriptedLlm((said) => script(said));
@@ -42,14 +42,14 @@ for (const on of DATABASES) {
 
     const ofAsk =
       ({ ask_id: id }: { ask_id: string }) =>
-      ({ attributes }: HeardSpan) =>
+      ({ attributes }: CollectedSpan) =>
         attributes["parley.ask_id"] === id;
     async function post(more: Record<string, unknown>, headers: Record<string, string> = {}) {
       const reply = await scene.ana.call("POST", "/asks", newAsk(more), headers);
       assert.equal(reply.status, 202, reply.text);
       return reply.body as { ask_id: string; job_id: string; step_id: string };
     }
-    const named = (spans: HeardSpan[], name: string): HeardSpan =>
+    const named = (spans: CollectedSpan[], name: string): CollectedSpan =>
       spans.find((span) => span.name === name) ?? assert.fail(`there is no ${name}`);
 
     it("are told of every stage, under the span of whoever asked", async () => {

@@ -12,7 +12,7 @@ import { newFolder, parley } from "../../support/program.ts";
 import { answer, sharedRelay, type RelayScene } from "../../support/relay.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
-interface Told {
+interface NewsEvent {
   event: string;
   id: string | undefined;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
@@ -20,11 +20,11 @@ interface Told {
 }
 
 /** Reads a stream until something of it is what was waited for, and returns everything until then. */
-async function readUntil(url: string, headers: Record<string, string>, isLast: (told: Told) => boolean) {
+async function readUntil(url: string, headers: Record<string, string>, isLast: (told: NewsEvent) => boolean) {
   const stop = new AbortController();
   const reply = await fetch(url, { headers, signal: stop.signal });
   assert.equal(reply.status, 200);
-  const all: Told[] = [];
+  const all: NewsEvent[] = [];
   let rest = "";
   for await (const chunk of reply.body?.pipeThrough(new TextDecoderStream()) ?? assert.fail("no stream")) {
     const parts = (rest + chunk).split("\n\n");

@@ -8,7 +8,7 @@ import { changeRole } from "../../../src/access/change-role.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
 import { createRequest } from "../../../src/requests/create-request.ts";
-import { askPeople, callWish, enrol, leaf, toPerson, until } from "../../support/addressed.ts";
+import { askPeople, newCallRequest, enrol, leaf, toPerson, until } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { saidOf, type Shown } from "../../support/identities.ts";
 import { ONE_DATABASE, type World } from "../../support/world.ts";
@@ -164,7 +164,7 @@ for (const on of ONE_DATABASE) {
     it("rejects with a ready-made way, whose words are the comment where there is none", async () => {
       const ana = await named(world(), "Ana Ruiz");
       const rejectOptions = [{ name: "much", title: "Too much", promptFill: "Half would do.", interactive: false }];
-      const { form } = callWish();
+      const { form } = newCallRequest();
       const made = await ask({
         audience: toPerson(ana.id),
         form: { ...form, rejectOptions } as typeof form,
@@ -320,7 +320,7 @@ for (const on of ONE_DATABASE) {
           return heard.includes(words);
         });
       await hear("event: changed\ndata: {}");
-      const input = callWish({ audience: toPerson(ana.id), ref: fresh("call"), asker: `agent:${fresh("bot")}` });
+      const input = newCallRequest({ audience: toPerson(ana.id), ref: fresh("call"), asker: `agent:${fresh("bot")}` });
       const { request: made } = await createRequest(world().server.ctx, input);
       await hear(made.id);
       heard = "";

@@ -5,11 +5,11 @@ import { decideAsk, responderOf } from "../../../src/requests/decide.ts";
 import type { Decision } from "../../../src/requests/model/request.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
-import { askPeople, callWish, enrol, toPerson } from "../../support/addressed.ts";
+import { askPeople, newCallRequest, enrol, toPerson } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { DATABASES, type World } from "../../support/world.ts";
 
-type Wish = Parameters<typeof callWish>[0];
+type CallFields = Parameters<typeof newCallRequest>[0];
 
 /** Somebody who looks for what was decided. */
 async function somebody(world: World, name = "Ana Ruiz") {
@@ -21,7 +21,7 @@ async function somebody(world: World, name = "Ana Ruiz") {
   return {
     id,
     /** Has this asked and decided, after whatever was before; returns its id. */
-    decided: async (input: Wish, decision: Decision) => {
+    decided: async (input: CallFields, decision: Decision) => {
       await world.advance(1000);
       const ask = await askPeople(ctx, { ref: fresh("call"), audience: toPerson(id), ...input });
       await decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, id, "slack"), decision });

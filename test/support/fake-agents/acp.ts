@@ -10,7 +10,7 @@ import {
   remember,
   send,
   type Session,
-  type Verdict,
+  type PermissionReply,
 } from "./play.ts";
 
 /**
@@ -50,7 +50,7 @@ function begin(tool: string, kind: string, parts: Json): void {
   if (!isGemini) update({ sessionUpdate: "tool_call", ...call, title: tool, rawInput: {} });
 }
 
-async function permission(): Promise<Verdict> {
+async function permission(): Promise<PermissionReply> {
   const names = isGemini
     ? { once: "proceed_once", always: "proceed_always", reject: "cancel" }
     : { once: "once", always: "always", reject: "reject" };

@@ -2,7 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Hands, type Json, loadSession, newSession, onMessages, play, send, type Verdict } from "./play.ts";
+import {
+  type Hands,
+  type Json,
+  loadSession,
+  newSession,
+  onMessages,
+  play,
+  send,
+  type PermissionReply,
+} from "./play.ts";
 
 /** A fake Claude Code: what it says was looked up in what 2.1.329 says. */
 const VERSION = "2.1.329";
@@ -58,7 +67,7 @@ async function permission(tool: string, input: Json): Promise<Json> {
   return new Promise((resolve) => waiting.set(request_id, resolve));
 }
 
-async function verdict(tool: string, input: Json, kept: string): Promise<Verdict> {
+async function verdict(tool: string, input: Json, kept: string): Promise<PermissionReply> {
   const { behavior, message, updatedInput } = await permission(tool, input);
   if (behavior !== "allow") return { allow: false, why: String(message) };
   return { allow: true, text: String((updatedInput as Json)[kept]) };

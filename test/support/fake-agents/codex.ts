@@ -9,7 +9,7 @@ import {
   play,
   send,
   type Session,
-  type Verdict,
+  type PermissionReply,
 } from "./play.ts";
 
 /** A fake Codex app server: what it says was looked up in what 0.169.0 says. */
@@ -53,7 +53,7 @@ function complete(parts: Json): void {
   notify("thread/tokenUsage/updated", { ...inTurn(), tokenUsage: { total, last: total, modelContextWindow: 1 } });
 }
 
-async function approval(method: string, params: Json): Promise<Verdict> {
+async function approval(method: string, params: Json): Promise<PermissionReply> {
   const { decision } = await request(method, { itemId: item["id"], ...params });
   if (decision === "accept") return { allow: true };
   complete({ status: "declined" });

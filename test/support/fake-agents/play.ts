@@ -16,7 +16,7 @@ export type FakeStep =
   /** It does so unasked. */
   | { touch: string; text?: string }
   | { ask: string; options?: string[] }
-  /** It calls a tool of the MCP server it was told of. */
+  /** It calls a tool of the MCP server of its settings. */
   | { mcp: string; input: Json }
   | { hang: true }
   | { sleepMs: number }
@@ -28,17 +28,17 @@ export type FakeStep =
 
 export type Json = Record<string, unknown>;
 
-/** How a step asks, in the words of a protocol. Results are what a model would be told. */
+/** How a step asks, in the words of a protocol. Results are what a model would read. */
 export interface Hands {
   say(text: string): void;
-  mayWrite(path: string, text: string): Promise<Verdict>;
-  mayRun(line: string): Promise<Verdict>;
+  mayWrite(path: string, text: string): Promise<PermissionReply>;
+  mayRun(line: string): Promise<PermissionReply>;
   ask(question: string, options: readonly string[]): Promise<string>;
   /** A tool's result, for the protocol to tell of. */
   result(text: string, isError: boolean): void;
   mcp(): { url: string; token: string };
 }
-export type Verdict = { allow: true; text?: string } | { allow: false; why: string; endsTurn?: boolean };
+export type PermissionReply = { allow: true; text?: string } | { allow: false; why: string; endsTurn?: boolean };
 
 export interface Session {
   id: string;
@@ -64,7 +64,7 @@ export function newSession(id: string, message: string): Session {
   return session;
 }
 
-/** A session holds what was said to it later. */
+/** A session holds its later messages. */
 export function remember(session: Session, text: string): void {
   session.results.push(text);
   save(session);
@@ -126,7 +126,7 @@ async function use(step: Asking, session: Session, hands: Hands): Promise<Taken>
   return callTool(hands.mcp(), step.mcp, step.input);
 }
 
-function denied({ why, endsTurn = false }: Extract<Verdict, { allow: false }>): Taken {
+function denied({ why, endsTurn = false }: Extract<PermissionReply, { allow: false }>): Taken {
   return { text: why, isError: true, endsTurn };
 }
 

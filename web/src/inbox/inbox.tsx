@@ -22,7 +22,7 @@ import type { ListedAsk } from "./wire.ts";
 export default function Inbox({ id }: { id?: string }) {
   const session = useSession();
   useTitle(text.title);
-  if (session.data) return <Room id={id} name={session.data.person.name} />;
+  if (session.data) return <InboxScreen id={id} name={session.data.person.name} />;
   return (
     <div class={roomStyles.list}>
       {session.error ? (
@@ -49,7 +49,7 @@ function SignedOut({ error, onTryAgain }: { error: Error; onTryAgain: () => void
   );
 }
 
-function Room({ id, name }: { id: string | undefined; name: string }) {
+function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
   const which = tab.use();
