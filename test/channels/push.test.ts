@@ -91,7 +91,7 @@ for (const on of DATABASES) {
       await eventually(async () => {
         if (await holds()) return true;
         looks += 1;
-        if (looks % 2 === 0) await world.advance(5000);
+        if (looks % 4 === 0) await world.advance(5000);
         return false;
       }, what);
     }
