@@ -185,7 +185,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
   }
   for (const [id, seq] of streams) yield ["streams", { id, seq, kept_from: 1 }];
   for (const [person, { periods }] of standings) {
-    for (const row of periods.values()) yield ["standings", { person, ...row }];
+    for (const row of periods.values()) yield ["scores", { person, ...row }];
   }
 }
 
