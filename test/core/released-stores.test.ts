@@ -9,25 +9,34 @@ import { examineStore } from "../../src/doctor/examine.ts";
 import { accepted } from "../support/a2h.ts";
 import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
-import { DATABASES, type DatabaseName, type StoreFiles, type World } from "../support/world.ts";
+import { newAnswer } from "../support/relay.ts";
+import { DATABASES, type DatabaseName, type Reply, type StoreFiles, type World } from "../support/world.ts";
 
 const RELEASED = ["0.1.0", "0.2.0"] as const;
 const REPOS = "repos: [{ name: shop, worker: true, agent: claude }]\n";
+const SETTINGS = "a2h: { entry_points: { support: { agent: support, inbox: true } } }\n";
 const A2H = "/a2h/v1alpha1";
 
 /** The keys and ids of the rows that `released-stores/make-store.ts` made, and the time. */
 interface Facts {
-  keys: Record<"agent" | "admin" | "executor" | "assign" | "answer", string>;
+  keys: Record<"agent" | "admin" | "executor" | "assign" | "responder" | "answer", string>;
   person: string;
   answered: string;
   open: string;
   settled: string;
   pending: string;
+  conversation: number;
   madeAt: number;
   installationKey: string;
 }
 
-async function openReleased(version: string, on: DatabaseName): Promise<AssignmentScene & { facts: Facts }> {
+interface Released extends AssignmentScene {
+  facts: Facts;
+  get(path: string, key: keyof Facts["keys"]): Promise<Reply>;
+  post(path: string, key: keyof Facts["keys"], body?: unknown): Promise<Reply>;
+}
+
+async function openReleased(version: string, on: DatabaseName): Promise<Released> {
   const file = (name: string) => readFileSync(join(import.meta.dirname, "released-stores", `${version}${name}`));
   const facts = (JSON.parse(file(".json").toString()) as Record<DatabaseName, Facts>)[on];
   const store: StoreFiles = {
@@ -35,8 +44,16 @@ async function openReleased(version: string, on: DatabaseName): Promise<Assignme
     postgres: gunzipSync(file("-postgres.sql.gz")).toString(),
     installationKey: facts.installationKey,
   };
-  const scene = await openAssignment(on, { repos: REPOS, settings: "", store, at: facts.madeAt + 1000 });
-  return { ...scene, facts };
+  const scene = await openAssignment(on, { repos: REPOS, settings: SETTINGS, store, at: facts.madeAt + 1000 });
+  const { world } = scene;
+  const headersOf = (key: keyof Facts["keys"]) => ({ authorization: `Bearer ${facts.keys[key]}` });
+  return {
+    ...scene,
+    facts,
+    get: (path, key) => world.call("GET", path, { headers: headersOf(key) }),
+    post: (path, key, body) =>
+      world.call("POST", path, { headers: headersOf(key), ...(body !== undefined && { body }) }),
+  };
 }
 
 /** Returns every row of every table, but for what a start itself notes. */
@@ -54,64 +71,112 @@ async function rowsOf({ server: { ctx } }: World): Promise<Record<string, unknow
   return found;
 }
 
+/** Every object reads as the released version left it. */
+async function assertWhole({ facts, get }: Released): Promise<void> {
+  const question = accepted(await get(`/agent/questions/${facts.answered}`, "agent"));
+  assert.deepEqual([question.status, question.current_responses], ["CLOSED", 2]);
+  const outcomes = ["approved", "rejected", "open", "granted"].map(async (id) => {
+    const { status } = accepted(await get(`${A2H}/function_calls/${id}`, "agent"));
+    return [status.approved ?? null, status.comment ?? null];
+  });
+  assert.deepEqual(await Promise.all(outcomes), [
+    [true, null],
+    [false, "Not this one."],
+    [null, null],
+    [true, null],
+  ]);
+  const contact = accepted(await get(`${A2H}/human_contacts/contact`, "agent"));
+  assert.equal(contact.status.response, "The one in Lyon.");
+  const { grants } = accepted(await get("/admin/policy", "admin"));
+  assert.deepEqual(
+    grants.map(({ action, agent, live }: Record<string, unknown>) => [action, agent, live]),
+    [["deploy", "support", true]],
+  );
+  const { endpoints, items = endpoints } = accepted(await get(`${A2H}/webhook_endpoints`, "agent"));
+  assert.equal(items[0].url, "http://127.0.0.1:9/told");
+
+  const answer = accepted(await get(`/asks/${facts.settled}/answer`, "executor"));
+  assert.deepEqual([answer.status, answer.answer_text], ["ANSWERED", "EUR"]);
+  const pending = await get(`/asks/${facts.pending}/answer?wait=0`, "executor");
+  assert.deepEqual([pending.status, pending.text], [204, ""]);
+
+  const spoken = accepted(await get(`/people/me/conversations/${facts.conversation}`, "answer"));
+  assert.deepEqual(
+    spoken.messages.map(({ text, taken }: Record<string, unknown>) => [text, taken]),
+    [
+      ["Where is my order?", true],
+      ["It is the blue one.", false],
+    ],
+  );
+
+  const { tasks } = accepted(await get("/assignment", "assign"));
+  assert.deepEqual(
+    tasks.map(({ id, state, dependencies }: Record<string, unknown>) => [id, state, dependencies]),
+    [
+      ["begun", "queued", []],
+      ["waiting", "blocked", ["begun"]],
+    ],
+  );
+  const begun = accepted(await get("/assignment/tasks/begun", "assign"));
+  assert.deepEqual([begun.prompt, begun.attempts.length], ["Add a header", 1]);
+}
+
 for (const version of RELEASED) {
   for (const on of DATABASES) {
     describe(`a store of ${version}, on ${on}`, () => {
       it("is upgraded at the start with all that is in it, and a second start changes nothing", async () => {
         await using scene = await openReleased(version, on);
-        const { world, facts } = scene;
+        const { world } = scene;
         const { db } = world.server.ctx;
         const [newest] = await db.all<{ number: number }>(sql`SELECT max(number) AS number FROM migrations`);
         assert.equal(newest?.number, SCHEMA_NUMBER);
-        const get = (path: string, key: keyof Facts["keys"]) =>
-          world.call("GET", path, { headers: { authorization: `Bearer ${facts.keys[key]}` } });
-        const { tasks } = accepted(await get("/assignment", "assign"));
-        assert.deepEqual(tasks.map(({ id }: { id: string }) => id).sort(), ["begun", "waiting"]);
         await until(async () => (await db.all(sql`SELECT 1 AS one FROM audit WHERE seq IS NULL`)).length === 0);
         const rows = await rowsOf(world);
+        const { assignment } = world.server.ctx;
         await world.restart();
+        world.server.ctx.assignment = assignment;
         assert.deepEqual(await rowsOf(world), rows);
         const findings = await examineStore(world.server.ctx, { quick: false });
         assert.deepEqual(
           findings.filter(({ offenders }) => offenders.length > 0),
           [],
         );
-
-        const question = accepted(await get(`/agent/questions/${facts.answered}`, "agent"));
-        assert.deepEqual([question.status, question.current_responses], ["CLOSED", 2]);
-        const outcomes = ["approved", "rejected", "open"].map(async (id) => {
-          const { status } = accepted(await get(`${A2H}/function_calls/${id}`, "agent"));
-          return [status.approved ?? null, status.comment ?? null];
-        });
-        assert.deepEqual(await Promise.all(outcomes), [
-          [true, null],
-          [false, "Not this one."],
-          [null, null],
-        ]);
-        const contact = accepted(await get(`${A2H}/human_contacts/contact`, "agent"));
-        assert.equal(contact.status.response, "The one in Lyon.");
-        const answer = accepted(await get(`/asks/${facts.settled}/answer`, "executor"));
-        assert.deepEqual([answer.status, answer.answer_text], ["ANSWERED", "EUR"]);
-        const { endpoints, items = endpoints } = accepted(await get(`${A2H}/webhook_endpoints`, "agent"));
-        assert.equal(items[0].url, "http://127.0.0.1:9/told");
+        await assertWhole(scene);
       });
 
       it("goes on: what was open is answered and decided, by the keys and people of before", async () => {
         await using scene = await openReleased(version, on);
-        const { world, facts } = scene;
-        const post = (path: string, key: keyof Facts["keys"], body: unknown) =>
-          world.call("POST", path, { headers: { authorization: `Bearer ${facts.keys[key]}` }, body });
+        const { world, facts, get, post } = scene;
         for (const name of ["dora", "emil"]) {
           const reply = await world.person(name).answer(facts.open, 0);
           assert.equal(reply.status, 201, reply.text);
         }
-        const headers = { authorization: `Bearer ${facts.keys.agent}` };
-        const question = accepted(await world.call("GET", `/agent/questions/${facts.open}`, { headers }));
+        const question = accepted(await get(`/agent/questions/${facts.open}`, "agent"));
         assert.deepEqual([question.status, question.current_responses], ["CLOSED", 3]);
-        const decided = await post(`${A2H}/agent/function_calls/open/respond`, "answer", { approved: true });
-        assert.equal(decided.status, 200, decided.text);
-        const { status } = accepted(await world.call("GET", `${A2H}/function_calls/open`, { headers }));
+        accepted(await post(`${A2H}/agent/function_calls/open/respond`, "answer", { approved: true }));
+        const { status } = accepted(await get(`${A2H}/function_calls/open`, "agent"));
         assert.equal(status.approved, true);
+
+        const spec = { fn: "deploy", kwargs: { env: "staging" } };
+        const again = accepted(
+          await post(`${A2H}/function_calls`, "agent", { run_id: "run_2", call_id: "again", spec }),
+        );
+        assert.deepEqual([again.status.approved, again.status.user_info.via], [true, "policy"]);
+
+        const { items } = accepted(await get(`${A2H}/conversations`, "agent"));
+        assert.deepEqual(
+          items.map(({ spec: { message } }: { spec: { message: string } }) => message),
+          ["It is the blue one."],
+        );
+        const ask = { ask_id: facts.pending, job_id: "job", step_id: "two" };
+        accepted(await post("/answers", "responder", newAnswer(ask, { answer_text: "France" })));
+        const answer = accepted(await get(`/asks/${facts.pending}/answer`, "executor"));
+        assert.deepEqual([answer.status, answer.answer_text], ["ANSWERED", "France"]);
+        const findings = await examineStore(world.server.ctx, { quick: false });
+        assert.deepEqual(
+          findings.filter(({ offenders }) => offenders.length > 0),
+          [],
+        );
       });
     });
   }

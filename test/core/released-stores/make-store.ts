@@ -22,8 +22,12 @@ import { until } from "../../support/contract.ts";
 import { newAnswer, newAsk } from "../../support/relay.ts";
 import { dumpDatabase } from "./dump-database.ts";
 
-const SETTINGS = "repos: [{ name: shop, worker: true, agent: claude }]\n";
+const SETTINGS = `
+repos: [{ name: shop, worker: true, agent: claude }]
+a2h: { entry_points: { support: { agent: support, inbox: true } } }
+`;
 const A2H = "/a2h/v1alpha1";
+const by = (key: string) => ({ authorization: `Bearer ${key}` });
 
 const [checkout = "", version = ""] = process.argv.slice(2);
 assert.ok(checkout && version, "usage: make-store.ts CHECKOUT VERSION");
@@ -69,74 +73,132 @@ async function live(store: Record<string, string>) {
   return { dataDir, facts: { ...facts, madeAt: Date.now(), installationKey } };
 }
 
+type Run = (...args: string[]) => string;
+interface Sending {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+/** Makes one request of the server and returns its reply, which must accept the request. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- replies of every shape
+type Send = (path: string, options?: Sending) => Promise<any>;
+
 /** Returns the ids and keys of what was done. */
-async function doEverything(url: string, run: (...args: string[]) => string) {
-  const key = (name: string, scope: string, ...more: string[]) =>
-    run("keys", "create", name, "--scope", scope, ...more);
-  const keys = {
-    agent: key("support", "agent"),
-    admin: key("boss", "admin"),
-    executor: key("runner", "executor"),
-    assign: key("planner", "assign"),
-  };
-  const post = async (path: string, token: string | null, body: unknown, headers: Record<string, string> = {}) => {
+async function doEverything(url: string, run: Run) {
+  const send: Send = async (path, { method = "POST", headers = {}, body } = {}) => {
     const response = await fetch(url + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }), ...headers },
-      body: JSON.stringify(body),
+      method,
+      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
     assert.ok(response.ok, `${path}: ${response.status} ${text}`);
     return text === "" ? {} : JSON.parse(text);
   };
+  const keyOf = (name: string, scope: string, ...more: string[]) =>
+    run("keys", "create", name, "--scope", scope, ...more);
+  const keys = {
+    agent: keyOf("support", "agent"),
+    admin: keyOf("boss", "admin"),
+    executor: keyOf("runner", "executor"),
+    assign: keyOf("planner", "assign"),
+    responder: keyOf("responder", "answer"),
+  };
+  const enrolled = { name: "Ana Ruiz", prioritizedContactChannels: [{ inbox: {} }] };
+  const { id: person } = await send(`${A2H}/humans`, { headers: by(keys.admin), body: enrolled });
+  // Version 0.1.0 had another id of a person beside the number.
+  const people = JSON.parse(run("people", "list", "--json")) as { id: string; role: string; name: string }[];
+  const keyOfPerson = (role: string) =>
+    keyOf(role, "answer", "--person", people.find((one) => one.role === role)?.id ?? assert.fail(role));
+  const answer = keyOfPerson("member");
+  const questions = await askCrowd(send, keys.agent);
+  await askPerson(send, { agent: keys.agent, answer, person });
+  await allowForGood(send, keys.agent, keyOfPerson("admin"));
+  const conversation = await converse(send, { agent: keys.agent, answer });
+  const asks = await runJob(send, keys.executor, keys.responder);
+  await send("/assignment", { headers: by(keys.assign), body: { id: "begun", prompt: "Add a header" } });
+  const waiting = { id: "waiting", prompt: "Add a footer", dependencies: ["begun"] };
+  await send("/assignment", { headers: { ...by(keys.assign), "idempotency-key": "footer" }, body: waiting });
+  return { ...questions, ...asks, keys: { ...keys, answer }, person, conversation };
+}
+
+/** One question is answered; of the other, one answer is there, and people skipped and reported it. */
+async function askCrowd(send: Send, agent: string) {
   const crowd = { prompt: "Which label is clearer?", type: "multiple_choice", options: ["Send", "Submit"] };
-  const { question_id: answered } = await post("/agent/questions", keys.agent, { ...crowd, min_responses: 2 });
-  const { question_id: open } = await post("/agent/questions", keys.agent, { ...crowd, min_responses: 3 });
+  const ask = (needed: number) =>
+    send("/agent/questions", {
+      headers: { ...by(agent), "idempotency-key": `label-${needed}` },
+      body: { ...crowd, min_responses: needed },
+    });
+  const { question_id: answered } = await ask(2);
+  const { question_id: open } = await ask(3);
+  const as = (name: string) => ({ "x-fingerprint": `${name}-device` });
   for (const [name, question] of [
     ["ana", answered],
     ["bo", answered],
     ["cy", open],
   ] as const) {
+    await send(`/human/questions/${question}`, { method: "GET", headers: as(name) });
     const body = { question_id: question, selected_option: 1 };
-    await post("/human/responses", null, body, { "x-fingerprint": `${name}-device` });
+    await send("/human/responses", { headers: as(name), body });
   }
+  await send(`/human/questions/${open}/skip`, { headers: as("fay") });
+  await send(`/human/questions/${open}/report`, { headers: as("gus"), body: { reason: "spam" } });
+  return { answered, open };
+}
 
-  const { id: person } = await post(`${A2H}/humans`, keys.admin, {
-    name: "Ana Ruiz",
-    prioritizedContactChannels: [{ inbox: {} }],
+/** A person approves, rejects and answers what an agent asks; one call waits. */
+async function askPerson(send: Send, { agent, answer, person }: { agent: string; answer: string; person: string }) {
+  await send(`${A2H}/webhook_endpoints`, {
+    headers: by(agent),
+    body: { url: "http://127.0.0.1:9/told", format: "a2h" },
   });
-  // Version 0.1.0 had another id of a person beside the number.
-  const [id = person] = /\bperson_\w+/.exec(run("people", "list")) ?? [];
-  const answer = key("ana", "answer", "--person", id);
-  await post(`${A2H}/webhook_endpoints`, keys.agent, { url: "http://127.0.0.1:9/told", format: "a2h" });
-  const call = (id: string, order: number) => ({
-    run_id: "run_1",
-    call_id: id,
-    spec: { fn: "issue_refund", kwargs: { order }, channel: { human: { id: person } } },
-  });
-  await post(`${A2H}/function_calls`, keys.agent, call("approved", 1));
-  await post(`${A2H}/agent/function_calls/approved/respond`, answer, { approved: true });
-  await post(`${A2H}/function_calls`, keys.agent, call("rejected", 2));
-  await post(`${A2H}/agent/function_calls/rejected/respond`, answer, { approved: false, comment: "Not this one." });
-  await post(`${A2H}/function_calls`, keys.agent, call("open", 3));
-  const contact = {
-    run_id: "run_1",
-    call_id: "contact",
-    spec: { msg: "Which shop?", channel: { human: { id: person } } },
+  const channel = { human: { id: person } };
+  const call = (id: string, order: number) => {
+    const spec = { fn: "issue_refund", kwargs: { order }, channel };
+    return send(`${A2H}/function_calls`, { headers: by(agent), body: { run_id: "run_1", call_id: id, spec } });
   };
-  await post(`${A2H}/human_contacts`, keys.agent, contact);
-  await post(`${A2H}/agent/human_contacts/contact/respond`, answer, { response: "The one in Lyon." });
+  const respond = (path: string, body: unknown) => send(`${A2H}/agent/${path}/respond`, { headers: by(answer), body });
+  await call("approved", 1);
+  await respond("function_calls/approved", { approved: true });
+  await call("rejected", 2);
+  await respond("function_calls/rejected", { approved: false, comment: "Not this one." });
+  await call("open", 3);
+  const contact = { run_id: "run_1", call_id: "contact", spec: { msg: "Which shop?", channel } };
+  await send(`${A2H}/human_contacts`, { headers: by(agent), body: contact });
+  await respond("human_contacts/contact", { response: "The one in Lyon." });
+}
 
-  await post("/jobs", keys.executor, { job_id: "job", external: true });
-  const settled = await post("/asks", keys.executor, newAsk({ job_id: "job", step_id: "one" }));
-  const pending = await post(
-    "/asks",
-    keys.executor,
-    newAsk({ job_id: "job", step_id: "two", prompt: "Which country?" }),
-  );
-  await post("/answers", key("answers", "answer"), newAnswer(settled, { answer_text: "EUR" }));
+/** An agent's call is allowed for good by somebody who administers the server. */
+async function allowForGood(send: Send, agent: string, operator: string) {
+  const body = { run_id: "run_1", call_id: "granted", spec: { fn: "deploy", kwargs: { env: "staging" } } };
+  const { status } = await send(`${A2H}/function_calls`, { headers: by(agent), body });
+  const path = `/people/me/asks/${status.ask_id}`;
+  const { digest } = await send(path, { method: "GET", headers: by(operator) });
+  await send(`${path}/decision`, { headers: by(operator), body: { digest, approved: true, standing: true } });
+}
 
-  await post("/assignment", keys.assign, { id: "waiting", prompt: "Add a footer" });
-  await post("/assignment", keys.assign, { id: "begun", prompt: "Add a header" });
-  return { keys: { ...keys, answer }, person, answered, open, settled: settled.ask_id, pending: pending.ask_id };
+/** A person begins a conversation, the agent takes it, and the person goes on. */
+async function converse(send: Send, { agent, answer }: { agent: string; answer: string }) {
+  const own = "/people/me/conversations";
+  const opening = { entry_point: "support", text: "Where is my order?", id: "first" };
+  const { id: conversation } = await send(own, { headers: by(answer), body: opening });
+  const { items } = await send(`${A2H}/conversations`, { method: "GET", headers: by(agent) });
+  await send(`${A2H}/conversations/${items[0].metadata.uid}/ack`, { headers: by(agent) });
+  await send(`${own}/${conversation}/messages`, {
+    headers: by(answer),
+    body: { text: "It is the blue one.", id: "second" },
+  });
+  return conversation as number;
+}
+
+/** One ask of a job is answered, and one waits for people. */
+async function runJob(send: Send, executor: string, responder: string) {
+  await send("/jobs", { headers: by(executor), body: { job_id: "job", external: true } });
+  const ask = (more: Record<string, unknown>) =>
+    send("/asks", { headers: by(executor), body: newAsk({ job_id: "job", ...more }) });
+  const settled = await ask({ step_id: "one" });
+  const pending = await ask({ step_id: "two", prompt: "Which country?" });
+  await send("/answers", { headers: by(responder), body: newAnswer(settled, { answer_text: "EUR" }) });
+  return { settled: settled.ask_id, pending: pending.ask_id };
 }
