@@ -1,18 +1,27 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
+import pg from "pg";
+import { importStore } from "../../src/backup/import-store.ts";
+import { DATABASE_FILE } from "../../src/core/store/data-dir.ts";
 import { SCHEMA_NUMBER } from "../../src/core/store/migrate.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { VERSION } from "../../src/lib/version.ts";
 import { accepted } from "../support/a2h.ts";
 import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
+import { dropDatabase, freshDatabase } from "../support/fresh-database.ts";
 import { newAnswer } from "../support/relay.ts";
 import { DATABASES, type DatabaseName, type Reply, type StoreFiles, type World } from "../support/world.ts";
+import { dumpDatabase } from "./released-stores/dump-database.ts";
 
 const RELEASED = ["0.1.0", "0.2.0"] as const;
+/** Version 0.1.0 makes no exports. */
+const EXPORTING = RELEASED.filter((version) => version !== "0.1.0");
 const REPOS = "repos: [{ name: shop, worker: true, agent: claude }]\n";
 const SETTINGS = "a2h: { entry_points: { support: { agent: support, inbox: true } } }\n";
 const A2H = "/a2h/v1alpha1";
@@ -36,14 +45,52 @@ interface Released extends AssignmentScene {
   post(path: string, key: keyof Facts["keys"], body?: unknown): Promise<Reply>;
 }
 
+const fileOf = (name: string) => readFileSync(join(import.meta.dirname, "released-stores", name));
+const factsOf = (version: string) => JSON.parse(fileOf(`${version}.json`).toString()) as Record<DatabaseName, Facts>;
+
 async function openReleased(version: string, on: DatabaseName): Promise<Released> {
-  const file = (name: string) => readFileSync(join(import.meta.dirname, "released-stores", `${version}${name}`));
-  const facts = (JSON.parse(file(".json").toString()) as Record<DatabaseName, Facts>)[on];
-  const store: StoreFiles = {
-    sqlite: gunzipSync(file("-sqlite.db.gz")),
-    postgres: gunzipSync(file("-postgres.sql.gz")).toString(),
+  const facts = factsOf(version)[on];
+  return openStore(on, facts, {
+    sqlite: gunzipSync(fileOf(`${version}-sqlite.db.gz`)),
+    postgres: gunzipSync(fileOf(`${version}-postgres.sql.gz`)).toString(),
     installationKey: facts.installationKey,
-  };
+  });
+}
+
+/** Opens what an import has made of the version's export, which holds the SQLite store. */
+async function openImported(version: string, on: DatabaseName): Promise<Released> {
+  const { sqlite: facts } = factsOf(version);
+  const folder = mkdtempSync(join(tmpdir(), "parley-imported-"));
+  const databaseUrl = on === "postgres" ? await freshDatabase() : undefined;
+  try {
+    const [file, dataDir] = [join(folder, "store.jsonl"), join(folder, "data")];
+    writeFileSync(file, gunzipSync(fileOf(`${version}-export.jsonl.gz`)));
+    const { signal } = new AbortController();
+    const how = { schema: SCHEMA_NUMBER, version: VERSION, onProgress: () => undefined, signal };
+    const { header } = await importStore(file, { dataDir, databaseUrl, databaseWaitMs: 60_000 }, how);
+    assert.ok(header.schema < SCHEMA_NUMBER);
+    return await openStore(on, facts, {
+      sqlite: databaseUrl === undefined ? readFileSync(join(dataDir, DATABASE_FILE)) : Buffer.alloc(0),
+      postgres: databaseUrl === undefined ? "" : await readDatabase(databaseUrl),
+      installationKey: readFileSync(join(dataDir, "installation.key"), "utf8"),
+    });
+  } finally {
+    if (databaseUrl !== undefined) await dropDatabase(databaseUrl);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function readDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await dumpDatabase(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function openStore(on: DatabaseName, facts: Facts, store: StoreFiles): Promise<Released> {
   const scene = await openAssignment(on, { repos: REPOS, settings: SETTINGS, store, at: facts.madeAt + 1000 });
   const { world } = scene;
   const headersOf = (key: keyof Facts["keys"]) => ({ authorization: `Bearer ${facts.keys[key]}` });
@@ -69,6 +116,15 @@ async function rowsOf({ server: { ctx } }: World): Promise<Record<string, unknow
     found[name] = rows.map((row) => JSON.stringify(row)).sort();
   }
   return found;
+}
+
+/** The doctor finds nothing. */
+async function assertSound({ server }: World): Promise<void> {
+  const findings = await examineStore(server.ctx, { quick: false });
+  assert.deepEqual(
+    findings.filter(({ offenders }) => offenders.length > 0),
+    [],
+  );
 }
 
 /** Every object reads as the released version left it. */
@@ -136,11 +192,7 @@ for (const version of RELEASED) {
         await world.restart();
         world.server.ctx.assignment = assignment;
         assert.deepEqual(await rowsOf(world), rows);
-        const findings = await examineStore(world.server.ctx, { quick: false });
-        assert.deepEqual(
-          findings.filter(({ offenders }) => offenders.length > 0),
-          [],
-        );
+        await assertSound(world);
         await assertWhole(scene);
       });
 
@@ -172,11 +224,19 @@ for (const version of RELEASED) {
         accepted(await post("/answers", "responder", newAnswer(ask, { answer_text: "France" })));
         const answer = accepted(await get(`/asks/${facts.pending}/answer`, "executor"));
         assert.deepEqual([answer.status, answer.answer_text], ["ANSWERED", "France"]);
-        const findings = await examineStore(world.server.ctx, { quick: false });
-        assert.deepEqual(
-          findings.filter(({ offenders }) => offenders.length > 0),
-          [],
-        );
+        await assertSound(world);
+      });
+    });
+  }
+}
+
+for (const version of EXPORTING) {
+  for (const on of DATABASES) {
+    describe(`an export of ${version}, on ${on}`, () => {
+      it("is imported into the tables that it names, which are upgraded with all that is in them", async () => {
+        await using scene = await openImported(version, on);
+        await assertSound(scene.world);
+        await assertWhole(scene);
       });
     });
   }

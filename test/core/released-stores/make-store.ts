@@ -5,8 +5,8 @@
  *     node test/core/released-stores/make-store.ts /tmp/released VERSION
  *
  * The released program itself runs on an empty store, and some of everything is done by its HTTP API. The files stand
- * beside this one afterwards: `VERSION-sqlite.db.gz`, `VERSION-postgres.sql.gz`, and `VERSION.json` with the keys, the
- * ids and the time.
+ * beside this one afterwards: `VERSION-sqlite.db.gz`, `VERSION-postgres.sql.gz`, `VERSION-export.jsonl.gz` of the SQLite
+ * store, and `VERSION.json` with the keys, the ids and the time.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -39,6 +39,12 @@ writeFileSync(
   beside(`${version}-sqlite.db.gz`),
   gzipSync(readFileSync(join(onSqlite.dataDir, "parley.db")), { level: 9 }),
 );
+// Version 0.1.0 makes no exports.
+if (version !== "0.1.0") {
+  const file = join(onSqlite.dataDir, "store.jsonl");
+  onSqlite.run("export", file);
+  writeFileSync(beside(`${version}-export.jsonl.gz`), gzipSync(readFileSync(file), { level: 9 }));
+}
 const postgres = await startPostgres({ inMemory: true });
 const onPostgres = await live({ DATABASE_URL: postgres.url });
 const client = new pg.Client({ connectionString: postgres.url });
@@ -70,7 +76,7 @@ async function live(store: Record<string, string>) {
   const facts = await doEverything(url, run).finally(() => server.kill("SIGTERM"));
   await once(server, "exit");
   const installationKey = readFileSync(join(dataDir, "installation.key"), "utf8");
-  return { dataDir, facts: { ...facts, madeAt: Date.now(), installationKey } };
+  return { dataDir, run, facts: { ...facts, madeAt: Date.now(), installationKey } };
 }
 
 type Run = (...args: string[]) => string;
