@@ -109,7 +109,10 @@ class Run {
     }
     const names = [...this.#path.slice(0, data.nesting), data.name];
     const first = this.#isFile(names[0]) ? names.shift() : relative(process.cwd(), data.file);
-    return { files: [first], names, text };
+    if (this.#isFile(first)) return { files: [first], names, text };
+    // A module beside the test files declared the test: it is of a file that runs now.
+    const running = [...this.#startedAt.keys()];
+    return { files: running.length > 0 ? running : [...new Set([...this.#together.values()].flat())], names, text };
   }
 
   /** One line: how many files are done, about how many minutes are left, and what runs now. */

@@ -124,7 +124,7 @@ const REGRESSIONS: readonly Regression[] = [
   },
   {
     file: "requests/model/settle.ts",
-    find: "decision.digest !== ask.digest",
+    find: "decision.digest !== request.digest",
     put: 'decision.digest === ""',
     test: "requests/decisions.test.ts",
     name: "is refused when it was shown something else",

@@ -107,6 +107,20 @@ describe("a run of the tests", () => {
     assert.match(command, /fails \(always\)\.test\.ts --test-name-pattern='\^is fails \\\(always\\\)\$'$/);
   });
 
+  it("fails with a test that another module declares for the file, and names the file", async () => {
+    const declares = join(folder, "declares.ts");
+    writeFileSync(
+      declares,
+      `import { it } from "node:test";
+       export const declare = () => it("always fails", () => { throw new Error("no"); });`,
+    );
+    const file = join(folder, "declared.test.ts");
+    writeFileSync(file, `import { declare } from ${JSON.stringify(declares)}; declare();`);
+    const { code, out } = await run("test.mjs", file);
+    assert.equal(code, 1);
+    assert.match(out, /npm test -- \S*declared\.test\.ts --test-name-pattern='\^always fails\$'/);
+  });
+
   it("runs files together in one process, and is failed by one that ends it for those after it", async () => {
     const first = write("first", `globalThis.left = process.pid;`);
     const second = write("second", `if (globalThis.left !== process.pid) throw new Error("another process");`);

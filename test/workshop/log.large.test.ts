@@ -37,7 +37,7 @@ describe("the logs of an attempt", () => {
     assert.deepEqual(messagesOf(lines), []);
     const told = lines.flatMap((line) => (line.type === "error" ? [line.text] : []));
     assert.equal(told.length, 1, JSON.stringify(lines));
-    assert.match(told[0] ?? "", /said more than is kept/);
+    assert.match(told[0] ?? "", /^The agent has written more than is kept/);
     const last = lines.at(-1);
     assert.deepEqual(last?.type === "ended" && last.end.is, "done");
     assert.deepEqual(

@@ -4,9 +4,9 @@
  *     git worktree add --detach /tmp/released REV && (cd /tmp/released && node scripts/setup.mjs)
  *     node test/core/released-stores/make-store.ts /tmp/released VERSION
  *
- * The released program itself runs on an empty store, and some of everything is done by its HTTP API. The files stand
- * beside this one afterwards: `VERSION-sqlite.db.gz`, `VERSION-postgres.sql.gz`, `VERSION-export.jsonl.gz` of the SQLite
- * store, and `VERSION.json` with the keys, the ids and the time.
+ * The released program itself runs on an empty store, and some of everything is done by its HTTP API. Files whose names
+ * begin with the version stand beside this one afterwards: the compressed SQLite database, its compressed export,
+ * compressed SQL for PostgreSQL, and JSON with the keys, the ids and the time.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
