@@ -110,7 +110,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
   const { questions, open } = filling;
   const people = Math.max(60, Math.ceil(questions / QUESTIONS_OF_A_PERSON));
   const streams = new Map<string, number>();
-  const standings = new Map<string, PersonScore>();
+  const scores = new Map<string, PersonScore>();
   const settled = questions - open;
 
   for (let i = 0; i < questions; i += 1) {
@@ -150,7 +150,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
       },
     ];
     for (let ord = 1; ord <= given; ord += 1) {
-      yield* answerRows({ id, ord, person: idOf("p", (i * 3 + ord) % people), at: answerAt(ord) }, standings);
+      yield* answerRows({ id, ord, person: idOf("p", (i * 3 + ord) % people), at: answerAt(ord) }, scores);
     }
     if (!isOpen) {
       const [status, principal] = [state, isAnswered ? "crowd" : "clock"];
@@ -184,19 +184,19 @@ function* rowsOf(filling: Filling, now: number): Rows {
     ];
   }
   for (const [id, seq] of streams) yield ["streams", { id, seq, kept_from: 1 }];
-  for (const [person, { periods }] of standings) {
+  for (const [person, { periods }] of scores) {
     for (const row of periods.values()) yield ["scores", { person, ...row }];
   }
 }
 
 function* answerRows(
   { id, ord, person, at }: { id: string; ord: number; person: string; at: number },
-  standings: Map<string, PersonScore>,
+  scores: Map<string, PersonScore>,
 ): Rows {
   const given = { response_id: idOf("r", `${id} ${ord}`), answer: null, selected_option: ord % 3, confidence: 4 };
   yield ["responses", { ask_id: id, person, ord, ...given, tier: "returning", network: idOf("n", person), at }];
 
-  const before = standings.get(person);
+  const before = scores.get(person);
   const streak = continueStreak(before?.streak ?? null, localDay(at, "UTC"));
   const answers = (before?.answers ?? 0) + 1;
   const earned = { category: "product", points: 5, capped_points: 5, entries: '{"base":5}' };
@@ -221,7 +221,7 @@ function* answerRows(
       reached_at: Math.max(row.reached_at, at),
     });
   }
-  standings.set(person, { streak, answers, badges, periods });
+  scores.set(person, { streak, answers, badges, periods });
 }
 
 function kindOf(version: number, given: number, state: string): string {

@@ -102,7 +102,7 @@ export interface NewDelivery {
 /** PostgreSQL takes no more than 2,704 bytes into an index. */
 const MOST_INDEXED_BYTES = 1000;
 
-/** Plans a message, once for each step, channel and target; wakes its sender. Returns whether it is new. */
+/** Plans a message, once for each step, channel and target, and wakes its sender if it is due. Returns whether it is new. */
 export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean> {
   const target = JSON.stringify(one.target);
   const isLong = Buffer.byteLength(target) > MOST_INDEXED_BYTES;

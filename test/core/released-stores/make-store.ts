@@ -11,7 +11,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -20,6 +20,7 @@ import { startPostgres } from "../../support/postgres.ts";
 import { reservePort } from "../../support/ports.ts";
 import { until } from "../../support/contract.ts";
 import { newAnswer, newAsk } from "../../support/relay.ts";
+import type { Reply } from "../../support/world.ts";
 import { dumpDatabase } from "./dump-database.ts";
 
 const SETTINGS = `
@@ -59,7 +60,6 @@ for (const { dataDir } of [onSqlite, onPostgres]) rmSync(dataDir, { recursive: t
 /** Runs the released server on an empty store, does some of everything, and ends it. */
 async function live(store: Record<string, string>) {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-released-"));
-  mkdirSync(dataDir, { recursive: true });
   writeFileSync(join(dataDir, "parley.yaml"), SETTINGS);
   const port = await reservePort();
   const base = { PATH: process.env["PATH"] ?? "", HOME: dataDir, PARLEY_DATA_DIR: dataDir, PARLEY_PORT: String(port) };
@@ -86,8 +86,7 @@ interface Sending {
   body?: unknown;
 }
 /** Makes one request of the server and returns its reply, which must accept the request. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- replies of every shape
-type Send = (path: string, options?: Sending) => Promise<any>;
+type Send = (path: string, options?: Sending) => Promise<Reply["body"]>;
 
 /** Returns the ids and keys of what was done. */
 async function doEverything(url: string, run: Run) {
