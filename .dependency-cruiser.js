@@ -29,7 +29,7 @@ const subject = `(${SUBJECTS.join("|")})`;
 const lib = "^src/lib/";
 const model = `^src/${subject}/model/`;
 const store = `^src/${subject}/store/`;
-const verbs = `^src/${subject}/[^/]+\\.ts$`;
+const verbs = `^src/${subject}/(?!(model|store|loops)/)`;
 const loops = `^src/${subject}/loops/`;
 const cli = "^src/cli/";
 /** The code of `parley work`, which runs the workshop on another machine. */

@@ -76,7 +76,7 @@ const NO_UNTYPED_REPLY = [
 ].map((selector) => ({ selector, message: UNTYPED_REPLY }));
 
 const UNSYNCED =
-  "Write it by lib/durable-files.ts, so that it survives a loss of power; or say in a comment that disables this rule for a line why it need not.";
+  "Write it by lib/files/durable-files.ts, so that it survives a loss of power; or say in a comment that disables this rule for a line why it need not.";
 const WRITES = "/^(writeFile|appendFile|rename|copyFile|cp)(Sync)?$|^createWriteStream$/";
 const NO_UNSYNCED = ["callee.name", "callee.property.name"].map((name) => ({
   selector: `CallExpression[${name}=${WRITES}]`,
@@ -224,7 +224,10 @@ export default tseslint.config(
       "no-restricted-properties": ["error", { object: "globalThis", property: "fetch", message: THROUGH_CONNECTION }],
     },
   },
-  { files: ["src/lib/durable-files.ts"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_BUILT_SQL] } },
+  {
+    files: ["src/lib/files/durable-files.ts"],
+    rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_BUILT_SQL] },
+  },
   { files: ["web/**/*.{ts,tsx}"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_MARKUP] } },
   {
     files: ["src/**/*.ts", "sdk/src/**/*.ts", "adapters/src/**/*.ts", "web/src/**/*.{ts,tsx}"],

@@ -1,5 +1,5 @@
 /** The bodies that are costly to read, each in a way of its own. */
-import { MOST_VALUES } from "../src/lib/json-body.ts";
+import { MOST_VALUES } from "../src/lib/json/json-body.ts";
 
 type Fill<Body> = (bytes: number) => Body;
 

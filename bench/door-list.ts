@@ -1,6 +1,6 @@
 /** Every door that reads what can be large, with a request that goes as far into the server as such a body can. */
 import { createHash, createHmac } from "node:crypto";
-import { signedWebhookHeaders } from "../src/lib/standard-webhooks.ts";
+import { signedWebhookHeaders } from "../src/lib/network/standard-webhooks.ts";
 import { FORM_SHAPES, JSON_SHAPES, jsonOf, MAIL_SHAPES } from "./door-bodies.ts";
 import { MAIL_DOMAIN, PUBLIC_URL, SECRETS, TWILIO_ACCOUNT, type DoorScene, type Sent } from "./door-scene.ts";
 import { KIB, MOST, shapes, textOf, type Door } from "./door.ts";

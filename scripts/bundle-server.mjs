@@ -10,7 +10,7 @@ const SRC = join(ROOT, "src");
 const PACKAGES = join(ROOT, "node_modules");
 
 /** Runs in a jail that holds nothing else. */
-const ALONE = "workshop/launcher.ts";
+const ALONE = "workshop/sandbox/launcher.ts";
 
 /** How a source names a file by its address, which is relative to that of the source. */
 const FILE_ADDRESS = /new URL\(\s*"(\.[^"]*)",\s*import\.meta\.url,?\s*\)/g;
@@ -87,7 +87,7 @@ function copyFiles(to) {
   for (const name of ["policy.assignment.yaml", "LICENSE"]) cpSync(join(ROOT, name), join(to, name));
 }
 
-/** `workshop/supervisor-main.ts` is `supervisor-main`. */
+/** `workshop/supervisor/supervisor-main.ts` is `supervisor-main`. */
 function nameOf(path) {
   return path.split("/").at(-1).replace(/\.ts$/, "");
 }

@@ -7,7 +7,7 @@
  */
 import { cruise } from "dependency-cruiser";
 import { globSync, readFileSync } from "node:fs";
-import { join, matchesGlob } from "node:path";
+import { dirname, join, matchesGlob } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { SUBJECTS } from "../.dependency-cruiser.js";
@@ -16,6 +16,7 @@ import { WORD_EXCEPTIONS } from "./word-exceptions.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LONGEST_FUNCTION = 60;
+const MOST_FILES_IN_FOLDER = 30;
 /** Words that stood for many things; each has one name of the field now. */
 const PRIVATE_WORDS =
   "aside bench commission desk furnish heard meant parked passenger pressed said standing told trail verdict wish".split(
@@ -26,30 +27,45 @@ const isListing = process.argv.includes("--list");
 process.chdir(ROOT);
 const files = globSync("src/**/*.ts").sort();
 const lines = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length]));
-const imports = await readImports();
+const { imports, circles } = await readImports();
 const crossing = imports.filter(({ from, to }) => from !== to);
 const upward = crossing.filter(({ from, to }) => SUBJECTS.indexOf(to) > SUBJECTS.indexOf(from));
 const declared = readDeclarations();
 const prose = readProse();
+const fullFolders = readFullFolders();
 
 printRooms();
 printFigures();
 
-/** Imports between rooms of subjects. */
+/** Imports between rooms of subjects, and the imports of all sources that are part of a circle. */
 async function readImports() {
-  const { output } = await cruise(["src"], {
+  const { output } = await cruise(["src", "web/src", "sdk/src"], {
     doNotFollow: "node_modules",
     tsPreCompilationDeps: true,
     ruleSet: { forbidden: [{ name: "circle", from: {}, to: { circular: true } }] },
   });
-  const found = [];
+  const between = [];
+  const inCircle = [];
   for (const { source, dependencies } of output.modules) {
     for (const { resolved, circular } of dependencies) {
-      const [from, to] = [roomOf(source), roomOf(resolved)];
-      if (from && to) found.push({ from, to, text: `${source} -> ${resolved}`, circular });
+      const [from, to, text] = [roomOf(source), roomOf(resolved), `${source} -> ${resolved}`];
+      if (from && to) between.push({ from, to, text });
+      if (circular) inCircle.push(text);
     }
   }
-  return found;
+  return { imports: between, circles: inCircle };
+}
+
+/** Folders with more files than a reader takes in at once. Each migration is a file, and none ever goes. */
+function readFullFolders() {
+  const counts = new Map();
+  for (const file of globSync("{src,web/src,sdk/src}/**/*.*")) {
+    const folder = dirname(file);
+    if (!folder.endsWith("/migrations")) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > MOST_FILES_IN_FOLDER)
+    .map(([folder, count]) => `${folder}: ${count}`);
 }
 
 function roomOf(path) {
@@ -152,7 +168,6 @@ function printRooms() {
 function printFigures() {
   const counts = [...lines.values()].sort((one, other) => one - other);
   const [largest] = [...lines].sort(([, one], [, other]) => other - one);
-  const circles = imports.filter(({ circular }) => circular);
   printTable(
     ["Of all of `src/`", ""],
     [
@@ -160,6 +175,7 @@ function printFigures() {
       ["median file, largest", `${counts[counts.length >> 1]} lines, ${largest[1]} (\`${largest[0]}\`)`],
       ["imports between rooms, against their order", `${crossing.length}, ${upward.length}`],
       ["imports that are part of a circle, types included", circles.length],
+      [`folders of sources with over ${MOST_FILES_IN_FOLDER} files`, fullFolders.length],
       [`functions over ${LONGEST_FUNCTION} lines of code`, declared.long.length],
       ["exported types whose name another has, too", declared.doubled.length],
       ["comments that do not begin with their subject", prose.wrong.length],
@@ -171,7 +187,8 @@ function printFigures() {
   );
   if (!isListing) return;
   print("Against the order", upward.map(({ text }) => text).sort());
-  print("In a circle", circles.map(({ text }) => text).sort());
+  print("In a circle", circles.sort());
+  print("Full folders", fullFolders.sort());
   print("Long functions", declared.long);
   print("Comments without a subject", prose.wrong);
   print("Private words", [...prose.uses.values()].flat());

@@ -23,14 +23,14 @@ export const WORD_EXCEPTIONS = [
   {
     name: "verdict",
     files: [
-      "src/wire/task.ts",
-      "src/wire/task-bodies.ts",
+      "src/wire/tasks/task.ts",
+      "src/wire/tasks/bodies.ts",
       "src/protocols/http/task.ts",
       "src/protocols/http/task-input.ts",
-      "src/cli/task.ts",
-      "src/cli/task-view.ts",
-      "web/src/console/task-page.tsx",
-      "web/src/console/task-review.tsx",
+      "src/cli/tasks/task.ts",
+      "src/cli/tasks/view.ts",
+      "web/src/console/tasks/page.tsx",
+      "web/src/console/tasks/review.tsx",
     ],
     because: REVIEW_BODY,
   },
@@ -40,8 +40,8 @@ export const WORD_EXCEPTIONS = [
     files: [
       "sdk/src/admin.ts",
       "sdk/src/wire-schemas.ts",
-      "web/src/console/relay-wire.ts",
-      "web/src/console/relay-api.ts",
+      "web/src/console/relay/wire.ts",
+      "web/src/console/relay/api.ts",
     ],
     because: SCHEMA_NAME,
   },
@@ -52,12 +52,12 @@ export const WORD_EXCEPTIONS = [
   },
   {
     name: "WireChannelVerdict",
-    files: ["src/wire/channel.ts", "src/protocols/a2h/channel-routes.ts"],
+    files: ["src/wire/a2h/channel.ts", "src/protocols/a2h/channel-routes.ts"],
     because: SCHEMA_NAME,
   },
   {
     name: "standing",
-    files: ["src/wire/inbox.ts", "src/protocols/web/inbox-routes.ts", "web/src/inbox/decide.ts"],
+    files: ["src/wire/inbox.ts", "src/protocols/web/inbox/routes.ts", "web/src/inbox/decide.ts"],
     because: "a member of a decision on the wire",
   },
   {
@@ -87,7 +87,7 @@ export const WORD_EXCEPTIONS = [
   },
   {
     name: "standing_until",
-    files: ["src/wire/inbox.ts", "src/protocols/web/inbox-routes.ts", "web/src/inbox/confirm.tsx"],
+    files: ["src/wire/inbox.ts", "src/protocols/web/inbox/routes.ts", "web/src/inbox/confirm.tsx"],
     because: "a member of a request on the wire",
   },
   {
@@ -103,12 +103,12 @@ export const WORD_EXCEPTIONS = [
   { name: "aria-pressed", files: ["web/src/**"], because: "an attribute of ARIA" },
   {
     name: "wish",
-    files: ["src/wire/work.ts", "src/protocols/assignment/worker-routes.ts", "src/worker/http-attempt-client.ts"],
+    files: ["src/wire/tasks/work.ts", "src/protocols/assignment/worker-routes.ts", "src/worker/http-attempt-client.ts"],
     because: WORKER_BODY,
   },
   {
     name: "wish",
-    files: ["src/workshop/supervision.ts", "src/workshop/pending-decisions.ts", "src/workshop/follow.ts"],
+    files: ["src/workshop/supervisor/lines.ts", "src/workshop/pending-decisions.ts", "src/workshop/follow.ts"],
     because: SUPERVISOR_LOG,
   },
   {
@@ -118,13 +118,17 @@ export const WORD_EXCEPTIONS = [
   },
   {
     name: "commission",
-    files: ["src/wire/work.ts", "src/protocols/assignment/worker-routes.ts", "src/worker/http-attempt-client.ts"],
+    files: ["src/wire/tasks/work.ts", "src/protocols/assignment/worker-routes.ts", "src/worker/http-attempt-client.ts"],
     because: WORKER_BODY,
   },
-  { name: "commission", files: ["src/cli/work.ts"], because: "a member of a job in the worker's own file" },
+  { name: "commission", files: ["src/cli/tasks/work.ts"], because: "a member of a job in the worker's own file" },
   {
     name: "said_at",
-    files: ["src/wire/conversation.ts", "src/protocols/web/conversation-routes.ts", "web/src/inbox/talk.tsx"],
+    files: [
+      "src/wire/conversation.ts",
+      "src/protocols/web/inbox/conversation-routes.ts",
+      "web/src/inbox/talk/talk.tsx",
+    ],
     because: "a member of a conversation on the wire",
   },
   { name: "said_at", files: ["src/conversations/store/conversations.ts"], because: COLUMN },

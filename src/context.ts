@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { Clock } from "./lib/clock.ts";
-import type { ContainedFiles } from "./lib/contained-files.ts";
-import type { ForeignSchemas } from "./lib/foreign-schema.ts";
+import type { ContainedFiles } from "./lib/files/contained-files.ts";
+import type { ForeignSchemas } from "./lib/json/foreign-schema.ts";
 import type { NewId } from "./lib/id.ts";
-import type { Keyring } from "./lib/keyring.ts";
+import type { Keyring } from "./lib/secrets/keyring.ts";
 import type { Random } from "./lib/random.ts";
-import type { SecretScan } from "./lib/secret-scan.ts";
+import type { SecretScan } from "./lib/secrets/secret-scan.ts";
 import type { RequestRules } from "./requests/model/rules.ts";
 import type { AssignmentRules } from "./tasks/model/rules.ts";
 import type { CrowdRules } from "./questions/model/rules.ts";

@@ -1,5 +1,5 @@
 import { EXIT, HOOK_BLOCKS, type Io } from "./cli/command.ts";
-import { logLine } from "./cli/log-line.ts";
+import { logLine } from "./cli/serve/log-line.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
 

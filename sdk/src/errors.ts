@@ -1,4 +1,4 @@
-import type { RelayErrorCode } from "./executor-wire.ts";
+import type { RelayErrorCode } from "./executor/wire.ts";
 import type { A2hErrorCode, ErrorCode } from "./error-wire.ts";
 
 /** The codes of errors that happen before the server has sent a usable reply. */

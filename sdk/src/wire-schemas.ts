@@ -12,12 +12,12 @@ export type {
   WireAdminJobLine as AdminJobLine,
   WireHourFigures as HourFigures,
   WireLateAnswer as LateAnswer,
-} from "../../src/wire/admin-relay.ts";
-export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/ask.ts";
+} from "../../src/wire/relay/admin.ts";
+export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/relay/ask.ts";
 export type {
   WireCachedDecision as CachedDecision,
   WireDecisionPage as DecisionPage,
-} from "../../src/wire/cached-decision.ts";
+} from "../../src/wire/relay/cached-decision.ts";
 export type {
   ConversationMessageBody as ConversationMessage,
   ConversationStartBody as ConversationStart,
@@ -45,7 +45,7 @@ export type {
   WireJobLogLine as JobLogLine,
   WireJobStatus as JobStatus,
   WireLease as Lease,
-} from "../../src/wire/job.ts";
+} from "../../src/wire/relay/job.ts";
 export type {
   WireLeaderboard as Leaderboard,
   WireRecoveryCode as RecoveryCode,
@@ -71,14 +71,14 @@ export type {
   WireSubscriptionReceipt as SubscriptionReceipt,
 } from "../../src/wire/subscription.ts";
 export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
-export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
+export type { WireContactChannel as ContactChannel } from "../../src/wire/a2h/channel.ts";
 export type {
   HumanChangeBody as HumanChange,
   NewHumanBody as NewHuman,
   WireEnrolledHuman as EnrolledHuman,
   WireHuman as Human,
   WireHumanChannel as HumanChannel,
-} from "../../src/wire/human.ts";
+} from "../../src/wire/a2h/human.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
 export type {
   WireApproval as Approval,
@@ -87,7 +87,7 @@ export type {
   WireFunctionCall as FunctionCall,
   WireResponder as Responder,
   WireResponseOption as ResponseOption,
-} from "../../src/wire/request.ts";
+} from "../../src/wire/a2h/request.ts";
 export type {
   WebhookChangeBody as WebhookChange,
   WireRepeatCount as RepeatCount,
@@ -129,7 +129,7 @@ export type {
   NewTaskBody as NewTask,
   TaskReviewBody as TaskReview,
   WireLineComment as LineComment,
-} from "../../src/wire/task-bodies.ts";
+} from "../../src/wire/tasks/bodies.ts";
 export type {
   WireAssignmentReport as AssignmentReport,
   WireBoard as Board,
@@ -137,5 +137,5 @@ export type {
   WireTaskAsk as TaskAsk,
   WireTaskEvent as TaskEvent,
   WireWholeTask as WholeTask,
-} from "../../src/wire/task.ts";
-export type { SettledWorkBody as SettledWork, WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";
+} from "../../src/wire/tasks/task.ts";
+export type { SettledWorkBody as SettledWork, WireReviewedWork as ReviewedWork } from "../../src/wire/tasks/work.ts";

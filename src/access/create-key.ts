@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { beginsAsKey, makeKeyText, type Scope } from "../lib/key-text.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { beginsAsKey, makeKeyText, type Scope } from "../lib/secrets/key-text.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import { findOperator, findPerson, type Person } from "./store/people.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { readKeyText, type Scope } from "../lib/key-text.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { readKeyText, type Scope } from "../lib/secrets/key-text.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { findKeyNamed, findLiveKey, touchKey } from "./store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 

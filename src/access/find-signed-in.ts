@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import type { Person } from "./store/people.ts";
 import { findSignIn, touchSignIn } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";

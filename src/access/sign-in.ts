@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { Refusal } from "../refusals.ts";
 import { findPerson, type Person } from "./store/people.ts";
 import { deleteSignIn, insertSignIn, spendCode } from "./store/sign-ins.ts";

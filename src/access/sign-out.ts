@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { deleteSignIn } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";
 

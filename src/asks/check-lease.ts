@@ -1,4 +1,4 @@
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { Refusal } from "../refusals.ts";
 import type { JobAt } from "./store/jobs.ts";
 

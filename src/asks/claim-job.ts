@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { URGENT_AFTER_MS } from "./model/job-rules.ts";
 import type { Job } from "./model/ask.ts";
 import { insertClaim } from "./store/job-claims.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { canonicalExact } from "../lib/exact-json.ts";
+import { canonicalExact } from "../lib/json/exact-json.ts";
 import { EXTERNAL_IDLE_MS } from "./model/job-rules.ts";
 import { isOver, type Job } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";

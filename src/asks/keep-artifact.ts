@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
-import { NoSuchPlace, TooLong, type Received } from "../lib/contained-files.ts";
+import { NoSuchPlace, TooLong, type Received } from "../lib/files/contained-files.ts";
 import { base62 } from "../lib/id.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { ARTIFACT_LIMITS, artifactFolder, isArtifactPath } from "./model/artifact-rules.ts";
 import { Refusal } from "../refusals.ts";
 import { countOtherArtifacts, deleteArtifact, findArtifact, insertArtifact, type Artifact } from "./store/artifacts.ts";

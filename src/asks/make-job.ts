@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { canonicalExact } from "../lib/exact-json.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { canonicalExact } from "../lib/json/exact-json.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import { EXTERNAL_IDLE_MS } from "./model/job-rules.ts";
 import type { Job } from "./model/ask.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { readExactJson, sha256Digest } from "../lib/exact-json.ts";
+import { readExactJson, sha256Digest } from "../lib/json/exact-json.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
 import { consentText } from "../requests/model/consent.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { digestOf } from "../lib/canonical-json.ts";
+import { digestOf } from "../lib/json/canonical-json.ts";
 import { acceptChangeIfStill, findPin, insertPinIfNew, listPins, noteChange, type ToolPin } from "./store/tool-pins.ts";
 import { transact } from "../core/store/transact.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";

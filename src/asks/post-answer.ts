@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { membersOf } from "../lib/exact-json.ts";
+import { membersOf } from "../lib/json/exact-json.ts";
 import type { Request, Decision, ForeignSchema } from "../requests/model/request.ts";
 import { chosenBy } from "./model/choice-options.ts";
 import { isDecision } from "./model/people.ts";

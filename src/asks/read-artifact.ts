@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Context } from "../context.ts";
-import { NoSuchPlace } from "../lib/contained-files.ts";
+import { NoSuchPlace } from "../lib/files/contained-files.ts";
 import { isArtifactPath } from "./model/artifact-rules.ts";
 import { Refusal } from "../refusals.ts";
 import { findArtifact, type Artifact } from "./store/artifacts.ts";

@@ -1,6 +1,6 @@
 import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
-import { stringsOf } from "../lib/strings-of.ts";
+import { stringsOf } from "../lib/json/strings-of.ts";
 import type { Request, Decision } from "../requests/model/request.ts";
 import { answerFrom, isDecision, RELAY_DOOR } from "./model/people.ts";
 import type { Ask } from "./model/ask.ts";

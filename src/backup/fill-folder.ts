@@ -3,7 +3,7 @@ import { chmod, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FILE_MODE, FOLDER_MODE, LOCK_FILE, RESTORE_MARK } from "../core/store/data-dir.ts";
 import { lockForServer } from "../core/store/server-lock.ts";
-import { makeFolder, syncFolder, syncWhole, writeNewFile } from "../lib/durable-files.ts";
+import { makeFolder, syncFolder, syncWhole, writeNewFile } from "../lib/files/durable-files.ts";
 import { RESTORED_NAMES } from "./model/members.ts";
 
 /** The names that the folder holds beside the restored ones, until it is whole. */

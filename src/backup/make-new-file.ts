@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { open, readdir, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { placeNewFile } from "../lib/durable-files.ts";
+import { placeNewFile } from "../lib/files/durable-files.ts";
 
 /**
  * Writes a new file with `fill`, and syncs it; until then nothing is at `target`. Deletes also what `fill` makes beside

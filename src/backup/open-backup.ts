@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
-import { bytesOf, type TarEntry, NotTar, readTar } from "../lib/tar.ts";
+import { bytesOf, type TarEntry, NotTar, readTar } from "../lib/files/tar.ts";
 import {
   ARTIFACTS_FOLDER,
   DESCRIPTION,

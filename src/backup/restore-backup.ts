@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FILE_MODE, FOLDER_MODE } from "../core/store/data-dir.ts";
-import { makeFolder } from "../lib/durable-files.ts";
-import { bytesOf, writeAll } from "../lib/tar.ts";
+import { makeFolder } from "../lib/files/durable-files.ts";
+import { bytesOf, writeAll } from "../lib/files/tar.ts";
 import { fillFolder } from "./fill-folder.ts";
 import type { OpenBackup } from "./open-backup.ts";
 

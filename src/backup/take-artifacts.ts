@@ -6,8 +6,8 @@ import { placeOf } from "../asks/keep-artifact.ts";
 import { listArtifacts, type Artifact } from "../asks/store/artifacts.ts";
 import type { Queryable } from "../core/store/db.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type ContainedFiles, NoSuchPlace } from "../lib/contained-files.ts";
-import type { TarWriter } from "../lib/tar.ts";
+import { type ContainedFiles, NoSuchPlace } from "../lib/files/contained-files.ts";
+import type { TarWriter } from "../lib/files/tar.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
 
 /** The context for taking files into an archive: the clock, progress reports, and the signal to stop. */

@@ -3,7 +3,7 @@ import { open, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { DATABASE_FILE, HIGHWATER_FILE } from "../core/store/data-dir.ts";
 import { highwaterLine } from "../core/store/highwater.ts";
-import { openTarWriter, type TarWriter } from "../lib/tar.ts";
+import { openTarWriter, type TarWriter } from "../lib/files/tar.ts";
 import type { StoreSource } from "./export-store.ts";
 import { makeNewFile } from "./make-new-file.ts";
 import { openFitting, openTakenArtifacts, type TakenArtifacts, type Taking } from "./take-artifacts.ts";

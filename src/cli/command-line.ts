@@ -105,7 +105,7 @@ async function sentenceOf(error: unknown, rest: readonly string[], io: Io): Prom
     if (ofField !== undefined) return ofField;
     if (error.code === "UNREACHABLE") {
       const flag = rest.find((word, i) => rest[i - 1] === "--url" || word.startsWith("--url="))?.replace("--url=", "");
-      const { serverUrl } = await import("./questions.ts");
+      const { serverUrl } = await import("./server-client.ts");
       return `no server answers at ${serverUrl(flag, io.env)}; start one with npm start, or set PARLEY_URL.`;
     }
     if (error.code === "UNAUTHORIZED") {

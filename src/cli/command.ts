@@ -1,4 +1,4 @@
-import type { LineLevel } from "./log-line.ts";
+import type { LineLevel } from "./serve/log-line.ts";
 
 /** The streams, environment and signals of a command. */
 export interface Io {

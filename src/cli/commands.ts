@@ -5,15 +5,15 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
   "Run the server": {
     serve: {
       does: "run the server",
-      load: async () => (await import("./serve.ts")).serve,
+      load: async () => (await import("./serve/serve.ts")).serve,
     },
     stop: {
       does: "stop the server of this data directory; coding agents at work go on, and are taken up by the next one",
-      load: async () => (await import("./stop.ts")).stop,
+      load: async () => (await import("./serve/stop.ts")).stop,
     },
     doctor: {
       does: "check that the store keeps its promises, or with --client that agents can ask and wait; repairs nothing",
-      load: async () => (await import("./doctor.ts")).doctor,
+      load: async () => (await import("./doctor/doctor.ts")).doctor,
     },
     "config check": {
       does: "say whether a server would start on these settings, and where each of them comes from",
@@ -21,23 +21,23 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
     },
     backup: {
       does: "write one file from which parley restore makes the store again, while the server runs; SQLite only",
-      load: async () => (await import("./backup.ts")).backup,
+      load: async () => (await import("./store/backup.ts")).backup,
     },
     restore: {
       does: "make a data directory from a backup, in a folder that is empty or not there yet, and have the doctor look at it",
-      load: async () => (await import("./restore.ts")).restore,
+      load: async () => (await import("./store/restore.ts")).restore,
     },
     export: {
       does: "write every row, and every file of jobs, as lines of JSON, while servers run; SQLite and PostgreSQL",
-      load: async () => (await import("./export.ts")).exportCommand,
+      load: async () => (await import("./store/export.ts")).exportCommand,
     },
     import: {
       does: "make a store of what parley export has written, on SQLite or PostgreSQL, and have the doctor look at it",
-      load: async () => (await import("./import.ts")).importCommand,
+      load: async () => (await import("./store/import.ts")).importCommand,
     },
     move: {
       does: "carry a store that no server runs on from SQLite to PostgreSQL, or into a folder of its own",
-      load: async () => (await import("./move.ts")).move,
+      load: async () => (await import("./store/move.ts")).move,
     },
     completion: {
       does: "print what makes bash, zsh or fish complete commands and flags",
@@ -47,245 +47,245 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
   "Ask people": {
     ask: {
       does: "ask people a question",
-      load: async () => (await import("./ask.ts")).ask,
+      load: async () => (await import("./ask/ask.ts")).ask,
     },
     check: {
       does: "print how something stands that was asked, and what was answered",
-      load: async () => (await import("./asked.ts")).check,
+      load: async () => (await import("./ask/asked.ts")).check,
     },
     cancel: {
       does: "end something that was asked; answers already given stay",
-      load: async () => (await import("./asked.ts")).cancel,
+      load: async () => (await import("./ask/asked.ts")).cancel,
     },
   },
   Answer: {
     inbox: {
       does: "decide what agents ask of you by name: approve, reject, answer",
-      load: async () => (await import("./inbox.ts")).inbox,
+      load: async () => (await import("./inbox/inbox.ts")).inbox,
     },
     answer: {
       does: "answer what agents ask, from a terminal",
-      load: async () => (await import("./answer.ts")).answer,
+      load: async () => (await import("./ask/answer.ts")).answer,
     },
   },
   "Connect agents": {
     "mcp install": {
       does: "write Parley into a client's own configuration; shows the change first, and touches nothing else in the file",
-      load: async () => (await import("./mcp-install.ts")).mcpInstall,
+      load: async () => (await import("./mcp/install.ts")).mcpInstall,
     },
     "mcp uninstall": {
       does: "take Parley out of a client's own configuration again",
-      load: async () => (await import("./mcp-install.ts")).mcpUninstall,
+      load: async () => (await import("./mcp/install.ts")).mcpUninstall,
     },
     "mcp config": {
       does: "print what a client's configuration needs, with the address and the key of PARLEY_KEY",
-      load: async () => (await import("./mcp-install.ts")).mcpConfig,
+      load: async () => (await import("./mcp/install.ts")).mcpConfig,
     },
     mcp: {
       does: "speak MCP over standard input and output, for clients that start their servers themselves",
-      load: async () => (await import("./mcp.ts")).mcp,
+      load: async () => (await import("./mcp/mcp.ts")).mcp,
     },
     gate: {
       does: "stand in front of an MCP server, and let its tools be called once people or a rule have approved it",
-      load: async () => (await import("./gate.ts")).gate,
+      load: async () => (await import("./mcp/gate.ts")).gate,
     },
     "hook install": {
       does: "let people decide Claude Code's permission prompts and answer its questions; shows the change first",
-      load: async () => (await import("./hook-install.ts")).hookInstall,
+      load: async () => (await import("./hook/install.ts")).hookInstall,
     },
     "hook uninstall": {
       does: "take Parley's hook out of Claude Code's settings again",
-      load: async () => (await import("./hook-install.ts")).hookUninstall,
+      load: async () => (await import("./hook/install.ts")).hookUninstall,
     },
     "hook claude": {
       does: "decide a hook of Claude Code, read on standard input, by asking people; Claude Code runs this",
-      load: async () => (await import("./hook-claude.ts")).hookClaude,
+      load: async () => (await import("./hook/claude.ts")).hookClaude,
     },
     forward: {
       does: "pass requests of this computer on to a server, with the key from PARLEY_KEY, for programs that can carry none",
-      load: async () => (await import("./forward.ts")).forward,
+      load: async () => (await import("./channels/forward.ts")).forward,
     },
     "prompt executor": {
       does: "print what to tell an executor about asking, for its own system prompt",
-      load: async () => (await import("./roles.ts")).promptExecutor,
+      load: async () => (await import("./jobs/roles.ts")).promptExecutor,
     },
   },
   "Give agents work": {
     assign: {
       does: "give a coding agent work; one commit comes back, for a person to review",
-      load: async () => (await import("./assign.ts")).assign,
+      load: async () => (await import("./tasks/assign.ts")).assign,
     },
     "task list": {
       does: "list the tasks of a repository, the oldest first",
-      load: async () => (await import("./task.ts")).taskList,
+      load: async () => (await import("./tasks/task.ts")).taskList,
     },
     "task show": {
       does: "print all there is to know about a task",
-      load: async () => (await import("./task.ts")).taskShow,
+      load: async () => (await import("./tasks/task.ts")).taskShow,
     },
     "task log": {
       does: "print what happened to a task; with --follow also what happens, until it is done",
-      load: async () => (await import("./task.ts")).taskLog,
+      load: async () => (await import("./tasks/task.ts")).taskLog,
     },
     "task open": {
       does: "print where a task is reviewed, else where it is on the board, and its files while there are any",
-      load: async () => (await import("./task.ts")).taskOpen,
+      load: async () => (await import("./tasks/task.ts")).taskOpen,
     },
     "task review": {
       does: "say what becomes of finished work; the key in PARLEY_KEY must be a person's",
-      load: async () => (await import("./task.ts")).taskReview,
+      load: async () => (await import("./tasks/task.ts")).taskReview,
     },
     "task retry": {
       does: "submit a task again as it was; what runs of it is cancelled",
-      load: async () => (await import("./task.ts")).taskRetry,
+      load: async () => (await import("./tasks/task.ts")).taskRetry,
     },
     "task cancel": {
       does: "cancel a task; its agent is dead when this returns",
-      load: async () => (await import("./task.ts")).taskCancel,
+      load: async () => (await import("./tasks/task.ts")).taskCancel,
     },
     agents: {
       does: "say which coding agents work here, and why the others do not",
-      load: async () => (await import("./agents.ts")).agents,
+      load: async () => (await import("./tasks/agents.ts")).agents,
     },
     work: {
       does: "run coding agents on this machine for a server elsewhere",
-      load: async () => (await import("./work.ts")).work,
+      load: async () => (await import("./tasks/work.ts")).work,
     },
     exec: {
       does: "work on jobs: for each, run a command that ends it by how it exits",
-      load: async () => (await import("./exec.ts")).exec,
+      load: async () => (await import("./jobs/exec.ts")).exec,
     },
   },
   "Let others in": {
     link: {
       does: "print a link that signs a person in, once, within 30 minutes; admins arrive in the console, others in the inbox",
-      load: async () => (await import("./link.ts")).link,
+      load: async () => (await import("./people/link.ts")).link,
     },
     "people add": {
       does: "add somebody who can sign in, and print the number that names them everywhere",
-      load: async () => (await import("./people.ts")).peopleAdd,
+      load: async () => (await import("./people/people.ts")).peopleAdd,
     },
     "people list": {
       does: "list everybody who can sign in",
-      load: async () => (await import("./people.ts")).peopleList,
+      load: async () => (await import("./people/people.ts")).peopleList,
     },
     "people remove": {
       does: "retire somebody: sessions, links and keys of theirs end, and what only they were asked goes to who sees all",
-      load: async () => (await import("./people.ts")).peopleRemove,
+      load: async () => (await import("./people/people.ts")).peopleRemove,
     },
     "people export": {
       does: "write everything that is stored about somebody into a file",
-      load: async () => (await import("./people-data.ts")).peopleExport,
+      load: async () => (await import("./people/data.ts")).peopleExport,
     },
     "people erase": {
       does: "remove somebody's name and every address; what they decided stays, under a pseudonym",
-      load: async () => (await import("./people-data.ts")).peopleErase,
+      load: async () => (await import("./people/data.ts")).peopleErase,
     },
     "keys create": {
       does: "make a key and print it, alone, this once",
-      load: async () => (await import("./keys.ts")).keysCreate,
+      load: async () => (await import("./people/keys.ts")).keysCreate,
     },
     "keys list": {
       does: "list every key, revoked ones too; never their text",
-      load: async () => (await import("./keys.ts")).keysList,
+      load: async () => (await import("./people/keys.ts")).keysList,
     },
     "keys revoke": {
       does: "make a key worthless from the next request on",
-      load: async () => (await import("./keys.ts")).keysRevoke,
+      load: async () => (await import("./people/keys.ts")).keysRevoke,
     },
     "keys rotate-installation": {
       does: "give the store a new installation key while no server runs; what ends with the old one is said first",
-      load: async () => (await import("./keys-rotate.ts")).keysRotate,
+      load: async () => (await import("./store/keys-rotate.ts")).keysRotate,
     },
   },
   "Reach people and programs": {
     "channel test": {
       does: "have the running server send a test message to somebody, and say what became of it",
-      load: async () => (await import("./channel.ts")).channelTest,
+      load: async () => (await import("./channels/channel.ts")).channelTest,
     },
     "slack manifest": {
       does: "print the manifest from which Slack makes the app that asks people",
-      load: async () => (await import("./slack.ts")).slackManifest,
+      load: async () => (await import("./channels/slack.ts")).slackManifest,
     },
     "webhook list": {
       does: "list where agents are told how their requests end",
-      load: async () => (await import("./webhook.ts")).webhookList,
+      load: async () => (await import("./channels/webhook.ts")).webhookList,
     },
     "webhook test": {
       does: "have the running server tell an endpoint something that did not happen, and say what it answered",
-      load: async () => (await import("./webhook.ts")).webhookTest,
+      load: async () => (await import("./channels/webhook.ts")).webhookTest,
     },
   },
   "Decide without asking": {
     "policy test": {
       does: "say what a policy file would decide, or check it against written cases; standing grants do not count",
-      load: async () => (await import("./policy.ts")).policyTest,
+      load: async () => (await import("./policy/policy.ts")).policyTest,
     },
     "policy explain": {
       does: "say in words what would be decided and why; without FILE standing grants count too",
-      load: async () => (await import("./policy.ts")).policyExplain,
+      load: async () => (await import("./policy/policy.ts")).policyExplain,
     },
     "policy lint": {
       does: "check a policy file, and name rules that can never win or ask somebody who is not there",
-      load: async () => (await import("./policy.ts")).policyLint,
+      load: async () => (await import("./policy/policy.ts")).policyLint,
     },
     "policy show": {
       does: "show rules, what is allowed for good and what is proposed, with the questions each has spared people",
-      load: async () => (await import("./policy-store.ts")).policyShow,
+      load: async () => (await import("./policy/store.ts")).policyShow,
     },
     "policy reload": {
       does: "have every server read its policy file again within a second",
-      load: async () => (await import("./policy-store.ts")).policyReload,
+      load: async () => (await import("./policy/store.ts")).policyReload,
     },
     "policy accept": {
       does: "put a proposed rule in force on every server",
-      load: async () => (await import("./policy-store.ts")).policyAccept,
+      load: async () => (await import("./policy/store.ts")).policyAccept,
     },
     "policy dismiss": {
       does: "dismiss a proposed rule; the same is never proposed again",
-      load: async () => (await import("./policy-store.ts")).policyDismiss,
+      load: async () => (await import("./policy/store.ts")).policyDismiss,
     },
     "policy revoke": {
       does: "end what somebody allowed for good, or take a learned rule out of force, on every server",
-      load: async () => (await import("./policy-store.ts")).policyRevoke,
+      load: async () => (await import("./policy/store.ts")).policyRevoke,
     },
     "cache clear": {
       does: "forget the decisions that are repeated instead of asking again: all, or those of one role",
-      load: async () => (await import("./cache.ts")).cacheClear,
+      load: async () => (await import("./jobs/cache.ts")).cacheClear,
     },
     "roles list": {
       does: "list the roles that a model may be given",
-      load: async () => (await import("./roles.ts")).rolesList,
+      load: async () => (await import("./jobs/roles.ts")).rolesList,
     },
     "roles show": {
       does: "show a role: its highest version, or the one that is named",
-      load: async () => (await import("./roles.ts")).rolesShow,
+      load: async () => (await import("./jobs/roles.ts")).rolesShow,
     },
     "roles test": {
       does: "try the examples and the recorded cases of roles, without a model",
-      load: async () => (await import("./roles.ts")).rolesTest,
+      load: async () => (await import("./jobs/roles.ts")).rolesTest,
     },
     "roles check": {
       does: "list the files of roles that cannot be used, and why",
-      load: async () => (await import("./roles.ts")).rolesCheck,
+      load: async () => (await import("./jobs/roles.ts")).rolesCheck,
     },
     "tools list": {
       does: "list the tools that models were offered, and what has changed about them",
-      load: async () => (await import("./tools.ts")).toolsList,
+      load: async () => (await import("./mcp/tools.ts")).toolsList,
     },
     "tools accept": {
       does: "offer a tool again that has changed, as it is now",
-      load: async () => (await import("./tools.ts")).toolsAccept,
+      load: async () => (await import("./mcp/tools.ts")).toolsAccept,
     },
   },
   "Prove what was decided": {
     record: {
       does: "print what the record says of something people were asked, also when the ask itself is long deleted",
-      load: async () => (await import("./record.ts")).record,
+      load: async () => (await import("./store/record.ts")).record,
     },
     verify: {
       does: "check an approval's receipt, and that it approves exactly this call",
-      load: async () => (await import("./verify.ts")).verify,
+      load: async () => (await import("./receipts/verify.ts")).verify,
     },
   },
 };

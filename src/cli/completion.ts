@@ -1,5 +1,5 @@
 import { type Command, type Commands, EXIT, onlyArgument, WrongUsage } from "./command.ts";
-import { type Offered, offeredWords } from "./offered-words.ts";
+import { type Offered, offeredWords } from "./ask/offered-words.ts";
 
 /** How a shell asks `parley completion SHELL -- WORDS` for the last of the words, and how it reads the reply. */
 interface Shell {

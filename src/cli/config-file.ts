@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder, replaceFile, writeWhole } from "../lib/durable-files.ts";
+import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
 import { lineDiff } from "../lib/line-diff.ts";
 import { printable } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";

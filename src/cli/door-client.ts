@@ -1,10 +1,10 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { systemClock } from "../lib/clock.ts";
 import { openDeadline } from "../lib/deadline.ts";
-import { readExactJson } from "../lib/exact-json.ts";
-import { Redirected, systemFetch } from "../lib/fetch.ts";
+import { readExactJson } from "../lib/json/exact-json.ts";
+import { Redirected, systemFetch } from "../lib/network/fetch.ts";
 import type { Io } from "./command.ts";
-import { agentKey } from "./questions.ts";
+import { agentKey } from "./server-client.ts";
 
 const REPLY_MS = 70_000;
 

@@ -1,6 +1,6 @@
 import { dataDirOf } from "../config/data-dir.ts";
 import { findServerProcess } from "../core/store/server-process.ts";
-import { isAlive } from "../workshop/processes.ts";
+import { isAlive } from "../workshop/sandbox/processes.ts";
 import type { Io } from "./command.ts";
 
 const USUAL_PORT = "3415";

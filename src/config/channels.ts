@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mailbox } from "../lib/mail-address.ts";
-import { isLoopback } from "../lib/network.ts";
+import { isLoopback } from "../lib/network/network.ts";
 import { GROUP_NAME } from "../requests/model/rules.ts";
 import { isAddressRange, isHostAddressOf, isHostAndPort, isOrigin, listOf, setting, text } from "./setting.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLoopback } from "../lib/network.ts";
+import { isLoopback } from "../lib/network/network.ts";
 import type { RelayRules } from "../asks/model/rules.ts";
 import { isHostAddressOf, setting, text, whole, yesOrNo } from "./setting.ts";
 

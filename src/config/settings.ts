@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { whyOthersReach } from "../lib/reach.ts";
+import { whyOthersReach } from "../lib/network/reach.ts";
 import { type RequestRules, DEFAULT_ADDRESSED_RULES } from "../requests/model/rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "../questions/model/rules.ts";
 import {

@@ -19,12 +19,12 @@ import { isAddressLost } from "../requests/address-of-delivery.ts";
 import { converse, talkingOf } from "./converse.ts";
 import { decideIn, judged, noteRefusedAnswer } from "../requests/decide.ts";
 import { isReadByAsker } from "../requests/model/carrier.ts";
-import { linkOf, tokensOf } from "../requests/delivery-tokens.ts";
+import { linkOf, tokensOf } from "../requests/links/delivery-tokens.ts";
 import type { NoteWords } from "../requests/model/note-words.ts";
 import { isNamed } from "./named-delivery.ts";
 import { codeOf, isOffered, isOver, matchInbound, type Matched } from "./match-inbound.ts";
 import { decisionOriginOf } from "../requests/decision-origin.ts";
-import { tryCode } from "../requests/try-code.ts";
+import { tryCode } from "../requests/links/try-code.ts";
 
 const TELLS_PER_HOUR = 3;
 

@@ -10,7 +10,7 @@ import { isPostedAt, isPostedBy } from "../requests/model/carrier.ts";
 import { findDeliveriesByThread, findDeliveriesInConversation, type Delivery } from "../requests/store/deliveries.ts";
 import { isNamed, namedDelivery } from "./named-delivery.ts";
 import type { Talking } from "./converse.ts";
-import { tokensOf } from "../requests/delivery-tokens.ts";
+import { tokensOf } from "../requests/links/delivery-tokens.ts";
 
 /** A message that a received one answers, with its request. */
 export interface Matched {

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import type { InboundMessage } from "../requests/model/inbound-message.ts";
 import type { Queryable } from "../core/store/db.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { readExactJson } from "../lib/exact-json.ts";
+import { readExactJson } from "../lib/json/exact-json.ts";
 import { transact } from "../core/store/transact.ts";
 import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";

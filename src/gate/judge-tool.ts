@@ -1,6 +1,6 @@
 import { checkPin } from "../asks/pin-tool.ts";
 import type { Context } from "../context.ts";
-import { membersOf } from "../lib/exact-json.ts";
+import { membersOf } from "../lib/json/exact-json.ts";
 import { functionOf } from "./model/gate-call.ts";
 import type { ListedTool } from "./model/tool.ts";
 

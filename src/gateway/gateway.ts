@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { membersOf } from "../lib/exact-json.ts";
+import { membersOf } from "../lib/json/exact-json.ts";
 import { ServerUnreachable, RequestRefused, type GateClient } from "./gate-client.ts";
 import {
   errorLine,

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
-import { canonicalExact, readExactJson } from "../lib/exact-json.ts";
-import { Redirected } from "../lib/fetch.ts";
+import { canonicalExact, readExactJson } from "../lib/json/exact-json.ts";
+import { Redirected } from "../lib/network/fetch.ts";
 import type { z } from "zod";
 import {
   WireGateAnswer,

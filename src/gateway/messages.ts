@@ -1,5 +1,5 @@
-import { BadJson, parseJsonBody } from "../lib/json-body.ts";
-import { isExactNumber, membersOf, withEveryDigit } from "../lib/exact-json.ts";
+import { BadJson, parseJsonBody } from "../lib/json/json-body.ts";
+import { isExactNumber, membersOf, withEveryDigit } from "../lib/json/exact-json.ts";
 
 export type RpcIdentity = string | number;
 export type RpcJson = Readonly<Record<string, unknown>>;

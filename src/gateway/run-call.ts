@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { canonicalExact, membersOf, sha256Digest } from "../lib/exact-json.ts";
+import { canonicalExact, membersOf, sha256Digest } from "../lib/json/exact-json.ts";
 import { functionOf } from "../gate/model/gate-call.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";

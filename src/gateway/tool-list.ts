@@ -1,5 +1,5 @@
 import type { ListedTool } from "../gate/model/tool.ts";
-import { membersOf } from "../lib/exact-json.ts";
+import { membersOf } from "../lib/json/exact-json.ts";
 import type { RpcMessage, RpcJson } from "./messages.ts";
 
 const PROTOCOL_META = "io.modelcontextprotocol/";

@@ -11,10 +11,10 @@ import {
   putKeyInPlace,
 } from "../core/store/installation-key.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Keyring, openKeyring } from "../lib/keyring.ts";
+import { type Keyring, openKeyring } from "../lib/secrets/keyring.ts";
 import type { Random } from "../lib/random.ts";
 import { makeSigningKey, publicPart } from "../lib/receipt.ts";
-import { tokenHashes, tokensOf } from "../requests/delivery-tokens.ts";
+import { tokenHashes, tokensOf } from "../requests/links/delivery-tokens.ts";
 import { SIGNING_SECRET } from "../requests/read-receipt.ts";
 import { type ExclusiveStoreAddress, openAlone, type StoreAlone } from "./store/alone.ts";
 import { changeSealed, changeTokens, countDependents, type Dependents, SEALED_PLACES } from "./store/sealed-rows.ts";

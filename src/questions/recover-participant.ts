@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import type { Caller } from "./model/participant.ts";
 import { Refusal } from "../refusals.ts";
 import { eraseParticipant, setRecovery, spendRecovery } from "./store/participants.ts";

@@ -2,10 +2,10 @@ import type { Identity } from "../access/model/identity.ts";
 import type { Context } from "../context.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { yieldAfterLarge } from "../lib/event-loop.ts";
 import { aboutAsk } from "./create-request.ts";
-import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
+import { tokenHashes, tokensOf } from "./links/delivery-tokens.ts";
 import {
   beginningsIn,
   candidatesIn,

@@ -11,7 +11,7 @@ import { findHuman, type Human } from "../access/store/humans.ts";
 import { insertDelivery, type NewDelivery } from "./store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
-import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
+import { tokenHashes, tokensOf } from "./links/delivery-tokens.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /** A new ask to people, but for what the store gives it. */

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { canonicalExact, readExactJson, sha256Digest } from "../lib/exact-json.ts";
+import { canonicalExact, readExactJson, sha256Digest } from "../lib/json/exact-json.ts";
 import type {
   Request,
   CountedDecision,

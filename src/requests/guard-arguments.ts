@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { canonicalExact } from "../lib/exact-json.ts";
-import { redactJson, stringsOf } from "../lib/strings-of.ts";
+import { canonicalExact } from "../lib/json/exact-json.ts";
+import { redactJson, stringsOf } from "../lib/json/strings-of.ts";
 import { yieldAfterLarge } from "../lib/event-loop.ts";
 import type { BoundCall } from "./model/bound-call.ts";
 

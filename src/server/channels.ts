@@ -2,7 +2,7 @@ import type { WebhookDestination } from "../channels/webhook/destination.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import { openGuardedFetch, type GuardedFetch } from "../lib/guarded-fetch.ts";
+import { openGuardedFetch, type GuardedFetch } from "../lib/network/guarded-fetch.ts";
 import { openDeliver, type Deliver } from "../requests/loops/deliver.ts";
 import type { RequestRules } from "../requests/model/rules.ts";
 import type { ChannelCatalogue, OutsideChannel } from "../requests/model/channel-catalogue.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import { openContainedFiles } from "../lib/contained-files.ts";
-import { openForeignSchemas } from "../lib/foreign-schema.ts";
+import { openContainedFiles } from "../lib/files/contained-files.ts";
+import { openForeignSchemas } from "../lib/json/foreign-schema.ts";
 import { idMaker } from "../lib/id.ts";
-import { openSecretScan } from "../lib/secret-scan.ts";
+import { openSecretScan } from "../lib/secrets/secret-scan.ts";
 import type { Metrics } from "../protocols/ops/metrics.ts";
 import type { Outside } from "./outside.ts";
 import { openRequesters } from "./requesters.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { createServer, type Server } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import type { Context } from "../context.ts";
-import type { InheritedSocket } from "../lib/inherited-sockets.ts";
+import type { InheritedSocket } from "../lib/network/inherited-sockets.ts";
 import {
   BACKLOG,
   cutAfter,
@@ -10,7 +10,7 @@ import {
   listenAtIpv6Loopback,
   watchConnections,
   type Connections,
-} from "../lib/listen.ts";
+} from "../lib/network/listen.ts";
 import { refuseConnection } from "../protocols/http/errors.ts";
 
 /** Slow headers are really cut only because connections are looked at every second. */

@@ -2,7 +2,7 @@ import { pino, type Logger } from "pino";
 import type { Channel } from "../channels/channel.ts";
 import type { Config } from "../config/config.ts";
 import { systemClock, type Clock } from "../lib/clock.ts";
-import type { InheritedSocket } from "../lib/inherited-sockets.ts";
+import type { InheritedSocket } from "../lib/network/inherited-sockets.ts";
 import { systemRandom, type Random } from "../lib/random.ts";
 import { openStore, type Store } from "../core/store/open-store.ts";
 

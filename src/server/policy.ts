@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { loopErrors } from "../core/loops/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import { sha256Digest } from "../lib/exact-json.ts";
+import { sha256Digest } from "../lib/json/exact-json.ts";
 import { startLoop, type Loop } from "../lib/loop.ts";
 import { printable } from "../lib/printable.ts";
 import { openAnnounced, type Announced } from "../policy/loops/announce.ts";

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { type FcmAccount, readFcmAccount } from "../channels/push/fcm.ts";
 import { openPush } from "../channels/push/push.ts";
-import type { GuardedFetch } from "../lib/guarded-fetch.ts";
+import type { GuardedFetch } from "../lib/network/guarded-fetch.ts";
 import { startLoop, type Loop } from "../lib/loop.ts";
 import { openNotify } from "../notices/loops/notify.ts";
 import { sendNotices } from "../notices/loops/send.ts";

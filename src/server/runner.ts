@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import { redact } from "../lib/secret-scan.ts";
+import { redact } from "../lib/secrets/secret-scan.ts";
 import type { RunnerEvent } from "../responders/answer-runner/deps.ts";
 import { openRunner, type Runner } from "../responders/answer-runner/runner.ts";
 import type { PolicyFile } from "../responders/policy/policy-file.ts";

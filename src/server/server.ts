@@ -1,8 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import type { Loop } from "../lib/loop.ts";
-import { listenSentence } from "../lib/listen.ts";
-import { whyOthersReach } from "../lib/reach.ts";
+import { listenSentence } from "../lib/network/listen.ts";
+import { whyOthersReach } from "../lib/network/reach.ts";
 import { buildApp } from "./app.ts";
 import { openListening, type Listening } from "./listening.ts";
 import { startLoops } from "./loops.ts";

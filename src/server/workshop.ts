@@ -11,7 +11,7 @@ import { readPatch } from "../tasks/open-bundle.ts";
 import { slugOf } from "../tasks/model/names.ts";
 import { lockForServer } from "../core/store/server-lock.ts";
 import { openWorkshop } from "../workshop/open-workshop.ts";
-import { makeFolder, writeWhole } from "../lib/durable-files.ts";
+import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
 
 const AGAIN_AFTER_MS = 1000;
 

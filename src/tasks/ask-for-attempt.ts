@@ -1,10 +1,10 @@
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
-import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
-import { sha256Hex } from "../lib/keyring.ts";
-import { redact, type Find } from "../lib/secret-scan.ts";
-import { redactJson, stringsOf } from "../lib/strings-of.ts";
-import { actionFacts } from "./model/policy.ts";
+import { canonicalExact, sha256Digest } from "../lib/json/exact-json.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
+import { redact, type Find } from "../lib/secrets/secret-scan.ts";
+import { redactJson, stringsOf } from "../lib/json/strings-of.ts";
+import { actionFacts } from "./model/action-facts.ts";
 import {
   answerOf,
   choicesOf,

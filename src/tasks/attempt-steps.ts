@@ -1,7 +1,7 @@
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import type { AttemptUsage, NewTaskEvent, Task, TaskState } from "./model/task.ts";
 import { sizedEvent } from "./model/event-size.ts";
 import { findAttempt, updateAttempt, type AttemptPatch, type StoredAttempt } from "./store/attempts.ts";

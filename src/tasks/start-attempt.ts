@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import { OFFERED, type Task } from "./model/task.ts";
 import { LEASE_S } from "../asks/model/job-rules.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CALL_STATES, GATE_NAME } from "../gate/model/gate-call.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
-import { membersOf } from "../lib/exact-json.ts";
+import { membersOf } from "../lib/json/exact-json.ts";
 import { checkedField, fields, integerField, optional, textField, wordField } from "./fields.ts";
 import { toolApprovalShape } from "./mcp.ts";
 

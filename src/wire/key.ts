@@ -1,6 +1,6 @@
 /** Keys, as admins see and make them (spec/security 3). */
 import { z } from "zod";
-import { SCOPES } from "../lib/key-text.ts";
+import { SCOPES } from "../lib/secrets/key-text.ts";
 import { booleanField, checkedField, fields, idField, integerField, optional, textField, wordField } from "./fields.ts";
 
 const YEAR_S = 366 * 86_400;

@@ -1,8 +1,8 @@
 /** Messages to people, and what people begin with an agent, as they travel (spec/a2h 5.6 and 14). */
 import { z } from "zod";
-import { members as given, text, word } from "./a2h-fields.ts";
-import { MOST_WORDS, newTimeoutShape, requestIdField } from "./new-request.ts";
-import { outcomeShape, timeoutShape } from "./request.ts";
+import { members as given, text, word } from "./a2h/fields.ts";
+import { MOST_WORDS, newTimeoutShape, requestIdField } from "./a2h/new-request.ts";
+import { outcomeShape, timeoutShape } from "./a2h/request.ts";
 
 export const API_VERSION = "proto.a2h.dev/v1alpha1";
 

@@ -1,6 +1,6 @@
 /** A subscription to notices of questions, as it travels (spec/ask-a-human 4.5). */
 import { z } from "zod";
-import { isPublicHttps } from "../lib/public-address.ts";
+import { isPublicHttps } from "../lib/network/public-address.ts";
 import { TAGS } from "../questions/model/question.ts";
 import { textProblem, type FieldProblem } from "../core/model/field-problem.ts";
 import { isTimeZone } from "../questions/model/streak.ts";

@@ -1,7 +1,7 @@
 /** A webhook endpoint of an agent, as it travels (spec/a2h 17). */
 import { z } from "zod";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../notices/model/webhook-events.ts";
-import { flag, list, moment, text, word } from "./a2h-fields.ts";
+import { flag, list, moment, text, word } from "./a2h/fields.ts";
 import { wireMoment } from "./time.ts";
 
 const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ReviewedWork, Tasks } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
-import { systemFetch } from "../lib/fetch.ts";
+import { systemFetch } from "../lib/network/fetch.ts";
 import type { SubmissionFolder } from "../workshop/attempt-assignment.ts";
 import type { openWorkshop } from "../workshop/open-workshop.ts";
 import type { ServerAddress } from "./http-attempt-client.ts";

@@ -1,7 +1,7 @@
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder, writeWhole } from "../lib/durable-files.ts";
+import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
 import { pauseAfter } from "../lib/back-off.ts";
 import { changesAgentSettings } from "../tasks/model/action.ts";
 import { resumeMessage } from "../tasks/model/message.ts";
@@ -19,10 +19,10 @@ import type { Repository } from "./git/repository.ts";
 import { startCommit, startWithMarkers } from "./git/start.ts";
 import { makeTree, removeTree } from "./git/tree.ts";
 import { keepTreeFacts, readTreeFacts } from "./tree-facts.ts";
-import { modelHosts, passedEnv } from "./model-hosts.ts";
+import { modelHosts, passedEnv } from "./sandbox/model-hosts.ts";
 import { openingMessage } from "./opening-message.ts";
-import { runSetup } from "./sandbox.ts";
-import { killAttempt } from "./supervise.ts";
+import { runSetup } from "./sandbox/sandbox.ts";
+import { killAttempt } from "./supervisor/start.ts";
 
 /**
  * Takes one attempt from where it is to its end: a commit that is published, a failure, or nothing at all because it was

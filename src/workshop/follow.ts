@@ -6,12 +6,12 @@ import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentNamed, storeOf, type WorkshopContext } from "./workshop-context.ts";
 import { listFolders } from "./attempt-assignment.ts";
 import { AttemptLost, type AttemptClient, type Progress, type TaskRun } from "./attempt-client.ts";
-import { modelHosts, passedEnv } from "./model-hosts.ts";
-import { signalProcess } from "./processes.ts";
-import { claimOf } from "./supervisor-claim.ts";
-import { attach, killAttempt, readLog, startSupervisor, type Link } from "./supervise.ts";
-import type { SupervisorEnd, SupervisorLine, SupervisorOrder } from "./supervision.ts";
-import { writeWhole } from "../lib/durable-files.ts";
+import { modelHosts, passedEnv } from "./sandbox/model-hosts.ts";
+import { signalProcess } from "./sandbox/processes.ts";
+import { claimOf } from "./supervisor/claim.ts";
+import { attach, killAttempt, readLog, startSupervisor, type Link } from "./supervisor/start.ts";
+import type { SupervisorEnd, SupervisorLine, SupervisorOrder } from "./supervisor/lines.ts";
+import { writeWhole } from "../lib/files/durable-files.ts";
 
 /** One run of the agent within an attempt: the first, or a resume. */
 export interface AgentRun {

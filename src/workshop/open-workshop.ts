@@ -21,9 +21,9 @@ import { gitVersion } from "./git/run.ts";
 import { packStore, sweepRefs } from "./git/tidy.ts";
 import { removeTree } from "./git/tree.ts";
 import { folderBytes } from "./folder-bytes.ts";
-import { NO_SANDBOX, selfTest } from "./sandbox.ts";
+import { NO_SANDBOX, selfTest } from "./sandbox/sandbox.ts";
 import { endSupervisor, findSupervised } from "./follow.ts";
-import { killAttempt } from "./supervise.ts";
+import { killAttempt } from "./supervisor/start.ts";
 import { endWithoutRepository } from "./without-repository.ts";
 
 export interface WorkshopOptions {

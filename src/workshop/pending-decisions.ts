@@ -1,5 +1,5 @@
 import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
-import type { SupervisorFact } from "./supervision.ts";
+import type { SupervisorFact } from "./supervisor/lines.ts";
 
 /** The permissions and questions that the agent waits for. */
 export interface PendingDecisions {

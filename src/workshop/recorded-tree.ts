@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Clock } from "../lib/clock.ts";
-import { writeWhole } from "../lib/durable-files.ts";
+import { writeWhole } from "../lib/files/durable-files.ts";
 
 /** A process as `ps` knows it: another of the same number has begun at another time. */
 interface Listed {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { writeWhole } from "../lib/durable-files.ts";
+import { writeWhole } from "../lib/files/durable-files.ts";
 import type { LeftOut } from "./git/listing.ts";
 import type { Repository } from "./git/repository.ts";
 import { lackWarnings, leftOutOf } from "./git/staging.ts";

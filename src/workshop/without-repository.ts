@@ -2,7 +2,7 @@ import type { Attempt } from "../tasks/model/task.ts";
 import type { WorkshopContext } from "./workshop-context.ts";
 import { AttemptLost, type AttemptClient } from "./attempt-client.ts";
 import { endSupervisor } from "./follow.ts";
-import { killAttempt } from "./supervise.ts";
+import { killAttempt } from "./supervisor/start.ts";
 
 /**
  * Ends an attempt in a repository that the settings no longer name. Its processes are killed. Its task fails with the

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sha256Hex } from "../../src/lib/keyring.ts";
-import type { Scope } from "../../src/lib/key-text.ts";
+import { sha256Hex } from "../../src/lib/secrets/keyring.ts";
+import type { Scope } from "../../src/lib/secrets/key-text.ts";
 import { credentialTopic } from "../../src/core/store/wake.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";

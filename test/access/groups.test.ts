@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
+import { signedWebhookHeaders } from "../../src/lib/network/standard-webhooks.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { decodeJwt } from "jose";
 import { raw } from "sql-template-tag";
-import { makeKeyText } from "../../src/lib/key-text.ts";
+import { makeKeyText } from "../../src/lib/secrets/key-text.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { addPerson } from "../../src/access/add-person.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
-import { readInbox } from "../../src/requests/read-inbox.ts";
+import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
 import { enrol, until } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import type { Request } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf, toPerson } from "../support/addressed.ts";

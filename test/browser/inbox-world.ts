@@ -1,6 +1,6 @@
 import { after, before } from "node:test";
 import type { Browser } from "playwright-core";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import type { RequestForm } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findDelivery } from "../../src/requests/store/deliveries.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { accepted, callBody, contactBody } from "../support/a2h.ts";
 import { openTalking, seen, type Talking } from "../support/conversations.ts";
 import { ONE_DATABASE, type DatabaseName, type Reply } from "../support/world.ts";

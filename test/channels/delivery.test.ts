@@ -5,7 +5,7 @@ import type { InboundMessage } from "../../src/requests/model/inbound-message.ts
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { decideByLink, readLink } from "../../src/requests/open-link.ts";
+import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import { createTransport } from "nodemailer";
 import type { EmailOutside, EmailSettings } from "../../src/channels/email/email.ts";
-import { webhookSignature } from "../../src/lib/standard-webhooks.ts";
+import { webhookSignature } from "../../src/lib/network/standard-webhooks.ts";
 import { AGENT, ANA, DELIVERY, DOMAIN, openChannel, openEars, ORIGINAL, QUOTED, replyMail, TOKEN } from "./mail.ts";
 
 const keys = generateKeyPairSync("rsa", {

@@ -5,7 +5,7 @@ import { pageText, shapedPage } from "../../src/channels/email/html-text.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
 import { parseTemplate, renderTemplate, TemplateError } from "../../src/channels/email/template.ts";
 import { templateWords } from "../../src/channels/email/template-words.ts";
-import { parseExactJson } from "../../src/lib/exact-json.ts";
+import { parseExactJson } from "../../src/lib/json/exact-json.ts";
 import { accepted, callBody, contactBody, openScene } from "../support/a2h.ts";
 import { until } from "../support/addressed.ts";
 import { openWorld } from "../support/world.ts";

@@ -5,7 +5,7 @@ import type { InboundMessage, InboundResult } from "../../src/requests/model/inb
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { decideByLink } from "../../src/requests/open-link.ts";
+import { decideByLink } from "../../src/requests/links/open-link.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until } from "../support/addressed.ts";

@@ -4,7 +4,7 @@ import { askMessage, closedMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, type Purpose } from "../../src/channels/slack/modal.ts";
 import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio/message.ts";
 import type { Request, RequestForm, ResponseOption } from "../../src/requests/model/request.ts";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
 import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf, type Sink } from "./mail.ts";

@@ -8,7 +8,7 @@ import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { changeHuman, enrollHuman, type Human, type HumanChannel } from "../../src/access/enroll-human.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { decideByLink, readLink } from "../../src/requests/open-link.ts";
+import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";

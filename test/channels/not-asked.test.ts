@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { enrol, until } from "../support/addressed.ts";
 import { TEAM } from "./slack-double.ts";
 import { aPress } from "./slack-scene.ts";

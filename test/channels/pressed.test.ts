@@ -14,7 +14,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { decideByLink } from "../../src/requests/open-link.ts";
+import { decideByLink } from "../../src/requests/links/open-link.ts";
 import { addressMac } from "../../src/requests/decision-origin.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { readReceipt } from "../../src/requests/read-receipt.ts";

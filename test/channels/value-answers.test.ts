@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Io } from "../../src/cli/command.ts";
-import { openInbox } from "../../src/cli/inbox-client.ts";
-import { decideAtTerminal } from "../../src/cli/inbox-session.ts";
+import { openInbox } from "../../src/cli/inbox/client.ts";
+import { decideAtTerminal } from "../../src/cli/inbox/session.ts";
 import type { Request, Audience, Target } from "../../src/requests/model/request.ts";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { textOf } from "../../src/channels/twilio/message.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { riskiestFirst } from "../../src/requests/model/argument-order.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 import { newCallRequest } from "../support/addressed.ts";

@@ -5,8 +5,8 @@ import { delimiter, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { offeredWords } from "../../src/cli/offered-words.ts";
-import { SCOPES } from "../../src/lib/key-text.ts";
+import { offeredWords } from "../../src/cli/ask/offered-words.ts";
+import { SCOPES } from "../../src/lib/secrets/key-text.ts";
 import { itWith } from "../support/parts.ts";
 import { environment, MAIN, parley, ROOT } from "../support/program.ts";
 

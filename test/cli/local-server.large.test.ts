@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { serverUrl } from "../../src/cli/questions.ts";
+import { serverUrl } from "../../src/cli/server-client.ts";
 import { newFolder, parley, type Run, serve, stop } from "../support/program.ts";
 
 describe("a command that talks to a server", () => {

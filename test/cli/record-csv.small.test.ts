@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { csvLine } from "../../src/cli/record-csv.ts";
+import { csvLine } from "../../src/cli/store/record-csv.ts";
 import { newFolder, parley } from "../support/program.ts";
 
 /** Reads CSV as RFC 4180 says it is written. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse, stringify } from "yaml";
 import type { Command } from "../../src/cli/command.ts";
-import { rolesCheck, rolesList, rolesShow, rolesTest } from "../../src/cli/roles.ts";
+import { rolesCheck, rolesList, rolesShow, rolesTest } from "../../src/cli/jobs/roles.ts";
 import { checkRole } from "../../src/responders/roles/role.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";
 import { blocksOf } from "../support/documents.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { systemClock as clock } from "../../src/lib/clock.ts";
-import { runSetup } from "../../src/workshop/sandbox.ts";
+import { runSetup } from "../../src/workshop/sandbox/sandbox.ts";
 
 const base = mkdtempSync(join(tmpdir(), "parley-setup-"));
 after(() => rmSync(base, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
-import { sha256Digest } from "../../src/lib/exact-json.ts";
+import { sha256Digest } from "../../src/lib/json/exact-json.ts";
 import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../../src/lib/receipt.ts";
 import { until } from "../support/contract.ts";
 import { itWith } from "../support/parts.ts";

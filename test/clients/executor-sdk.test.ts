@@ -11,7 +11,7 @@ import {
   type AskKind,
   type AskOptions,
 } from "@parley/sdk/executor";
-import { contextEnvelope, contextHash } from "../../sdk/src/executor-context.ts";
+import { contextEnvelope, contextHash } from "../../sdk/src/executor/context.ts";
 import { sharedExecutors } from "../support/executor.ts";
 import { until } from "../support/program.ts";
 import { ONE_DATABASE } from "../support/world.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { functionOf } from "../../src/gate/model/gate-call.ts";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 
 /** Says yes in a form that is not Parley's. */

@@ -13,7 +13,7 @@ import {
 } from "@parley/sdk";
 import fc from "fast-check";
 import { canonical, consentDigest, copyOf } from "../../sdk/src/consent.ts";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { makeSigningKey, openReceipt, publicPart, signReceipt, type Receipt } from "../../src/lib/receipt.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
 import { fresh, until } from "../support/contract.ts";

@@ -133,7 +133,7 @@ for (const on of ONE_DATABASE) {
       const { ask_id: askId } = await statusOf(scene, second);
       const [delivery] = await listDeliveries(scene.world.server.ctx.db, askId);
       assert.ok(delivery);
-      const { tokensOf } = await import("../../src/requests/delivery-tokens.ts");
+      const { tokensOf } = await import("../../src/requests/links/delivery-tokens.ts");
       const { code } = tokensOf(scene.world.server.ctx, delivery.id);
       await scene.told(() => scene.says(`${code} yes`, { To: first.replyTo }));
       assert.equal((await statusOf(scene, second)).response, undefined);

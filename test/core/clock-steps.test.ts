@@ -7,7 +7,7 @@ import { raw, sql } from "../../src/core/store/sql.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { claimDedupeKey } from "../../src/requests/dedupe-key.ts";
 import { openEditor } from "../../src/requests/open-editor.ts";
-import { readLink } from "../../src/requests/open-link.ts";
+import { readLink } from "../../src/requests/links/open-link.ts";
 import { askPeople, enrol, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
 import { advanceUntil, DAY, HOUR, until } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { MOST_VALUES } from "../../src/lib/json-body.ts";
+import { MOST_VALUES } from "../../src/lib/json/json-body.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { enrol } from "../support/addressed.ts";
 import { openWorld, type World } from "../support/world.ts";

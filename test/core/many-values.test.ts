@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { BadJson, parseJsonBody, TooManyValues } from "../../src/lib/json-body.ts";
-import { openSecretScan } from "../../src/lib/secret-scan.ts";
-import { redactJson } from "../../src/lib/strings-of.ts";
+import { BadJson, parseJsonBody, TooManyValues } from "../../src/lib/json/json-body.ts";
+import { openSecretScan } from "../../src/lib/secrets/secret-scan.ts";
+import { redactJson } from "../../src/lib/json/strings-of.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { openAssignment } from "../support/assignment.ts";
 

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { countAnswerIfOpen, insertQuestion } from "../../src/questions/store/questions.ts";
 import { one, storeNow, type Db, type Tx } from "../../src/core/store/db.ts";
 import { migrate } from "../../src/core/store/migrate.ts";
-import { openPostgres } from "../../src/core/store/postgres.ts";
+import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { freshDatabase } from "../support/fresh-database.ts";
 

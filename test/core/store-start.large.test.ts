@@ -25,7 +25,7 @@ import { startServer } from "../../src/server/server.ts";
 import { networkFileSystem } from "../../src/core/store/data-dir.ts";
 import { readHighwater } from "../../src/core/store/highwater.ts";
 import { openStore, type Store, type StoreOptions, type StoreAddress } from "../../src/core/store/open-store.ts";
-import { judgePostgresAddress } from "../../src/core/store/postgres-address.ts";
+import { judgePostgresAddress } from "../../src/core/store/postgres/address.ts";
 import { insertSecretIfNew, findSecret } from "../../src/core/store/sealed-secrets.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { freshDatabase } from "../support/fresh-database.ts";

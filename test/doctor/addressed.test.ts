@@ -6,7 +6,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { readRequest, readDetails } from "../../src/requests/read.ts";
 import { sealRecord } from "../../src/core/seal-record.ts";
 import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";

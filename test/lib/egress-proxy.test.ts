@@ -4,8 +4,8 @@ import { createServer as createHttpServer, request } from "node:http";
 import { connect, createServer, type AddressInfo, type Server } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { closeServer, listen, openDoorsOut } from "../../src/workshop/doors-out.ts";
-import { openEgressProxy } from "../../src/workshop/egress-proxy.ts";
+import { closeServer, listen, openDoorsOut } from "../../src/workshop/sandbox/doors-out.ts";
+import { openEgressProxy } from "../../src/workshop/sandbox/egress-proxy.ts";
 
 /** The addresses to which names resolve here. A connection to a public address would leave this machine. */
 const NAMES: Record<string, readonly string[]> = {

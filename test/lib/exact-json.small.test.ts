@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { CanonicalJson, canonicalExact, parseExactJson } from "../../src/lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, parseExactJson } from "../../src/lib/json/exact-json.ts";
 
 const DEPTH = { maxDepth: 64 };
 const bytesOf = (text: string) => Buffer.from(text);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { parseExactJson } from "../../src/lib/exact-json.ts";
-import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
+import { parseExactJson } from "../../src/lib/json/exact-json.ts";
+import { openForeignSchemas } from "../../src/lib/json/foreign-schema.ts";
 import { shapeOf } from "../../src/requests/model/schema-shape.ts";
 
 /** The schemas that each version of a generator wrote, stored unchanged. */

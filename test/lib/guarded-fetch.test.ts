@@ -4,7 +4,12 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import https from "node:https";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { addressProblem, AddressRefused, openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.ts";
+import {
+  addressProblem,
+  AddressRefused,
+  openGuardedFetch,
+  type GuardRules,
+} from "../../src/lib/network/guarded-fetch.ts";
 import { until } from "../support/contract.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY, trustLoopback } from "../support/loopback-tls.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, wri
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { readPatch, type PatchFile } from "../../web/src/console/patch.ts";
+import { readPatch, type PatchFile } from "../../web/src/console/tasks/patch.ts";
 
 describe("a patch as git prints it", () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-patch-"));

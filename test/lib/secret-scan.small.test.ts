@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { rules as preset } from "@secretlint/secretlint-rule-preset-recommend";
-import { parseExactJson } from "../../src/lib/exact-json.ts";
-import { openSecretScan, redact, type Find, type SecretText } from "../../src/lib/secret-scan.ts";
-import { redactJson, stringsOf } from "../../src/lib/strings-of.ts";
+import { parseExactJson } from "../../src/lib/json/exact-json.ts";
+import { openSecretScan, redact, type Find, type SecretText } from "../../src/lib/secrets/secret-scan.ts";
+import { redactJson, stringsOf } from "../../src/lib/json/strings-of.ts";
 import { ordinaryPrompt } from "../support/ordinary-prompts.ts";
 import { Dice, FORMATS, hide } from "../support/secret-corpus.ts";
 

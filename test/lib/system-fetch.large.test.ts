@@ -5,9 +5,9 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { Redirected, systemFetch } from "../../src/lib/fetch.ts";
+import { Redirected, systemFetch } from "../../src/lib/network/fetch.ts";
 
-const MODULE = new URL("../../src/lib/fetch.ts", import.meta.url).href;
+const MODULE = new URL("../../src/lib/network/fetch.ts", import.meta.url).href;
 
 async function listening(answer: RequestListener): Promise<AsyncDisposable & { port: number; connected: string[] }> {
   const connected: string[] = [];

@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bytesOf, headersOf, type TarEntry, NotTar, openTarWriter, readTar } from "../../src/lib/tar.ts";
+import { bytesOf, headersOf, type TarEntry, NotTar, openTarWriter, readTar } from "../../src/lib/files/tar.ts";
 
 const ROOT = mkdtempSync(join(tmpdir(), "parley-tar-"));
 after(() => rmSync(ROOT, { recursive: true }));

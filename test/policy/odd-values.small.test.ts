@@ -8,7 +8,7 @@ import { lintLeftOut } from "../../src/policy/model/lint.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { evaluate, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
 import { shippedPolicy } from "../../src/policy/shipped.ts";
-import { readExactJson } from "../../src/lib/exact-json.ts";
+import { readExactJson } from "../../src/lib/json/exact-json.ts";
 
 const DEFAULTS = { read: "ALLOW", other: "ESCALATE" };
 const decide = (rules: readonly unknown[], words: PolicyWords, grants: readonly Grant[] = []) =>

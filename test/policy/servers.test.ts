@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pino } from "pino";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { differingPolicies } from "../../src/cli/doctor.ts";
+import { differingPolicies } from "../../src/cli/doctor/doctor.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { grantPermanently } from "../../src/policy/grants.ts";
 import { judge, type Judging } from "../../src/policy/judge.ts";

@@ -8,7 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/lib/clock.ts";
-import { selfTest } from "../../src/workshop/sandbox.ts";
+import { selfTest } from "../../src/workshop/sandbox/sandbox.ts";
 import { greetingsIn } from "../support/log-lines.ts";
 import { until } from "../support/program.ts";
 import { newAsk } from "../support/relay.ts";

@@ -48,7 +48,12 @@ const REGRESSIONS: readonly Regression[] = [
     put: "if (main === undefined) return",
     test: "channels/email-target.small.test.ts",
   },
-  { file: "cli/record-csv.ts", find: "replaceAll('\"', '\"\"')", put: "trim()", test: "cli/record-csv.small.test.ts" },
+  {
+    file: "cli/store/record-csv.ts",
+    find: "replaceAll('\"', '\"\"')",
+    put: "trim()",
+    test: "cli/record-csv.small.test.ts",
+  },
   {
     file: "config/config.ts",
     find: "${whereOf(broken.pos[0])}: this",
@@ -85,7 +90,7 @@ const REGRESSIONS: readonly Regression[] = [
     name: "opens all that the old one had sealed",
   },
   {
-    file: "lib/exact-json.ts",
+    file: "lib/json/exact-json.ts",
     find: "&& !Number.isSafeInteger(value) &&",
     put: "&& Number.isSafeInteger(value) &&",
     test: "lib/exact-json.small.test.ts",

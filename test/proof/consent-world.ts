@@ -11,7 +11,7 @@ import type { Channel } from "../../src/channels/channel.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
+import { signedWebhookHeaders } from "../../src/lib/network/standard-webhooks.ts";
 import { openSink, SETTINGS, type Sink, type Taken } from "../channels/mail.ts";
 import { openSlackDouble, TEAM, TOKENS, type SlackDouble } from "../channels/slack-double.ts";
 import { bodyFor, BOT_TOKEN, OTHER_SECRET, SECRET, signedHeaders } from "../channels/slack-scene.ts";

@@ -72,7 +72,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   },
   {
     bug: "of a header given twice the first is taken",
-    file: "src/lib/standard-webhooks.ts",
+    file: "src/lib/network/standard-webhooks.ts",
     find: "return at.length === 1 ?",
     put: "return at.length > 0 ?",
     harness: "sign",
@@ -89,7 +89,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   },
   {
     bug: "a page that was opened an hour ago may decide",
-    file: "src/protocols/web/link-cookie.ts",
+    file: "src/protocols/web/links/cookie.ts",
     find: "return since > LONGEST_MS ? OPEN_AGAIN : null;",
     put: "return null;",
     harness: "sign",

@@ -82,7 +82,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "savepoint left out of the group commit",
-    file: "src/core/store/sqlite.ts",
+    file: "src/core/store/sqlite/sqlite.ts",
     find: 'writer.exec("ROLLBACK TO work; RELEASE work");',
     put: 'writer.exec("RELEASE work");',
     harness: "sim",
@@ -92,7 +92,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "reply before COMMIT",
-    file: "src/core/store/sqlite.ts",
+    file: "src/core/store/sqlite/sqlite.ts",
     find: "return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };",
     put: `if (topics.size === 0) return { kept: true, tell: () => transaction.resolve({ value, topics, facts }) };
       transaction.resolve({ value, topics, facts });
@@ -253,7 +253,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "a trusted proxy does not count",
-    file: "src/lib/reach.ts",
+    file: "src/lib/network/reach.ts",
     find: 'return trustedProxies.length > 0 ? "PARLEY_TRUSTED_PROXIES is set" : null;',
     put: "return null;",
     harness: "reach",
@@ -278,7 +278,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "arguments on our own pages are escaped as loosely as words are",
-    file: "src/protocols/web/arguments.ts",
+    file: "src/protocols/web/inbox/arguments.ts",
     find: "import { printableLinesExactly }",
     put: "import { printableLines as printableLinesExactly }",
     harness: "unseen",
@@ -296,7 +296,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "a transaction whose server says nothing is never ended",
-    file: "src/core/store/postgres-connection.ts",
+    file: "src/core/store/postgres/connection.ts",
     find: "    idle_in_transaction_session_timeout: part(waitMs, 1 / 2),\n",
     put: "",
     harness: "freeze",

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPostgres } from "../../src/core/store/postgres.ts";
+import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { checkFeeds, checkStreams, checkWaits, eventsOf, waitLateness } from "./race-check-news.ts";

@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, signalProcess } from "../../src/workshop/processes.ts";
-import type { SupervisorMark } from "../../src/workshop/supervision.ts";
+import { isAlive, signalProcess } from "../../src/workshop/sandbox/processes.ts";
+import type { SupervisorMark } from "../../src/workshop/supervisor/lines.ts";
 
 const MARKER = /(?:^|\0)PARLEY_ATTEMPT=([^\0]*)/;
 

@@ -1,4 +1,4 @@
-import { signalProcess } from "../../src/workshop/processes.ts";
+import { signalProcess } from "../../src/workshop/sandbox/processes.ts";
 import { pause } from "./kill-steps.ts";
 import { processesByAttempt, supervisorsOf } from "./run-processes.ts";
 import { listPoints } from "./kill-process.ts";

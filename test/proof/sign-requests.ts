@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import type { RawRequest } from "../../src/channels/channel.ts";
 import { findSigner } from "../../src/channels/slack/signature.ts";
 import { verifiedForm } from "../../src/channels/twilio/signature.ts";
-import { signedWebhookHeaders, verifiedWebhookId } from "../../src/lib/standard-webhooks.ts";
+import { signedWebhookHeaders, verifiedWebhookId } from "../../src/lib/network/standard-webhooks.ts";
 import type { Dice } from "./sim-dice.ts";
 import { otherBytes, otherSecret, otherText, type Scheme, type Shown, type Signed } from "./sign-forge.ts";
 

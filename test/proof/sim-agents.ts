@@ -1,4 +1,4 @@
-import { digestOf } from "../../src/lib/canonical-json.ts";
+import { digestOf } from "../../src/lib/json/canonical-json.ts";
 import { TAGS } from "../../src/questions/model/question.ts";
 import { cancelQuestion } from "../../src/questions/cancel.ts";
 import { type Created, createQuestion } from "../../src/questions/create.ts";

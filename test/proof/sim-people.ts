@@ -1,4 +1,4 @@
-import { digestOf } from "../../src/lib/canonical-json.ts";
+import { digestOf } from "../../src/lib/json/canonical-json.ts";
 import type { Caller } from "../../src/questions/model/participant.ts";
 import { one } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { openKeyring } from "../../src/lib/keyring.ts";
+import { openKeyring } from "../../src/lib/secrets/keyring.ts";
 import { one } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { readQuestion } from "../../src/questions/read.ts";

@@ -9,7 +9,7 @@ import { createRequest } from "../../src/requests/create-request.ts";
 import { decideAsk, type Decided, responderOf } from "../../src/requests/decide.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
 import { readRequest, readInInbox } from "../../src/requests/read.ts";
-import { readInbox } from "../../src/requests/read-inbox.ts";
+import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { askPeople, newCallRequest, enrol, leaf, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World, onOneDatabase } from "../support/world.ts";

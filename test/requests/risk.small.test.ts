@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import { type Risk, riskOf } from "../../src/requests/model/risk.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { sentenceOf } from "../../src/requests/model/sentence.ts";
 
 function call(fn: string, kwargs: unknown, wire: Record<string, unknown> = {}): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { typedArgument } from "../../src/requests/model/typed-argument.ts";
 
 const typed = (value: unknown, name = "x", all: Record<string, unknown> = {}) =>

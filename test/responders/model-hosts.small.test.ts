@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { modelHosts } from "../../src/workshop/model-hosts.ts";
+import { modelHosts } from "../../src/workshop/sandbox/model-hosts.ts";
 
 describe("where the model of an agent may be", () => {
   const other = { type: "acp", flavour: "other" } as const;

@@ -2,7 +2,7 @@ import type { AskType } from "../../src/core/model/ask-type.ts";
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import { type ForeignSchemas, openForeignSchemas } from "../../src/lib/foreign-schema.ts";
+import { type ForeignSchemas, openForeignSchemas } from "../../src/lib/json/foreign-schema.ts";
 import type { ChoiceOption } from "../../src/asks/model/ask.ts";
 import { outcomeOf } from "../../src/responders/answer-runner/outcome.ts";
 import { effectiveSchema, readAnswer, readReply, type Reading } from "../../src/responders/answer-runner/reading.ts";

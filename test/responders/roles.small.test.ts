@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "yaml";
-import { type ForeignSchemas, openForeignSchemas } from "../../src/lib/foreign-schema.ts";
+import { type ForeignSchemas, openForeignSchemas } from "../../src/lib/json/foreign-schema.ts";
 import { openRoles, type Roles } from "../../src/responders/roles/role-catalogue.ts";
 import { checkRole, defaultRoleOf, inputProblems, type Role } from "../../src/responders/roles/role.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";

@@ -1,7 +1,7 @@
 import type { Channel, Closing, Notice } from "../../src/channels/channel.ts";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import type { Context } from "../../src/context.ts";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import type { Request, Audience, Target } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { transact } from "../../src/core/store/transact.ts";

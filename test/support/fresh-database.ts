@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { migrate } from "../../src/core/store/migrate.ts";
-import { openPostgres } from "../../src/core/store/postgres.ts";
-import { openSqlite } from "../../src/core/store/sqlite.ts";
+import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
+import { openSqlite } from "../../src/core/store/sqlite/sqlite.ts";
 import { databaseUrl } from "./postgres.ts";
 
 const STORE = fileURLToPath(new URL("../../src/core/store/", import.meta.url));

@@ -10,8 +10,8 @@ import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { it } from "node:test";
 import { systemClock } from "../../src/lib/clock.ts";
-import { findProgram } from "../../src/workshop/program-needs.ts";
-import { selfTest } from "../../src/workshop/sandbox.ts";
+import { findProgram } from "../../src/workshop/sandbox/program-needs.ts";
+import { selfTest } from "../../src/workshop/sandbox/sandbox.ts";
 
 export interface Part {
   name:

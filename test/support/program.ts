@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
-import { isAlive } from "../../src/workshop/processes.ts";
+import { isAlive } from "../../src/workshop/sandbox/processes.ts";
 import { until } from "./contract.ts";
 import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";

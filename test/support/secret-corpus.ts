@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { makeKeyText, SCOPES } from "../../src/lib/key-text.ts";
+import { makeKeyText, SCOPES } from "../../src/lib/secrets/key-text.ts";
 
 /** Draws from a seed: the same secrets and prompts in every run, and none of them written down anywhere. */
 export class Dice {

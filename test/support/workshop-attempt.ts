@@ -6,9 +6,9 @@ import { join, resolve } from "node:path";
 import { it } from "node:test";
 import { systemClock } from "../../src/lib/clock.ts";
 import { killPid } from "./kill-pid.ts";
-import { findProcesses, killAttempt } from "../../src/workshop/processes.ts";
-import { attach, startSupervisor, type Link } from "../../src/workshop/supervise.ts";
-import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../../src/workshop/supervision.ts";
+import { findProcesses, killAttempt } from "../../src/workshop/sandbox/processes.ts";
+import { attach, startSupervisor, type Link } from "../../src/workshop/supervisor/start.ts";
+import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../../src/workshop/supervisor/lines.ts";
 import { itWith } from "./parts.ts";
 import type { Step } from "./workshop-agent.ts";
 

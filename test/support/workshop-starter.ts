@@ -1,5 +1,5 @@
-import { startSupervisor } from "../../src/workshop/supervise.ts";
-import type { SupervisorOrder } from "../../src/workshop/supervision.ts";
+import { startSupervisor } from "../../src/workshop/supervisor/start.ts";
+import type { SupervisorOrder } from "../../src/workshop/supervisor/lines.ts";
 
 /** Starts a supervisor, says its pid, and stays, as a server would. */
 const order = JSON.parse(process.env["ORDER"] ?? "") as SupervisorOrder;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { findProcesses } from "../../src/workshop/processes.ts";
+import { findProcesses } from "../../src/workshop/sandbox/processes.ts";
 import { appears, run, sharedSite, steps } from "../support/assign-site.ts";
 
 /** Starts one that never ends and writes at its end, after some work. */

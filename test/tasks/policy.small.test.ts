@@ -3,7 +3,7 @@ import { withPreset } from "../../src/policy/model/policy.ts";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PermissionAction } from "../../src/tasks/model/action.ts";
-import { actionFacts, commandClass } from "../../src/tasks/model/policy.ts";
+import { actionFacts, commandClass } from "../../src/tasks/model/action-facts.ts";
 import { evaluate, type PolicyInput, type PolicyDecision } from "../../src/policy/model/policy.ts";
 import { explainDecision } from "../../src/policy/model/explain.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";

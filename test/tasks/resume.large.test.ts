@@ -13,7 +13,7 @@ import {
   timesOf,
   WAITS,
 } from "../support/assign-site.ts";
-import { isAlive, starttimeOf } from "../../src/workshop/processes.ts";
+import { isAlive, starttimeOf } from "../../src/workshop/sandbox/processes.ts";
 import { killPid } from "../support/kill-pid.ts";
 
 describe("an agent that is killed", { concurrency: true }, () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { findAsk } from "../../src/asks/store/asks.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { callOf } from "../../src/asks/people.ts";

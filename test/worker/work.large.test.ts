@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { findProcesses } from "../../src/workshop/processes.ts";
+import { findProcesses } from "../../src/workshop/sandbox/processes.ts";
 import { eventually } from "../support/assign-site.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { newFolder, parley, ROOT, start, stop, until, type Run } from "../support/program.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { sql } from "../../src/core/store/sql.ts";

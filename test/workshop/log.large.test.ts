@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { readLog } from "../../src/workshop/supervisor-log.ts";
+import { readLog } from "../../src/workshop/supervisor/log.ts";
 import { all, messagesOf, openAttempt, type TestAttempt } from "../support/workshop-attempt.ts";
 
 const MIB = 1_048_576;

@@ -1,4 +1,4 @@
-import type { Scope } from "../../lib/key-text.ts";
+import type { Scope } from "../../lib/secrets/key-text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 import { endSubscriptionsUnder } from "./bound-subscriptions.ts";

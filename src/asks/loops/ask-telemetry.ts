@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { requestScope } from "../../lib/request-scope.ts";
-import { redact } from "../../lib/secret-scan.ts";
+import { redact } from "../../lib/secrets/secret-scan.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import type { Span, Tracer } from "../../lib/tracing.ts";
 import type { RelayFact } from "../model/fact.ts";

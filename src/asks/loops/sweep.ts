@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { artifactFolder } from "../model/artifact-rules.ts";
 import { deleteStaleDecisions } from "../store/decision-cache.ts";
 import { deleteEndedJobs, findOldJobs, trimOneJob } from "../store/retention.ts";

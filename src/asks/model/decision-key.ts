@@ -1,4 +1,4 @@
-import { canonicalExact, readExactJson, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, readExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
 import type { Audience } from "../../requests/model/request.ts";
 import type { Ask } from "./ask.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalExact, membersOf, readExactJson, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, membersOf, readExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
 import type { RequestForm, ForeignSchema, Outcome } from "../../requests/model/request.ts";
 import { chosenAt } from "./choice-options.ts";
 import { consentText } from "../../requests/model/consent.ts";

@@ -1,4 +1,4 @@
-import { readExactJson } from "../../lib/exact-json.ts";
+import { readExactJson } from "../../lib/json/exact-json.ts";
 import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, RelayAnswer } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";

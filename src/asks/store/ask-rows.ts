@@ -1,5 +1,5 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import { readExactJson } from "../../lib/exact-json.ts";
+import { readExactJson } from "../../lib/json/exact-json.ts";
 import type {
   AskConstraints,
   AskStatus,

@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { DATABASE_FILE } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
 import { lockSchema, migrateTo, SCHEMA_NUMBER } from "../../core/store/migrate.ts";
-import { openPostgres } from "../../core/store/postgres.ts";
-import { judgePostgresAddress } from "../../core/store/postgres-address.ts";
+import { openPostgres } from "../../core/store/postgres/postgres.ts";
+import { judgePostgresAddress } from "../../core/store/postgres/address.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Row } from "../model/export-lines.ts";

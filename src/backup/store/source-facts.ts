@@ -1,7 +1,7 @@
 import { first, one, type Queryable } from "../../core/store/db.ts";
 import { SCHEMA_NUMBER } from "../../core/store/migrate.ts";
 import { sql } from "../../core/store/sql.ts";
-import type { Keyring } from "../../lib/keyring.ts";
+import type { Keyring } from "../../lib/secrets/keyring.ts";
 import { readTables } from "./tables.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { quoted, withoutForgery } from "../../requests/model/agent-words.ts";
 import type { AskView } from "../../requests/model/view.ts";

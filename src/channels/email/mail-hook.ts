@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
+import { verifiedWebhookId } from "../../lib/network/standard-webhooks.ts";
 import type { Hook } from "../channel.ts";
 import type { TakeMail } from "./inbound.ts";
 import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";

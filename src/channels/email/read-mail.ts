@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
 import { isAutomatic, plainValue } from "./automatic.ts";
 import { mailThread } from "./mail-thread.ts";

@@ -1,6 +1,6 @@
 import type { Transporter } from "nodemailer";
 import type { Mailbox } from "../../lib/mail-address.ts";
-import { isLoopback } from "../../lib/network.ts";
+import { isLoopback } from "../../lib/network/network.ts";
 import { DeliveryError } from "../channel.ts";
 import type { Outgoing } from "./compose.ts";
 

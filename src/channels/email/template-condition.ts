@@ -1,4 +1,4 @@
-import { isExactNumber } from "../../lib/exact-json.ts";
+import { isExactNumber } from "../../lib/json/exact-json.ts";
 
 /** The values that a template can read. */
 export type Values = Readonly<Record<string, unknown>>;

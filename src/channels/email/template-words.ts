@@ -1,4 +1,4 @@
-import { parseExactJson } from "../../lib/exact-json.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { printableLines } from "../../lib/printable.ts";
 import { withoutForgery } from "../../requests/model/agent-words.ts";
 import type { AskView } from "../../requests/model/view.ts";

@@ -1,5 +1,5 @@
 import { indented } from "../../requests/model/view.ts";
-import { canonicalExact, isExactNumber } from "../../lib/exact-json.ts";
+import { canonicalExact, isExactNumber } from "../../lib/json/exact-json.ts";
 import { escapedHtml } from "./html-text.ts";
 import { isTrue, readCondition, valueAt, type TemplateExpression, type Values } from "./template-condition.ts";
 

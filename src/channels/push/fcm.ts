@@ -1,6 +1,6 @@
 import type { PushOutside } from "./outside.ts";
 import { readFileSync } from "node:fs";
-import { retryAfterMs } from "../../lib/retry-after.ts";
+import { retryAfterMs } from "../../lib/network/retry-after.ts";
 import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
 import { gone } from "./web-push.ts";

@@ -1,4 +1,4 @@
-import type { GuardedFetch } from "../../lib/guarded-fetch.ts";
+import type { GuardedFetch } from "../../lib/network/guarded-fetch.ts";
 
 export interface PushOutside {
   /** For endpoints, which come from browsers. */

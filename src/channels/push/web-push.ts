@@ -1,6 +1,6 @@
 import type { PushOutside } from "./outside.ts";
-import { AddressRefused, type GuardedReply } from "../../lib/guarded-fetch.ts";
-import { retryAfterMs } from "../../lib/retry-after.ts";
+import { AddressRefused, type GuardedReply } from "../../lib/network/guarded-fetch.ts";
+import { retryAfterMs } from "../../lib/network/retry-after.ts";
 import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
 

@@ -1,4 +1,4 @@
-import { parseProviderJson } from "../../lib/json-body.ts";
+import { parseProviderJson } from "../../lib/json/json-body.ts";
 import type { Hook, Receive } from "../channel.ts";
 import { openFollower } from "./follow-wanted.ts";
 import type { SlackMembers } from "./members.ts";

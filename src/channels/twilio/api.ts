@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../lib/retry-after.ts";
+import { retryAfterMs } from "../../lib/network/retry-after.ts";
 import { DeliveryError } from "../channel.ts";
 import type { TwilioAccount, TwilioOutside } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import type { WebhookDestination } from "./destination.ts";
-import { parseProviderJson } from "../../lib/json-body.ts";
-import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
+import { parseProviderJson } from "../../lib/json/json-body.ts";
+import { verifiedWebhookId } from "../../lib/network/standard-webhooks.ts";
 import type { Choice, InboundMessage, InboundResult } from "../../requests/model/inbound-message.ts";
 import type { Hook, HookReply } from "../channel.ts";
 

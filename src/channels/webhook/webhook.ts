@@ -1,7 +1,7 @@
 import type { WebhookDestination } from "./destination.ts";
-import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/guarded-fetch.ts";
-import { retryAfterMs } from "../../lib/retry-after.ts";
-import { signedWebhookHeaders } from "../../lib/standard-webhooks.ts";
+import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/network/guarded-fetch.ts";
+import { retryAfterMs } from "../../lib/network/retry-after.ts";
+import { signedWebhookHeaders } from "../../lib/network/standard-webhooks.ts";
 import { DeliveryError, type Channel, type FieldError } from "../channel.ts";
 import { callbackHook, callbackPath } from "./callback.ts";
 import { closedEvent, deliveredEvent } from "./events.ts";

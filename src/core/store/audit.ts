@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalExact } from "../../lib/exact-json.ts";
+import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { DecisionOrigin } from "../model/decision-origin.ts";
 import { type Db, first, one, type Queryable, storeNow, type Tx } from "./db.ts";

@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, syncFolder } from "../../lib/durable-files.ts";
+import { makeFolder, syncFolder } from "../../lib/files/durable-files.ts";
 
 export const DATABASE_FILE = "parley.db";
 export const LOCK_FILE = "parley.lock";

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../../lib/clock.ts";
-import { syncFolder } from "../../lib/durable-files.ts";
+import { syncFolder } from "../../lib/files/durable-files.ts";
 import { FILE_MODE } from "./data-dir.ts";
 
 /** Keeps the number of the last commit outside the database: history cannot shrink unnoticed (spec/invariants D7). */

@@ -13,8 +13,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeFolder, syncFolder } from "../../lib/durable-files.ts";
-import { type Keyring, openKeyring } from "../../lib/keyring.ts";
+import { makeFolder, syncFolder } from "../../lib/files/durable-files.ts";
+import { type Keyring, openKeyring } from "../../lib/secrets/keyring.ts";
 import type { Random } from "../../lib/random.ts";
 import { codeOf, FILE_MODE, FOLDER_MODE, REASONS } from "./data-dir.ts";
 import { type Db, first, type Queryable } from "./db.ts";
@@ -129,7 +129,7 @@ export function makeNextKey(path: string, random: Random, oldFile: string): Uint
 export function putKeyInPlace(keyFile: string): void {
   const next = nextKeyFile(keyFile);
   try {
-    // Not by lib/durable-files.ts, which takes away what cannot be renamed: nothing else holds this key.
+    // Not by lib/files/durable-files.ts, which takes away what cannot be renamed: nothing else holds this key.
     // eslint-disable-next-line no-restricted-syntax
     renameSync(next, next.replace(/\.next$/, ""));
   } catch (error) {

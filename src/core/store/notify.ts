@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
-import { breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres-connection.ts";
+import { breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres/connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
 interface NotifyOptions {

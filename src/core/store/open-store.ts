@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import { type Keyring, openKeyring } from "../../lib/keyring.ts";
+import { type Keyring, openKeyring } from "../../lib/secrets/keyring.ts";
 import { startLoop } from "../../lib/loop.ts";
 import type { Random } from "../../lib/random.ts";
 import { Refusal } from "../../refusals.ts";
@@ -14,7 +14,7 @@ import { checkedKeyring, finishKeyChange, isSealedWith, openInstallationKey } fr
 import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
 import { migrate } from "./migrate.ts";
 import { lockForServer, takeAlone } from "./server-lock.ts";
-import { openSqlite, PlaceLost } from "./sqlite.ts";
+import { openSqlite, PlaceLost } from "./sqlite/sqlite.ts";
 import { raw, sql } from "./sql.ts";
 import { openStoreClock, type StoreClock } from "./store-clock.ts";
 import { openWake, type Wake } from "./wake.ts";
@@ -200,7 +200,7 @@ export function storeSentence(error: unknown, { dataDir, databaseUrl }: Omit<Sto
 
 /** Nothing of PostgreSQL is loaded before it is wanted. */
 function loadPostgres() {
-  return Promise.all([import("./notify.ts"), import("./postgres.ts"), import("./postgres-address.ts")]);
+  return Promise.all([import("./notify.ts"), import("./postgres/postgres.ts"), import("./postgres/address.ts")]);
 }
 
 async function openOnPostgres(place: StoreAddress, url: string, options: StoreOptions): Promise<Store> {

@@ -1,4 +1,4 @@
-import type { Keyring } from "../../lib/keyring.ts";
+import type { Keyring } from "../../lib/secrets/keyring.ts";
 import { type Queryable, first } from "./db.ts";
 import { sql } from "./sql.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 
 /** The door of what a gate asks people. */
 export const GATE_DOOR = "gate";

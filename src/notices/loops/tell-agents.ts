@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
-import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/guarded-fetch.ts";
-import { retryAfterMs } from "../../lib/retry-after.ts";
-import { signedWebhookHeaders } from "../../lib/standard-webhooks.ts";
+import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/network/guarded-fetch.ts";
+import { retryAfterMs } from "../../lib/network/retry-after.ts";
+import { signedWebhookHeaders } from "../../lib/network/standard-webhooks.ts";
 import { agentName } from "../../requests/model/view.ts";
 import { ENDPOINT_GIVEN_UP_MS, pauseAfter } from "../model/webhook-events.ts";
 import { transact } from "../../core/store/transact.ts";

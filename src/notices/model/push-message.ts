@@ -1,5 +1,5 @@
 import { cutTo } from "../../core/model/title.ts";
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { viewOf } from "../../requests/model/view.ts";
 import type { Question } from "../../questions/model/question.ts";

@@ -1,5 +1,5 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import type { PolicyEffect, Policy, PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { mayStand, type PolicyClass } from "./policy.ts";
 import type { WrittenRule } from "./text.ts";
 

@@ -24,8 +24,13 @@ import {
   MailEscalationBody,
   NewFunctionCallBody,
   NewHumanContactBody,
-} from "../../wire/new-request.ts";
-import { WireFunctionCall, WireFunctionCallPage, WireHumanContact, WireHumanContactPage } from "../../wire/request.ts";
+} from "../../wire/a2h/new-request.ts";
+import {
+  WireFunctionCall,
+  WireFunctionCallPage,
+  WireHumanContact,
+  WireHumanContactPage,
+} from "../../wire/a2h/request.ts";
 
 interface WithId {
   Params: { id: string };

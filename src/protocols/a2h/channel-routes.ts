@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../lib/exact-json.ts";
+import { isJsonObject } from "../../lib/json/exact-json.ts";
 import type { Target } from "../../requests/model/request.ts";
 import { OUTSIDE_CHANNELS } from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
@@ -15,7 +15,7 @@ import {
   WireChannelFields,
   WireChannelVerdict,
   type WireChannelError,
-} from "../../wire/channel.ts";
+} from "../../wire/a2h/channel.ts";
 
 const HUMAN_FIELDS = { id: { type: "string", description: "ID from GET /humans", required: true } } as const;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isJsonObject } from "../../lib/exact-json.ts";
-import type { JsonObject } from "../../lib/json-body.ts";
+import { isJsonObject } from "../../lib/json/exact-json.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Target } from "../../requests/model/request.ts";
 import {
@@ -12,7 +12,7 @@ import { isListed } from "../../requests/model/recipients.ts";
 import { Refusal } from "../../refusals.ts";
 import { complain, dotted, read, readList, type Loc, type Place, type Problem } from "./fields.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
-import { integer, list, text } from "../../wire/a2h-fields.ts";
+import { integer, list, text } from "../../wire/a2h/fields.ts";
 
 /** The recipients as the request states them; people are not looked up yet. */
 export type ChannelTree =

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, RequestForm } from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";

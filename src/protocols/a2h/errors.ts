@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode, type RefusalKind } from "../../refusals.ts";
 import type { FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom } from "../http/errors.ts";
 import type { Loc, Problem } from "./fields.ts";
-import type { WireA2hError, WireA2hProblem } from "../../wire/a2h-error.ts";
+import type { WireA2hError, WireA2hProblem } from "../../wire/a2h/error.ts";
 
 /** The object of a route, for the messages of its errors. */
 export type Noun = "call" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";

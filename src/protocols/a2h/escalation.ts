@@ -1,12 +1,12 @@
-import { isJsonObject } from "../../lib/exact-json.ts";
-import type { JsonObject } from "../../lib/json-body.ts";
+import { isJsonObject } from "../../lib/json/exact-json.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Request, Target } from "../../requests/model/request.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
 import { BODY, complain, member, readMembers, type Problem } from "./fields.ts";
 import { isNamedBy, isOfHook } from "./fixed.ts";
 import { writtenOf } from "./written.ts";
-import { MailEscalationBody } from "../../wire/new-request.ts";
+import { MailEscalationBody } from "../../wire/a2h/new-request.ts";
 
 /** Further recipients are looked at with those of the mail before. */
 const OWN = MailEscalationBody.omit({ additional_recipients: true });

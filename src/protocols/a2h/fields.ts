@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { Refusal } from "../../refusals.ts";
-import { boundsOf, members } from "../../wire/a2h-fields.ts";
+import { boundsOf, members } from "../../wire/a2h/fields.ts";
 
 /** A place in a request, as clients of this protocol read it: `["body", "spec", "fn"]`. */
 export type Loc = readonly (string | number)[];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
 import { phoneNumber } from "../../lib/phone-number.ts";
 import {
@@ -11,8 +11,8 @@ import type { Human, HumanChannel, HumanInput } from "../../access/enroll-human.
 import { channelProblem, folded } from "./contact-channel.ts";
 import { BODY, complain, given, read, readList, readMembers, within, type Place, type Problem } from "./fields.ts";
 import { wireTime } from "./print.ts";
-import { members, text } from "../../wire/a2h-fields.ts";
-import { HumanChangeBody, NewHumanBody, type WireEnrolledHuman, type WireHuman } from "../../wire/human.ts";
+import { members, text } from "../../wire/a2h/fields.ts";
+import { HumanChangeBody, NewHumanBody, type WireEnrolledHuman, type WireHuman } from "../../wire/a2h/human.ts";
 
 /** Reads a human as an admin writes one down (spec/a2h 15). */
 export function readNewHuman(

@@ -24,7 +24,7 @@ import {
   WireEnrolledHuman,
   WireGroupList,
   WireHumanPage,
-} from "../../wire/human.ts";
+} from "../../wire/a2h/human.ts";
 
 interface WithId {
   Params: { id: string };

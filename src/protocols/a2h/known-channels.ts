@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../lib/exact-json.ts";
+import { isJsonObject } from "../../lib/json/exact-json.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
 import { readChannel, type ChannelRules, type ChannelTree, type ReadChannel } from "./contact-channel.ts";

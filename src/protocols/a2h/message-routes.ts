@@ -12,7 +12,7 @@ import { awaited, findOwnRequest, tellingWho } from "./requests.ts";
 import { bodyOf, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readMessage } from "./specs.ts";
 import { NewMessageBody, WireMessage } from "../../wire/message.ts";
-import { CancellationBody } from "../../wire/new-request.ts";
+import { CancellationBody } from "../../wire/a2h/new-request.ts";
 
 interface WithUid {
   Params: { uid: string };

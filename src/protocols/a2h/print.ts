@@ -1,4 +1,4 @@
-import { readExactJson } from "../../lib/exact-json.ts";
+import { readExactJson } from "../../lib/json/exact-json.ts";
 import { NO_DEADLINE, type Request, type DecidedBy, type Via } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
@@ -15,7 +15,7 @@ import type {
   WireRequestStatus,
   WireResponder,
   WireSlackContext,
-} from "../../wire/request.ts";
+} from "../../wire/a2h/request.ts";
 import { consentDigestOf } from "../../requests/model/consent.ts";
 
 const MOST_DELIVERIES = 20;

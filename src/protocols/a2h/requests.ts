@@ -7,7 +7,7 @@ import { LimitRefusal } from "../../core/limits.ts";
 import type { A2hCaller, AgentCaller } from "./caller.ts";
 import { nameOf } from "./print.ts";
 import { queryNumber } from "./route.ts";
-import { CALL_ID } from "../../wire/new-request.ts";
+import { CALL_ID } from "../../wire/a2h/new-request.ts";
 import { isOfKind, refsOf, type RefKind } from "./written.ts";
 
 const ASK_ID = /^ask_[0-9A-Za-z]{1,60}$/;

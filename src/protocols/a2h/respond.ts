@@ -1,13 +1,13 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Context } from "../../context.ts";
-import { canonicalExact } from "../../lib/exact-json.ts";
+import { canonicalExact } from "../../lib/json/exact-json.ts";
 import type { Request, Decision, Decider } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
 import { BODY, checked, checkedBody, complain, given, member, readMembers } from "./fields.ts";
-import { FunctionCallResponseBody, HumanContactResponseBody } from "../../wire/new-request.ts";
+import { FunctionCallResponseBody, HumanContactResponseBody } from "../../wire/a2h/new-request.ts";
 
 /**
  * Records what an answer key's person, or an agent that may answer itself, decided (spec/a2h 9). A whole

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { RouteShorthandOptions } from "fastify";
 import type { z } from "zod";
-import { isJsonObject, parseExactJson } from "../../lib/exact-json.ts";
+import { isJsonObject, parseExactJson } from "../../lib/json/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";

@@ -6,7 +6,7 @@ import { callerFrom } from "./caller.ts";
 import { checked, given, read } from "./fields.ts";
 import { queryText } from "../http/query.ts";
 import { queryNumber, routeOptions, type Mount } from "./route.ts";
-import { moment } from "../../wire/a2h-fields.ts";
+import { moment } from "../../wire/a2h/fields.ts";
 import { WireAuditPage } from "../../wire/audit.ts";
 import { WireProject, WireServerStatus } from "../../wire/server.ts";
 

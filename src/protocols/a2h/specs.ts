@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { JsonObject } from "../../lib/json-body.ts";
-import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
+import type { ForeignSchemas } from "../../lib/json/foreign-schema.ts";
 import { soundsApproving } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
@@ -17,7 +17,7 @@ import {
   type Place,
   type Problem,
 } from "./fields.ts";
-import { members } from "../../wire/a2h-fields.ts";
+import { members } from "../../wire/a2h/fields.ts";
 import { NewMessageBody } from "../../wire/message.ts";
 import {
   NewEscalationBody,
@@ -27,7 +27,7 @@ import {
   newStepsField,
   requestIdField,
   type NewResponseOptionBody,
-} from "../../wire/new-request.ts";
+} from "../../wire/a2h/new-request.ts";
 
 /** One more round of people, if nobody answered by then. */
 export interface EscalationStep {

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../lib/json-body.ts";
-import { addressProblem } from "../../lib/guarded-fetch.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
+import { addressProblem } from "../../lib/network/guarded-fetch.ts";
 import { agentName } from "../../requests/model/view.ts";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";

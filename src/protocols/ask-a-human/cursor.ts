@@ -1,5 +1,5 @@
-import type { Keyring } from "../../lib/keyring.ts";
-import { sameText } from "../../lib/keyring.ts";
+import type { Keyring } from "../../lib/secrets/keyring.ts";
+import { sameText } from "../../lib/secrets/keyring.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import type { Refusal } from "../../refusals.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { digestOf } from "../../lib/canonical-json.ts";
+import { digestOf } from "../../lib/json/canonical-json.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { refuseFields, textProblem } from "../../core/model/field-problem.ts";
 

@@ -1,6 +1,6 @@
 import type { RouteShorthandOptions } from "fastify";
 import type { z } from "zod";
-import { parseJsonBody } from "../../lib/json-body.ts";
+import { parseJsonBody } from "../../lib/json/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { readJson, withoutNulls } from "../http/body.ts";

@@ -4,7 +4,7 @@ import { readOldRefs, REFS_KEPT_MS } from "../../tasks/read-work-fates.ts";
 import { listSettledOf, noteSettled } from "../../tasks/settle-review.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import type { Door, DoorContext } from "../http/door.ts";
-import { SettledWorkBody, WireReviewedWork } from "../../wire/work.ts";
+import { SettledWorkBody, WireReviewedWork } from "../../wire/tasks/work.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 import { workerOf } from "./worker-routes.ts";
 

@@ -29,7 +29,7 @@ import { readTask } from "../../tasks/read.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
 import { taskIdOf } from "../http/task-input.ts";
-import { WireWorkReply, WorkReportBody, type WireWorkFacts } from "../../wire/work.ts";
+import { WireWorkReply, WorkReportBody, type WireWorkFacts } from "../../wire/tasks/work.ts";
 import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
 
 interface OfJob {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { BadJson, type JsonLimits, MOST_VALUES, parseJsonBody, TooManyValues } from "../../lib/json-body.ts";
+import { BadJson, type JsonLimits, MOST_VALUES, parseJsonBody, TooManyValues } from "../../lib/json/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import { BODY_LIMIT_BYTES } from "./errors.ts";
 

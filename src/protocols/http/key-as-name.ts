@@ -1,4 +1,4 @@
-import { beginsAsKey } from "../../lib/key-text.ts";
+import { beginsAsKey } from "../../lib/secrets/key-text.ts";
 import { Refusal } from "../../refusals.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import { mayHoldKey } from "../../lib/key-text.ts";
-import { networkOf } from "../../lib/network.ts";
-import { sameText, sha256Hex } from "../../lib/keyring.ts";
+import { mayHoldKey } from "../../lib/secrets/key-text.ts";
+import { networkOf } from "../../lib/network/network.ts";
+import { sameText, sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { Caller } from "../../questions/model/participant.ts";
 import { isTimeZone } from "../../questions/model/streak.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { isLoopback } from "../../lib/network.ts";
+import { isLoopback } from "../../lib/network/network.ts";
 import { Refusal } from "../../refusals.ts";
 import type { DoorSettings } from "./door.ts";
 

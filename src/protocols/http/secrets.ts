@@ -1,4 +1,4 @@
-import type { Find } from "../../lib/secret-scan.ts";
+import type { Find } from "../../lib/secrets/secret-scan.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import type { DoorContext } from "./door.ts";
 import type { NormalizedQuestion } from "./new-question.ts";

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { canonicalExact } from "../../lib/exact-json.ts";
-import { sha256Hex } from "../../lib/keyring.ts";
+import { canonicalExact } from "../../lib/json/exact-json.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { RepoRules } from "../../tasks/model/rules.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
-import { isTaskId, NewTaskBody, TaskReviewBody } from "../../wire/task-bodies.ts";
+import { isTaskId, NewTaskBody, TaskReviewBody } from "../../wire/tasks/bodies.ts";
 import type { ReviewInput } from "../../tasks/review.ts";
 import type { SubmitTaskInput } from "../../tasks/submit.ts";
 import { refuseKeyAsName } from "./key-as-name.ts";

@@ -14,7 +14,7 @@ import type {
   WireTaskReset,
   WireWholeTask,
   WireWrittenReview,
-} from "../../wire/task.ts";
+} from "../../wire/tasks/task.ts";
 import type { DoorContext } from "./door.ts";
 import { wireTime } from "./question.ts";
 

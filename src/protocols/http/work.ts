@@ -3,7 +3,7 @@ import { Refusal } from "../../refusals.ts";
 import { readAttempts } from "../../tasks/read-attempts.ts";
 import { readTaskAsks, type TaskAskPlace } from "../../tasks/read-asks.ts";
 import { readWholeTask } from "../../tasks/read.ts";
-import type { WireTaskAskPage, WireWholeTask } from "../../wire/task.ts";
+import type { WireTaskAskPage, WireWholeTask } from "../../wire/tasks/task.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "./door.ts";
 import { MOST_WHOLE, placeOf, queryNumber, queryText, wholeNumber } from "./query.ts";
 import { taskAsksWire, wholeTaskWire } from "./task.ts";

@@ -1,4 +1,4 @@
-import { digestOf } from "../../lib/canonical-json.ts";
+import { digestOf } from "../../lib/json/canonical-json.ts";
 import { createQuestion } from "../../questions/create.ts";
 import { fields, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";

@@ -4,7 +4,7 @@ import { approvedArguments, askCall, type GateAnswer } from "../../gate/ask-call
 import { endCall, holdCall, type GatedEnd, type Running } from "../../gate/end-call.ts";
 import { judgeTool } from "../../gate/judge-tool.ts";
 import { functionOf, HELD_MS } from "../../gate/model/gate-call.ts";
-import { parseExactJson } from "../../lib/exact-json.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
 import { readDetails } from "../../requests/read.ts";

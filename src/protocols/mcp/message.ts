@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { withEveryDigit } from "../../lib/exact-json.ts";
-import { BadJson, MOST_VALUES, parseJsonBody, TooManyValues, type JsonObject } from "../../lib/json-body.ts";
+import { withEveryDigit } from "../../lib/json/exact-json.ts";
+import { BadJson, MOST_VALUES, parseJsonBody, TooManyValues, type JsonObject } from "../../lib/json/json-body.ts";
 import { REFUSALS } from "../../refusals.ts";
 import { MODERN, SUPPORTED, UNSAID } from "./opening.ts";
 import { RPC, RpcError, type RpcId } from "./rpc.ts";

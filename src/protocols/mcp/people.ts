@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Context } from "../../context.ts";
-import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, RequestForm, Audience, ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";

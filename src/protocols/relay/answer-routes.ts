@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { z } from "zod";
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import { stringsOf } from "../../lib/strings-of.ts";
+import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
+import { stringsOf } from "../../lib/json/strings-of.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
@@ -12,8 +12,8 @@ import { readAsk } from "../../asks/read.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { enter } from "./job-requests.ts";
-import { WireAnswerOrAsk } from "../../wire/ask.ts";
-import { AskAnswerBody } from "../../wire/new-ask.ts";
+import { WireAnswerOrAsk } from "../../wire/relay/ask.ts";
+import { AskAnswerBody } from "../../wire/relay/new-ask.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 

@@ -6,7 +6,7 @@ import { ARTIFACT_LIMITS } from "../../asks/model/artifact-rules.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
 import { withAliases } from "../../wire/aliases.ts";
-import { WireArtifact } from "../../wire/job.ts";
+import { WireArtifact } from "../../wire/relay/job.ts";
 import { routeOptions } from "./request.ts";
 import { statedBytes } from "../http/query.ts";
 

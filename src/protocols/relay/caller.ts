@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import type { Scope } from "../../lib/key-text.ts";
+import type { Scope } from "../../lib/secrets/key-text.ts";
 import { openTokenBuckets, type TokenBuckets } from "../../lib/token-bucket.ts";
 import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";

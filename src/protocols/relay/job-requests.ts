@@ -1,10 +1,10 @@
-import type { Scope } from "../../lib/key-text.ts";
+import type { Scope } from "../../lib/secrets/key-text.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Writer } from "../../asks/hold-job.ts";
 import type { JobReader } from "../../asks/read-job.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
-import { RELAY_ID } from "../../wire/relay-fields.ts";
+import { RELAY_ID } from "../../wire/relay/fields.ts";
 
 /** The scopes of keys that may read jobs: all but those that only answer. */
 export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const satisfies readonly Scope[];

@@ -13,7 +13,7 @@ import { checkFields } from "../http/check-fields.ts";
 import { held } from "../http/held.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
-import { RELAY_ID } from "../../wire/relay-fields.ts";
+import { RELAY_ID } from "../../wire/relay/fields.ts";
 import { jobEvents } from "./job-events.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
 import { withAliases } from "../../wire/aliases.ts";
@@ -31,7 +31,7 @@ import {
   WireHeldJob,
   WireJob,
   WireJobPage,
-} from "../../wire/job.ts";
+} from "../../wire/relay/job.ts";
 import { jobWire } from "./print.ts";
 import { queryText } from "../http/query.ts";
 import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, routeOptions, waitOf } from "./request.ts";

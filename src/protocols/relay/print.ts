@@ -1,7 +1,7 @@
 import type { Job, RelayAnswer, Ask } from "../../asks/model/ask.ts";
 import { withAliases } from "../../wire/aliases.ts";
-import type { WireAnswer, WireAsk } from "../../wire/ask.ts";
-import type { WireJob } from "../../wire/job.ts";
+import type { WireAnswer, WireAsk } from "../../wire/relay/ask.ts";
+import type { WireJob } from "../../wire/relay/job.ts";
 
 /** Returns an ask as the wire has it. */
 export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number][] = []): WireAsk {

@@ -1,13 +1,13 @@
 import type { RouteShorthandOptions } from "fastify";
 import type { z } from "zod";
-import { parseExactJson } from "../../lib/exact-json.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { readJson } from "../http/body.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { queryNumber as numberIn, queryText, queryWaitMs, waitMsOf } from "../http/query.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
-import { RELAY_ID } from "../../wire/relay-fields.ts";
+import { RELAY_ID } from "../../wire/relay/fields.ts";
 import { repliesOf } from "../http/json-reply.ts";
 
 const MOST_DEPTH = 32;

@@ -3,7 +3,7 @@
  * words must never look like one of these.
  */
 
-import { plainView } from "../../lib/decoded-views.ts";
+import { plainView } from "../../lib/secrets/decoded-views.ts";
 import { withPlaces } from "./find-credentials.ts";
 
 const SIGN = "[2-9CDFGHJKMNPQRTVWX]";

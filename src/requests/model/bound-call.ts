@@ -1,4 +1,4 @@
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { consentText } from "./consent.ts";
 
 /** A function call whose arguments were serialised and hashed once, where they came in. */

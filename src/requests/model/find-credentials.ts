@@ -1,4 +1,4 @@
-import { decodedViews, type DecodedView } from "../../lib/decoded-views.ts";
+import { decodedViews, type DecodedView } from "../../lib/secrets/decoded-views.ts";
 
 /** A place in a text as it was written. */
 export interface TextRange {

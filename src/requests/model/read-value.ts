@@ -1,4 +1,4 @@
-import { parseExactJson } from "../../lib/exact-json.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
 import type { ForeignSchema } from "./request.ts";
 import { flat, readYesOrNo } from "./reply-grammar.ts";
 import { shapeOf, type OfferedValue, type Shape } from "./schema-shape.ts";

@@ -1,4 +1,4 @@
-import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/exact-json.ts";
+import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/json/exact-json.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { moneyOf, type Money } from "./argument-money.ts";
 import { readUnifiedDiff, type DiffLine } from "./unified-diff.ts";

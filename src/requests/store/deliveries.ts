@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { isSlackUser } from "../../access/model/identity.ts";
 import type { Target } from "../model/request.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";

@@ -1,7 +1,7 @@
 import { MOST_OFFENDERS } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { join, sql, type Sql } from "../../core/store/sql.ts";
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { candidatesIn, readParts } from "../model/find-credentials.ts";
 import { findNamedDeliveries } from "./exposed.ts";

@@ -1,6 +1,6 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
+import type { ForeignSchemas } from "../../lib/json/foreign-schema.ts";
 import type { Job, Ask } from "../../asks/model/ask.ts";
 import type { ModelBudget, Tokens } from "../../asks/model/model-budget.ts";
 import type { ResponderAnswer, ResponderPass } from "../responder.ts";

@@ -1,4 +1,4 @@
-import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
+import { BadJson, parseJsonBody } from "../../lib/json/json-body.ts";
 
 /** A JSON value that stood in a text, or why what stood there cannot be taken for one. */
 export type FoundJson = { value: unknown; isWhole: boolean } | { unusable: string } | null;

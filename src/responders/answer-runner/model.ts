@@ -1,5 +1,5 @@
 import type { LanguageModel } from "ai";
-import { systemFetch } from "../../lib/fetch.ts";
+import { systemFetch } from "../../lib/network/fetch.ts";
 import type { ModelAddress } from "./wire.ts";
 
 /** No model has business sending its caller, and the key, somewhere else. */

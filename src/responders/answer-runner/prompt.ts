@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SchemaProblem } from "../../lib/foreign-schema.ts";
+import type { SchemaProblem } from "../../lib/json/foreign-schema.ts";
 import type { ChoiceOption } from "../../asks/model/ask.ts";
 import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import type { AskOffer } from "../responder.ts";

@@ -1,4 +1,4 @@
-import type { ForeignSchemas, SchemaProblem } from "../../lib/foreign-schema.ts";
+import type { ForeignSchemas, SchemaProblem } from "../../lib/json/foreign-schema.ts";
 import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import { chosenBy } from "../../asks/model/choice-options.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";

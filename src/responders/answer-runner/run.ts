@@ -1,5 +1,5 @@
 import { type Deadline, openDeadline } from "../../lib/deadline.ts";
-import type { SchemaProblem } from "../../lib/foreign-schema.ts";
+import type { SchemaProblem } from "../../lib/json/foreign-schema.ts";
 import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import type { Attestation, ErrorCode, Job } from "../../asks/model/ask.ts";
 import type { ResponderAnswer, AskOffer, ResponderPass } from "../responder.ts";

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
-import { makeFolder, replaceFile, writeNewFile } from "../../lib/durable-files.ts";
+import { makeFolder, replaceFile, writeNewFile } from "../../lib/files/durable-files.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import { PolicyMistake } from "../../policy/model/check.ts";
 import { FIRST_POLICY, parsePolicy } from "../../policy/model/text.ts";

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { parseDocument } from "yaml";
-import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
+import type { ForeignSchemas } from "../../lib/json/foreign-schema.ts";
 import { checkRole, exampleProblems, roleName, type Role } from "./role.ts";
 
 /** The roles on disk, as they stood when somebody last looked. */

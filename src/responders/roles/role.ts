@@ -1,8 +1,8 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import { z } from "zod";
-import { digestOf } from "../../lib/canonical-json.ts";
-import type { ForeignSchemas, SchemaProblem } from "../../lib/foreign-schema.ts";
-import { readSchema } from "../../lib/schema-rules.ts";
+import { digestOf } from "../../lib/json/canonical-json.ts";
+import type { ForeignSchemas, SchemaProblem } from "../../lib/json/foreign-schema.ts";
+import { readSchema } from "../../lib/json/schema-rules.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../lib/keyring.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { withoutSteering } from "../../lib/printable.ts";
 import { cutTo } from "../../core/model/title.ts";
 

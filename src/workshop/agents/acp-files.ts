@@ -1,4 +1,4 @@
-import { openContainedFiles, NoSuchPlace, type ContainedFiles } from "../../lib/contained-files.ts";
+import { openContainedFiles, NoSuchPlace, type ContainedFiles } from "../../lib/files/contained-files.ts";
 import { isInTree, pathFromTree } from "../../tasks/model/action.ts";
 import { RpcError } from "./rpc.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { AgentOrder, Launch } from "./agent.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { AgentCallbacks } from "./agent.ts";
 import { toolOf } from "./acp-tools.ts";

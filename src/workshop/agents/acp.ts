@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import { pathFromTree, writing } from "../../tasks/model/action.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";

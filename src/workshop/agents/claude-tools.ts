@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import type { PermissionRequest } from "./agent.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";

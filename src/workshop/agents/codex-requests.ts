@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
 import type { PermissionRequest, AgentQuestion, AgentCallbacks } from "./agent.ts";
 import { objectOf, objectsOf, shown, textOf } from "./json-lines.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import type { AgentRules } from "../../tasks/model/rules.ts";
-import { findProgram } from "../program-needs.ts";
+import { findProgram } from "../sandbox/program-needs.ts";
 import { agentOf } from "./agents.ts";
 
 /** Versions that Parley's own tests have run, by agent (spec/assignment 7). */

@@ -1,4 +1,4 @@
-import { openContainedFiles } from "../../lib/contained-files.ts";
+import { openContainedFiles } from "../../lib/files/contained-files.ts";
 
 const MOST_BYTES = 1_048_576;
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../lib/json-body.ts";
-import { isExactNumber, readExactJson } from "../../lib/exact-json.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
+import { isExactNumber, readExactJson } from "../../lib/json/exact-json.ts";
 
 /** Nothing that agents say is nested so deep; what can be read can also be written again. */
 const MOST_LEVELS = 200;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json-body.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { AgentPipes } from "./agent.ts";
 import { isObject, objectOf, readObject, textOf } from "./json-lines.ts";
 

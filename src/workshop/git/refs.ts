@@ -1,6 +1,6 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncNames } from "../../lib/durable-files.ts";
+import { syncNames } from "../../lib/files/durable-files.ts";
 import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { makeFolder, renameForGood, syncWhole, writeWhole } from "../../lib/durable-files.ts";
+import { makeFolder, renameForGood, syncWhole, writeWhole } from "../../lib/files/durable-files.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 

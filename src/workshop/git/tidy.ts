@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { syncNames } from "../../lib/durable-files.ts";
+import { syncNames } from "../../lib/files/durable-files.ts";
 import type { OldRefs } from "../../tasks/model/keep-work.ts";
 import { attemptRef } from "./commit.ts";
 import { dropRef } from "./read.ts";

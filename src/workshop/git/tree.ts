@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeFolder, renameForGood, writeWhole } from "../../lib/durable-files.ts";
+import { makeFolder, renameForGood, writeWhole } from "../../lib/files/durable-files.ts";
 import { copyIncluded } from "./include.ts";
 import { isObjectName, keepShallow, type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { verifiedWebhookId, webhookSignature } from "../../../src/lib/standard-webhooks.ts";
+import { verifiedWebhookId, webhookSignature } from "../../../src/lib/network/standard-webhooks.ts";
 import { pauseAfter } from "../../../src/notices/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { openAgentServer } from "../../support/agent-server.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Fastify, { type FastifyInstance } from "fastify";
-import { pages } from "../../../src/protocols/web/pages.ts";
+import { pages } from "../../../src/protocols/web/pages/pages.ts";
 import { openWorld, type Reply, type World } from "../../support/world.ts";
 
 const PAGES = [

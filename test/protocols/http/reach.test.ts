@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { whyOthersReach } from "../../../src/lib/reach.ts";
+import { whyOthersReach } from "../../../src/lib/network/reach.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { ROOMY, sendRaw } from "../../support/contract.ts";
 import { keylessRoutes, letIn, noteRoutes, type Place } from "../../support/reach.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { consentText } from "../../../src/requests/model/consent.ts";
-import { sha256Digest } from "../../../src/lib/exact-json.ts";
+import { sha256Digest } from "../../../src/lib/json/exact-json.ts";
 import { enrol } from "../../support/addressed.ts";
 import { DAY, fresh, HOUR, MINUTE, ROOMY, sharedWorld, until, wireNow } from "../../support/contract.ts";
 import { decider, somebody } from "../../support/deciders.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { consentText } from "../../../src/requests/model/consent.ts";
-import { canonicalExact, sha256Digest } from "../../../src/lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../../../src/lib/json/exact-json.ts";
 import { advanceUntil, begun, fresh, MINUTE, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import { decider } from "../../support/deciders.ts";
 import { legacy, modern, stream, TASKS, tool, toolCall } from "../../support/mcp.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { SCOPES } from "../../../src/lib/key-text.ts";
+import { SCOPES } from "../../../src/lib/secrets/key-text.ts";
 import { figuresOf } from "../../../src/asks/model/figures.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";

@@ -7,7 +7,7 @@ import { sql } from "../../../src/core/store/sql.ts";
 import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { OPERATOR } from "../../support/identities.ts";
-import { SCOPES } from "../../../src/lib/key-text.ts";
+import { SCOPES } from "../../../src/lib/secrets/key-text.ts";
 import { openSink, type Sink } from "../../channels/mail.ts";
 import { fresh, HOUR, until } from "../../support/contract.ts";
 import { namedPerson, type Shown } from "../../support/identities.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fieldOf, filledWith, valueOf } from "../../../web/src/inbox/schema.ts";
+import { fieldOf, filledWith, valueOf } from "../../../web/src/inbox/arguments/schema.ts";
 
 const kindOf = (schema: unknown) => fieldOf(schema as Record<string, unknown>).kind;
 /** Returns the value that is sent if a person opens the form with this value and changes nothing. */

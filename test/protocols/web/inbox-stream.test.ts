@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../../src/requests/decide.ts";
-import { followInbox } from "../../../src/requests/follow-inbox.ts";
+import { followInbox } from "../../../src/requests/inbox/follow-inbox.ts";
 import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
 import { advanceUntil } from "../../support/contract.ts";
 import { DATABASES, openWorld, type World } from "../../support/world.ts";

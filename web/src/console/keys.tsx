@@ -1,7 +1,7 @@
 import type { NewKey, RevokedKey } from "@parley/sdk/admin";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter";
-import formStyles from "../inbox/schema-form.module.css";
+import formStyles from "../inbox/arguments/schema-form.module.css";
 import { serverNow } from "../api.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Choice } from "../parts/choice.tsx";

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
-import formStyles from "../inbox/schema-form.module.css";
+import formStyles from "../inbox/arguments/schema-form.module.css";
 import { useKeys } from "../keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Notice } from "../parts/notice.tsx";

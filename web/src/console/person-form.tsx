@@ -1,6 +1,6 @@
 import type { EnrolledHuman, HumanChannel, NewHuman } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
-import formStyles from "../inbox/schema-form.module.css";
+import formStyles from "../inbox/arguments/schema-form.module.css";
 import styles from "./console.module.css";
 import { type Action, CheckField, Problem, SelectField, TextField } from "./parts.tsx";
 import { type PersonChannel, text } from "./text.ts";

@@ -16,10 +16,10 @@ import {
   useAction,
 } from "./parts.tsx";
 import { useNames } from "./queries.ts";
-import * as api from "./relay-api.ts";
-import { Block, Line, MoreOf } from "./relay-parts.tsx";
-import { text } from "./relay-text.ts";
-import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay-wire.ts";
+import * as api from "./relay/api.ts";
+import { Block, Line, MoreOf } from "./relay/parts.tsx";
+import { text } from "./relay/text.ts";
+import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay/wire.ts";
 
 const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
 

@@ -9,11 +9,11 @@ import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
 import { type Action, Empty, Problem, SelectField, useAction } from "./parts.tsx";
-import { Block } from "./relay-parts.tsx";
-import { submitTask, taskHref, useBoard } from "./task-api.ts";
-import { SandboxNotice } from "./task-parts.tsx";
-import { text } from "./task-text.ts";
-import taskStyles from "./tasks.module.css";
+import { Block } from "./relay/parts.tsx";
+import { submitTask, taskHref, useBoard } from "./tasks/api.ts";
+import { SandboxNotice } from "./tasks/parts.tsx";
+import { text } from "./tasks/text.ts";
+import taskStyles from "./tasks/tasks.module.css";
 
 /** Which page may be framed and listened to; the server says so in the page. */
 const ORIGIN = document.querySelector<HTMLMetaElement>('meta[name="prompt-pad"]')?.content;

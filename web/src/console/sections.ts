@@ -1,18 +1,18 @@
 import type { ComponentType } from "preact";
-import { AsksPage } from "./asks.tsx";
-import { AssignmentsPage } from "./assignments.tsx";
+import { AsksPage } from "./relay/asks.tsx";
+import { AssignmentsPage } from "./tasks/assignments.tsx";
 import { AuditPage } from "./audit.tsx";
-import { CachePage } from "./cache.tsx";
+import { CachePage } from "./relay/cache.tsx";
 import { ChannelsPage } from "./channels.tsx";
 import { HealthPage } from "./health.tsx";
-import { JobsPage } from "./jobs.tsx";
+import { JobsPage } from "./relay/jobs.tsx";
 import { KeysPage } from "./keys.tsx";
-import { LivePage } from "./live.tsx";
+import { LivePage } from "./relay/live.tsx";
 import type { PageProps } from "./page-props.ts";
 import { PeoplePage } from "./people.tsx";
 import { PolicyPage } from "./policy.tsx";
-import { text as relayText } from "./relay-text.ts";
-import { text as taskText } from "./task-text.ts";
+import { text as relayText } from "./relay/text.ts";
+import { text as taskText } from "./tasks/text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
 

@@ -1,4 +1,4 @@
-import { DiffLines } from "./diff-lines.tsx";
+import { DiffLines } from "./arguments/diff-lines.tsx";
 import { Words } from "./parts.tsx";
 import styles from "./agent-request-words.module.css";
 import { text } from "./text.ts";

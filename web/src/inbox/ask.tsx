@@ -17,7 +17,7 @@ import { Deadline } from "./parts.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
-import { Value } from "./value.tsx";
+import { Value } from "./arguments/value.tsx";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 
 /** One ask, in whatever state it is for the person in front of it. */

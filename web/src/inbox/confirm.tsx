@@ -10,7 +10,7 @@ import { text as common } from "../text.ts";
 import styles from "./ask.module.css";
 import { approval, rejection } from "./decide.ts";
 import type { AskDraft } from "./draft.ts";
-import { editedArguments } from "./edit-arguments.tsx";
+import { editedArguments } from "./arguments/edit-arguments.tsx";
 import { HoldButton } from "./hold.tsx";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";

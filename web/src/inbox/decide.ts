@@ -5,7 +5,7 @@ import { queries } from "../queries.ts";
 import { inbox } from "./api.ts";
 import { type AskDraft, dropAskDraft } from "./draft.ts";
 import { refresh } from "./queries.ts";
-import type { Problem } from "./schema.ts";
+import type { Problem } from "./arguments/schema.ts";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { draftsOfAuthor } from "../author.ts";
 import { recall, remember } from "../device.ts";
-import type { Filled } from "./schema.ts";
+import type { Filled } from "./arguments/schema.ts";
 
 /** A decision on one ask that somebody has begun. */
 export interface AskDraft {

@@ -14,7 +14,7 @@ import { Ask } from "./ask.tsx";
 import styles from "./inbox.module.css";
 import { List, search, tab, useShown } from "./list.tsx";
 import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
-import { NewTalk, Talk, talkIn } from "./talk.tsx";
+import { NewTalk, Talk, talkIn } from "./talk/talk.tsx";
 import { text } from "./text.ts";
 import type { ListedAsk } from "./wire.ts";
 

@@ -13,7 +13,7 @@ import styles from "./inbox.module.css";
 import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
 import { useSeen } from "./seen.ts";
-import { BeginTalk, Talks } from "./talk.tsx";
+import { BeginTalk, Talks } from "./talk/talk.tsx";
 import { text } from "./text.ts";
 import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
 

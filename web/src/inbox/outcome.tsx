@@ -3,7 +3,7 @@ import { useKeys } from "../keys.ts";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
-import { Arguments, Call } from "./arguments.tsx";
+import { Arguments, Call } from "./arguments/arguments.tsx";
 import { Facts } from "./parts.tsx";
 import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";

@@ -3,7 +3,7 @@ import { Refusal } from "../../../refusals.ts";
 import { forgetCached, listCached } from "../../../asks/forget-decisions.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
-import { WireDecisionPage, WireForgotten } from "../../../wire/cached-decision.ts";
+import { WireDecisionPage, WireForgotten } from "../../../wire/relay/cached-decision.ts";
 import { fields, optional, textField } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";

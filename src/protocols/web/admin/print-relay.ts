@@ -12,8 +12,8 @@ import type {
   WireAdminJobLine,
   WireHourFigures,
   WireLateAnswer,
-} from "../../../wire/admin-relay.ts";
-import type { WireCachedDecision } from "../../../wire/cached-decision.ts";
+} from "../../../wire/relay/admin.ts";
+import type { WireCachedDecision } from "../../../wire/relay/cached-decision.ts";
 import { timeText } from "./access-routes.ts";
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timeText(ms));

@@ -5,7 +5,7 @@ import { readJob } from "../../../asks/read-job.ts";
 import { readAsk } from "../../../asks/read.ts";
 import { listLateAnswers, listSharedBy } from "../../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
-import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../../wire/admin-relay.ts";
+import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../../wire/relay/admin.ts";
 import { fields } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";

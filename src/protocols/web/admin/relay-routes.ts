@@ -14,7 +14,7 @@ import {
   WireAdminJob,
   WireAdminJobAskPage,
   WireAdminJobPage,
-} from "../../../wire/admin-relay.ts";
+} from "../../../wire/relay/admin.ts";
 import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
 import type { WireAskToPeople } from "../../../wire/inbox.ts";
 import { sendToAdmin } from "../../http/admin-stream.ts";
@@ -25,7 +25,7 @@ import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
 import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./relay-lists.ts";
 import * as wire from "./print-relay.ts";
 import { ADMIN_REFUSALS } from "./access-routes.ts";
-import { wholeAsk } from "../inbox-wire.ts";
+import { wholeAsk } from "../inbox/wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 /** Nobody: whoever looks on is asked for nothing. */

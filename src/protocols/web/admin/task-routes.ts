@@ -9,7 +9,7 @@ import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
 import { taskEventWire, taskWire } from "../../http/task.ts";
 import { repoOf, taskIdOf } from "../../http/task-input.ts";
-import { WireAdminTask, WireAssignmentReport } from "../../../wire/task.ts";
+import { WireAdminTask, WireAssignmentReport } from "../../../wire/tasks/task.ts";
 import { ADMIN_REFUSALS } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 

@@ -1,0 +1,152 @@
+import { parseArgs } from "node:util";
+import { ParleyError } from "@parley/sdk/errors";
+import type { Question } from "@parley/sdk/wire";
+import { localTime } from "../../lib/local-time.ts";
+import { canonicalExact } from "../../lib/json/exact-json.ts";
+import { printable, printableJson, printableLines } from "../../lib/printable.ts";
+import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
+import { requestLines, type PeopleRequest } from "./asked-people.ts";
+import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "../command.ts";
+import { Refused, openDoors, type DoorCall } from "../door-client.ts";
+import { questionLines } from "./question-lines.ts";
+import { A2H, CLIENT_OPTIONS, openClient, serverUrl } from "../server-client.ts";
+
+/** Something that was asked, as the server says it and as people read it. */
+interface Asked {
+  wire: object;
+  lines: string[];
+}
+
+/** One kind of what can be asked. */
+interface Kind {
+  read(id: string): Promise<Asked>;
+  cancel(id: string): Promise<Asked>;
+}
+
+/** Every kind, in the order in which an id is looked for. */
+function kindsAt(url: string, io: Io): Kind[] {
+  const call = openDoors(url, io);
+  const client = openClient(url, io.env);
+  return [
+    {
+      read: async (id) => asQuestion(await client.check(id)),
+      cancel: async (id) => asQuestion(await client.cancel(id)),
+    },
+    // Before A2H, which knows them too: they are shown as their agent knows them.
+    byTool(call),
+    toPeople(call, "/function_calls", "/agent/function_calls"),
+    toPeople(call, "/human_contacts", "/agent/human_contacts"),
+    toPeople(call, "/messages", "/messages"),
+    relayed(call),
+  ];
+}
+
+const asQuestion = (wire: Question): Asked => ({ wire, lines: questionLines(wire) });
+
+function toPeople(call: DoorCall, readAt: string, cancelAt: string): Kind {
+  const asked = (wire: object) => ({ wire, lines: requestLines(wire as PeopleRequest) });
+  return {
+    read: async (id) => asked(await call("GET", `${A2H}${readAt}/${encodeURIComponent(id)}`)),
+    cancel: async (id) => asked(await call("POST", `${A2H}${cancelAt}/${encodeURIComponent(id)}/cancel`, {})),
+  };
+}
+
+/** Requests that agents make to people by an MCP tool. */
+function byTool(call: DoorCall): Kind {
+  const asked = (wire: object) => ({ wire, lines: toolRequestLines(wire as ToolRequest) });
+  const path = (id: string) => `/mcp/requests/${encodeURIComponent(id)}`;
+  return {
+    read: async (id) => asked(await call("GET", path(id))),
+    cancel: async (id) => asked(await call("DELETE", path(id))),
+  };
+}
+
+interface RelayAnswer {
+  answer_text?: string;
+  answer_json?: unknown;
+  error?: string;
+  answered_by?: string;
+}
+
+/** Asks of executors. */
+function relayed(call: DoorCall): Kind {
+  async function asked(wire: object): Promise<Asked> {
+    const ask = wire as { ask_id: string; prompt: string; status: string; expires_at: string };
+    const isOpen = ask.status === "PENDING";
+    const path = `/asks/${encodeURIComponent(ask.ask_id)}/answer?wait=0`;
+    const answer = isOpen ? undefined : ((await call("GET", path)) as RelayAnswer);
+    return {
+      wire: { ask, ...(answer && { answer }) },
+      lines: [
+        ...printableLines(ask.prompt),
+        ...(answer ? relayAnswerLines(answer) : []),
+        isOpen ? `open until ${localTime(ask.expires_at)}` : `${ask.status.toLowerCase()}${byWhom(answer)}`,
+      ],
+    };
+  }
+  return {
+    read: async (id) => asked(await call("GET", `/asks/${encodeURIComponent(id)}`)),
+    cancel: async (id) => asked(await call("DELETE", `/asks/${encodeURIComponent(id)}`)),
+  };
+}
+
+function relayAnswerLines({ answer_text: text, answer_json: json, error }: RelayAnswer): string[] {
+  const texts = [text, json === undefined ? undefined : canonicalExact(json), error];
+  return texts.filter((words) => words !== undefined).flatMap((words) => indented(words));
+}
+
+function indented(words: string): string[] {
+  return printableLines(words).map((line, i) => (i === 0 ? `  - ${line}` : `    ${line}`));
+}
+
+function byWhom({ answered_by: name }: RelayAnswer = {}): string {
+  return name === undefined ? "" : ` by ${printable(name)}`;
+}
+
+/** Returns what was asked under an id, and its kind. @throws {Error} one sentence where there is nothing */
+async function find(kinds: readonly Kind[], id: string): Promise<{ kind: Kind; asked: Asked }> {
+  const refusals: (ParleyError | Refused)[] = [];
+  for (const kind of kinds) {
+    try {
+      return { kind, asked: await kind.read(id) };
+    } catch (error) {
+      if (!isElsewhere(error)) throw error;
+      refusals.push(error);
+    }
+  }
+  const [first] = refusals;
+  const isKeyRefused = refusals.every(({ status }) => status !== 404);
+  if (first && (isKeyRefused || id.startsWith("q_"))) throw first;
+  throw new Error(
+    `you have asked nothing under the id ${printable(id)}; a task of a coding agent is shown by: parley task show ID`,
+  );
+}
+
+/** Whether an id may still be of another kind, or of one that this key is good for. */
+function isElsewhere(error: unknown): error is ParleyError | Refused {
+  return (error instanceof ParleyError || error instanceof Refused) && [401, 403, 404].includes(error.status);
+}
+
+function onAsked(example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {
+  return {
+    usage: "ID [--json]",
+    flags: CLIENT_FLAGS,
+    example,
+    async run(argv, io) {
+      const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
+      const id = onlyArgument(positionals, "ID");
+      const { wire, lines } = await act(kindsAt(serverUrl(values.url, io.env), io), id);
+      for (const line of values.json ? [printableJson(JSON.stringify(wire))] : lines) io.out(line);
+      return EXIT.done;
+    },
+  };
+}
+
+export const check = onAsked(
+  "parley check q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async (kinds, id) => (await find(kinds, id)).asked,
+);
+
+export const cancel = onAsked("parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd", async (kinds, id) =>
+  (await find(kinds, id)).kind.cancel(id),
+);

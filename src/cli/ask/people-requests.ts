@@ -1,0 +1,191 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { DeciderInReply } from "./decided-by.ts";
+import { Redirected } from "../../lib/network/fetch.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
+
+/** How a request to people ended, as far as whoever asked may know. */
+export interface Ended {
+  approved?: boolean;
+  comment?: string;
+  response?: string;
+  response_option_name?: string;
+  consent_digest?: string;
+  ask_id?: string;
+  expired?: boolean;
+  cancelled?: boolean;
+  user_info?: DeciderInReply;
+}
+
+/** Nobody could be asked, or no answer arrived: the decision is never yes. */
+export class CouldNotAsk extends Error {}
+
+export interface ServerAccess {
+  url: string;
+  key: string | undefined;
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+  /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
+  signal: AbortSignal;
+}
+
+/** The name of a program without a key. */
+export const OPEN_NAME = "claude-code";
+
+type Kind = "function_calls" | "human_contacts";
+
+const BASE = "/a2h/v1alpha1";
+/** For how long one reply is held by the server. */
+const HOLD_S = 50;
+const REPLY_MS = 20_000;
+/** For how long a server that is away is tried again: shortly before anybody was asked, longer once somebody was. */
+const FIRST_PATIENCE_MS = 5000;
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 1000;
+/** The server ends the request at its deadline; whoever hears nothing of it gives up a little later. */
+const LATE_MS = 30_000;
+const WITHDRAWN_WITHIN_MS = 2000;
+const MOST_DEPTH = 64;
+
+/**
+ * Asks people through the A2H door and returns how it ended. A request that is made twice is one, so everything is tried
+ * again while the server is away, for a minute once it was made.
+ *
+ * @throws {CouldNotAsk} in one sentence
+ */
+export async function askPeople(
+  place: ServerAccess,
+  kind: Kind,
+  request: { run_id: string; call_id: string; spec: Record<string, unknown> & { timeout_seconds: number } },
+): Promise<Ended> {
+  const { clock, signal } = place;
+  const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
+  const path = `/${kind}/${encodeURIComponent(request.call_id)}`;
+  try {
+    const of: AskedPlace = { ...place, callId: request.call_id };
+    let status = await tried(of, "POST", `/${kind}`, JSON.stringify(request));
+    while (status["resolved_at"] === undefined) {
+      if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
+      const start = clock.monotonic();
+      if (start > until) throw new CouldNotAsk("The server did not say how the request ended.");
+      status = await tried(of, "GET", `${path}?wait=${HOLD_S}`);
+      // A server that does not hold reads must not be asked in a tight loop.
+      const isHeld = clock.monotonic() - start >= PAUSE_MS;
+      if (!isHeld && status["resolved_at"] === undefined) await clock.sleep(PAUSE_MS, signal);
+    }
+    return status as Ended;
+  } catch (error) {
+    await withdraw(place, path);
+    throw error;
+  }
+}
+
+/** Withdraws a request that is no longer waited for, so that it leaves the inboxes. */
+async function withdraw({ signal: _, ...place }: ServerAccess, path: string): Promise<void> {
+  const body = JSON.stringify({ reason: "Nobody waits for it any more." });
+  using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
+  await send({ ...place, signal: soon.signal }, "POST", `/agent${path}/cancel`, body).catch(() => undefined);
+}
+
+/** A server, and the request that its replies must be about. */
+interface AskedPlace extends ServerAccess {
+  callId: string;
+}
+
+async function tried(
+  { callId, ...place }: AskedPlace,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Record<string, unknown>> {
+  return again(place, method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS, async () => {
+    const { call_id: named, status } = await send(place, method, path, body);
+    if (named !== callId) throw new CouldNotAsk("Parley answered for another request.");
+    return status;
+  });
+}
+
+/** Resolves with what `once` does, tried again while the server is away. @throws {CouldNotAsk} in one sentence */
+async function again<T>({ clock, signal, url }: ServerAccess, patienceMs: number, once: () => Promise<T>): Promise<T> {
+  const start = clock.monotonic();
+  for (;;) {
+    try {
+      return await once();
+    } catch (error) {
+      if (error instanceof CouldNotAsk || signal.aborted) throw error;
+      if (error instanceof Redirected) throw new CouldNotAsk(error.message);
+      if (clock.monotonic() - start >= patienceMs) throw new CouldNotAsk(`No Parley server answers at ${url}.`);
+      await clock.sleep(PAUSE_MS, signal);
+    }
+  }
+}
+
+/**
+ * Returns what stands at a path of the server; nothing where it says that there is nothing.
+ *
+ * @throws {CouldNotAsk} in one sentence
+ */
+export async function readThere(place: ServerAccess, path: string): Promise<string | null> {
+  const { status, bytes } = await again(place, FIRST_PATIENCE_MS, () => exchange(place, "GET", path));
+  if (status === 404 || status === 410) return null;
+  if (status !== 200) throw new CouldNotAsk(`The server replied to ${path} with status ${status}.`);
+  return new TextDecoder().decode(bytes);
+}
+
+async function send(
+  place: ServerAccess,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ call_id: unknown; status: Record<string, unknown> }> {
+  const reply = await exchange(place, method, `${BASE}${path}`, body);
+  const replyBody = parsed(reply.bytes);
+  const { call_id, status } = replyBody;
+  if (reply.status >= 200 && reply.status < 300 && typeof status === "object" && status !== null) {
+    return { call_id, status: status as Record<string, unknown> };
+  }
+  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(replyBody) ?? `status ${reply.status}`}`);
+}
+
+/** Makes one request. @throws {Error} for a reply that a later one may replace */
+async function exchange(
+  { url, key, fetch, signal, clock }: ServerAccess,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ status: number; bytes: Uint8Array }> {
+  using late = endingAfter(clock, HOLD_S * 1000 + REPLY_MS);
+  const reply = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(key === undefined ? { "x-agent-id": OPEN_NAME } : { authorization: `Bearer ${key}` }),
+    },
+    ...(body !== undefined && { body }),
+    signal: AbortSignal.any([signal, late.signal]),
+  });
+  const bytes = new Uint8Array(await reply.arrayBuffer());
+  if (reply.status === 429 || reply.status >= 500) throw new Error(`status ${reply.status}`);
+  return { status: reply.status, bytes };
+}
+
+/** Returns a signal that is aborted after a while, until it is disposed of. */
+function endingAfter(clock: Clock, ms: number): { signal: AbortSignal } & Disposable {
+  const late = new AbortController();
+  const over = new AbortController();
+  void clock.sleep(ms, over.signal).then(() => late.abort());
+  return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
+}
+
+function parsed(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value = parseExactJson(bytes, { maxDepth: MOST_DEPTH });
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function sentenceOf({ error }: Record<string, unknown>): string | undefined {
+  const { message } = (typeof error === "object" && error !== null ? error : {}) as { message?: unknown };
+  return typeof message === "string" ? message : undefined;
+}

@@ -1,0 +1,79 @@
+import { parseArgs } from "node:util";
+import { printable, printableJson } from "../../lib/printable.ts";
+import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
+import { readChannelTest, startChannelTest, type ChannelTest } from "../../requests/test-channel.ts";
+import { STORE_OPTIONS, withStore } from "../command-store.ts";
+import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { channelRemedy } from "./remedy.ts";
+import { lookUntil } from "../look-until.ts";
+
+/** The running server looks for messages twice a second. */
+const SENT_WITHIN_MS = 30_000;
+/** As long as the test message can be answered. */
+const ANSWERED_WITHIN_MS = 610_000;
+
+export const channelTest: Command = {
+  usage: "TYPE [--person ID] [--wait] [--json]",
+  flags: {
+    "--person ID": "to whom, by the number of parley people list; left out, whoever runs the server",
+    "--wait": "until the message is answered: the way back is tried too",
+    "--json": "print JSON",
+    ...STORE_FLAGS,
+  },
+  choices: { TYPE: TESTED_CHANNELS },
+  example: "parley channel test email --person 1",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        ...STORE_OPTIONS,
+        person: { type: "string" },
+        wait: { type: "boolean" },
+        json: { type: "boolean" },
+      },
+    });
+    const channel = TESTED_CHANNELS.find((known) => known === onlyArgument(positionals, "TYPE"));
+    if (!channel) throw new WrongUsage(`TYPE must be one of ${TESTED_CHANNELS.join(", ")}`);
+    const { person } = values;
+    const test = await withStore(values, io, async (ctx, { addressed }) => {
+      const { id } = await startChannelTest({ ...ctx, addressed }, { channel, person });
+      const read = () => readChannelTest(ctx, id);
+      const sent = await lookUntil(read, ({ state }) => state !== "sending", {
+        withinMs: SENT_WITHIN_MS,
+        signal: io.interrupted,
+      });
+      if (!values.wait || sent.state !== "sent") return sent;
+      io.tell(sentence(sent));
+      const isOver = ({ state }: ChannelTest) => state === "answered" || state === "over";
+      return lookUntil(read, isOver, { withinMs: ANSWERED_WITHIN_MS, signal: io.interrupted });
+    });
+    if (values.json) io.out(printableJson(JSON.stringify(test)));
+    else io.out(sentence(test));
+    return exitCode(test, values.wait ?? false, io);
+  },
+};
+
+function exitCode({ state }: ChannelTest, waited: boolean, io: Io): number {
+  if (io.interrupted.aborted) return EXIT.interrupted;
+  if (state === "answered" || (state === "sent" && !waited)) return EXIT.done;
+  return state === "failed" || state === "retrying" ? EXIT.refused : EXIT.unanswered;
+}
+
+function sentence({ channel, person, state, attempts, error, via }: ChannelTest): string {
+  const what = printable(error ?? "unreachable");
+  switch (state) {
+    case "sending":
+      return "The message waits to be sent, and no server has taken it up; start one on this data directory: parley serve";
+    case "retrying":
+      return `Not sent yet: ${what}. Tried ${attempts === 1 ? "once" : `${attempts} times`}, and will be tried again. ${channelRemedy(channel)}`;
+    case "failed":
+      return `Not sent: ${what}. ${channelRemedy(channel)}`;
+    case "sent":
+      return `Sent to ${person} by ${channel}. It can be answered for ten minutes.`;
+    case "answered":
+      return `Sent to ${person} by ${channel}, and answered by ${via ?? "nobody"}.`;
+    case "over":
+      return `Sent to ${person} by ${channel}; nobody answered within ten minutes.`;
+  }
+}

@@ -1,0 +1,53 @@
+import { agentsOf } from "@parley/sdk/environment";
+import { isReceiptOf, isSigned, payloadOf, type ReceiptKeys } from "@parley/sdk/receipts";
+import { CouldNotAsk, type Ended, OPEN_NAME, readThere, type ServerAccess } from "../ask/people-requests.ts";
+
+/** The call that was asked for. */
+export interface CallOfHook {
+  callId: string;
+  digest: string;
+  /** When it was asked, in milliseconds since 1970; left out where another hook may have asked it earlier. */
+  since: number | undefined;
+}
+
+const KEYS = "/.well-known/jwks.json";
+
+/**
+ * Returns why an approval does not count, in words that follow "because"; nothing where its signed receipt is of exactly
+ * this call, or where the server says no keys and shows no receipt (spec/security 4).
+ */
+export async function receiptProblem(place: ServerAccess, call: CallOfHook, ended: Ended): Promise<string | null> {
+  const askId = typeof ended.ask_id === "string" ? ended.ask_id : "";
+  try {
+    const [keys, text] = [
+      keysIn(await readThere(place, KEYS)),
+      await readThere(place, `/receipts/${encodeURIComponent(askId)}`),
+    ];
+    const receipt = text !== null && isSignedForm(text) ? text : null;
+    if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
+    const wanted = { ...call, askId, agents: agentsOf({ url: place.url, key: place.key, agentId: OPEN_NAME }) };
+    if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
+    return (await isSigned(receipt, keys)) ? null : "no key of the server's has signed its receipt";
+  } catch (error) {
+    if (!(error instanceof CouldNotAsk)) throw error;
+    return `its receipt cannot be read (${error.message.replace(/\.$/, "")})`;
+  }
+}
+
+/** Three parts with dots between them (RFC 7515). */
+function isSignedForm(text: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text.trim());
+}
+
+/** @throws {CouldNotAsk} where the keys are no JSON */
+function keysIn(text: string | null): ReceiptKeys {
+  if (text === null) return { keys: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new CouldNotAsk("The server's keys are not JSON.");
+  }
+  const { keys } = Object(value) as Partial<ReceiptKeys>;
+  return { keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]) : [] };
+}

@@ -1,0 +1,287 @@
+import type { Clock } from "../../lib/clock.ts";
+import { Redirected } from "../../lib/network/fetch.ts";
+import { linesOf } from "../../lib/lines.ts";
+import { discoverResult, initializeResult, listResult, MODERN } from "../../protocols/mcp/opening.ts";
+import { errorJson, membersOf, resultJson, RPC, type RpcId } from "../../protocols/mcp/rpc.ts";
+import { APPROVE_TOOL, isWaiting } from "../../protocols/mcp/tools.ts";
+
+/** For how long a server that is away is tried again. */
+const PATIENCE_MS = 60_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3000;
+/** How long replies under way may still take once nobody sends any more. */
+const LAST_REPLIES_MS = 2000;
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+export interface BridgeOptions {
+  /** Where the server is. */
+  url: string;
+  key: string | undefined;
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+  /** Writes one line of JSON-RPC. */
+  write(line: string): void;
+  /** Tells whoever reads the log. */
+  log(line: string): void;
+}
+
+type Json = Record<string, unknown>;
+
+interface Request {
+  id: RpcId;
+  method: string;
+  params: Json;
+  version: string | undefined;
+  line: string;
+}
+
+/** The server cannot be reached, is stopping, or broke off: worth trying again. */
+class ServerAway extends Error {}
+
+/**
+ * Carries messages between a client's pipes and the server, one HTTP request each, until the client sends no more
+ * (spec/mcp 1). A server that is away is tried again for a minute, and a wait that broke off is asked
+ * for anew: the question is the server's, so nothing is lost. How a connection opens and which tools there are is
+ * answered here while the server is away, so that a client which starts first still comes up.
+ */
+export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOptions): Promise<void> {
+  const { write, log } = options;
+  const underWay = new Map<RpcId, { abort: AbortController; isWait: boolean; done: Promise<void> }>();
+  let negotiated: string | undefined;
+
+  for await (const line of linesOf(input)) {
+    if (line.trim() === "") continue;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      write(errorJson({ code: RPC.parse, message: "The line is not valid JSON", data: undefined, id: undefined }));
+      continue;
+    }
+    const { id, method, params } = isObject(message) ? message : {};
+    const given = isObject(params) ? params : {};
+    if (method === "notifications/cancelled") {
+      underWay.get(given["requestId"] as RpcId)?.abort.abort();
+      continue;
+    }
+    // The server takes notifications and responses, and ignores them.
+    if (isObject(message) && (id === undefined || method === undefined)) continue;
+    if (!isRpcId(id) || typeof method !== "string") {
+      const problem = "The line is not one JSON-RPC request";
+      write(errorJson({ code: RPC.invalidRequest, message: problem, data: undefined, id: undefined }));
+      continue;
+    }
+    const meta = isObject(given["_meta"]) ? given["_meta"] : {};
+    const claimed = typeof meta[VERSION_KEY] === "string" ? meta[VERSION_KEY] : undefined;
+    if (method === "initialize") {
+      negotiated = (initializeResult(given["protocolVersion"]) as { protocolVersion: string }).protocolVersion;
+    }
+    const version = claimed ?? (method === "initialize" ? undefined : negotiated);
+    const request = { id, method, params: given, version, line };
+    const abort = new AbortController();
+    const done = exchange(request, abort.signal, options)
+      .catch((error: unknown) => {
+        log(`parley mcp: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        write(errorJson({ code: RPC.internal, message: "Internal error", data: undefined, id }));
+      })
+      .finally(() => {
+        if (underWay.get(id)?.abort === abort) underWay.delete(id);
+      });
+    const isWait = isWaiting(given["name"]) || method === "subscriptions/listen";
+    underWay.set(id, { abort, isWait, done });
+  }
+
+  const last = [...underWay.values()];
+  for (const { abort, isWait } of last) if (isWait) abort.abort();
+  await Promise.race([Promise.all(last.map(({ done }) => done)), options.clock.sleep(LAST_REPLIES_MS)]);
+  for (const { abort } of last) abort.abort();
+}
+
+/** Sends one request until it is answered, cancelled, or the server has been away for too long. */
+async function exchange(request: Request, signal: AbortSignal, options: BridgeOptions): Promise<void> {
+  const { clock, write, log, url } = options;
+  const start = clock.monotonic();
+  const say = growingProgress(() => (clock.monotonic() - start) / 1000, write);
+  let awaySince: number | null = null;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      await send(request, signal, options, (text) => {
+        awaySince = null;
+        pauseMs = FIRST_PAUSE_MS;
+        say(text);
+      });
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Redirected) return write(redirected(request, error, log));
+      if (!(error instanceof ServerAway)) throw error;
+      const meanwhile = localResult(request);
+      if (meanwhile) return write(meanwhile);
+      awaySince ??= clock.monotonic();
+      if (clock.monotonic() - awaySince >= PATIENCE_MS) {
+        log(`parley mcp: ${url} does not answer: ${error.message}`);
+        return write(unreachable(request, url));
+      }
+    }
+    say(null);
+    await clock.sleep(pauseMs, signal);
+    if (signal.aborted) return;
+  }
+}
+
+/** Makes one HTTP request and hands on what it brings. @throws {ServerAway} when it ends without an answer */
+async function send(
+  request: Request,
+  signal: AbortSignal,
+  { url, key, fetch }: BridgeOptions,
+  say: (text: string) => void,
+): Promise<void> {
+  const reply = await away(() =>
+    fetch(`${url}/mcp`, { method: "POST", headers: headersOf(request, key), body: request.line, signal }),
+  );
+  if ([502, 503, 504].includes(reply.status)) throw new ServerAway(`status ${reply.status}`);
+  const type = reply.headers.get("content-type") ?? "";
+  if (!type.startsWith("text/event-stream")) {
+    const text = await away(() => reply.text());
+    return say(answerIn(text, request) ?? notParley(request, url, reply.status));
+  }
+  const lines = linesOf(reply.body ?? emptyBody());
+  for (;;) {
+    const { done, value: line } = await away(() => lines.next());
+    if (done) throw new ServerAway("the reply broke off");
+    if (!line.startsWith("data:")) continue;
+    const text = line.slice("data:".length).trim();
+    const message = parseObject(text);
+    if (message?.["id"] === undefined) {
+      if (typeof message?.["method"] === "string") say(text);
+      continue;
+    }
+    say(answerIn(text, request) ?? notParley(request, url, reply.status));
+    await lines.return(undefined);
+    return;
+  }
+}
+
+/**
+ * Returns an answer as it is, so that no name or order in it changes; a refusal before parsing is given its id. Null for
+ * what answers another request, or none.
+ */
+function answerIn(text: string, { id }: Request): string | null {
+  const json = parseObject(text);
+  if (!json || !("result" in json || "error" in json)) return null;
+  if (json["id"] === id) return text.includes("\n") ? JSON.stringify(json) : text;
+  const isUnread = !("result" in json) && (json["id"] ?? null) === null;
+  return isUnread ? JSON.stringify({ ...json, id }) : null;
+}
+
+function notParley({ id }: Request, url: string, status: number): string {
+  const message = `${url}/mcp is not a Parley server: it replied with status ${status}`;
+  return errorJson({ code: RPC.internal, message, data: undefined, id });
+}
+
+function redirected({ id }: Request, { message }: Redirected, log: BridgeOptions["log"]): string {
+  log(`parley mcp: ${message}`);
+  return errorJson({ code: RPC.internal, message, data: undefined, id });
+}
+
+/** @throws {Redirected} @throws {ServerAway} for anything else that goes wrong */
+async function away<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Redirected) throw error;
+    const { cause } = error as { cause?: unknown };
+    throw new ServerAway(cause instanceof Error && cause.message !== "" ? cause.message : String(error));
+  }
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
+/** The headers say again what the message says (spec/mcp 2). */
+function headersOf({ method, params, version }: Request, key: string | undefined): Record<string, string> {
+  const name = method === "tools/call" ? params["name"] : method.startsWith("tasks/") ? params["taskId"] : undefined;
+  return {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(version !== undefined && { "mcp-protocol-version": headerText(version) }),
+    "mcp-method": headerText(method),
+    ...(typeof name === "string" && { "mcp-name": headerText(name) }),
+  };
+}
+
+/** Returns a header's text. Text that a header cannot hold, or would trim, is written in Base64. */
+function headerText(text: string): string {
+  const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?base64?");
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+}
+
+/**
+ * Returns a writer under which progress only ever grows, also when a wait is asked for again and the server counts
+ * from nothing; null stands for such a wait.
+ */
+function growingProgress(elapsedSeconds: () => number, write: (line: string) => void): (text: string | null) => void {
+  let offset = 0;
+  let last = -1;
+  return (text) => {
+    if (text === null) {
+      offset = elapsedSeconds();
+      return;
+    }
+    const json = parseObject(text);
+    const params = json?.["method"] === "notifications/progress" ? json["params"] : undefined;
+    if (!isObject(params) || typeof params["progress"] !== "number") return write(text);
+    const whole = offset + params["progress"];
+    last = Math.round((whole > last ? whole : last + 0.001) * 1000) / 1000;
+    write(JSON.stringify({ ...json, params: { ...params, progress: last } }));
+  };
+}
+
+/** Returns what the server would say of itself; nothing where only the server knows. */
+function localResult({ id, method, params, version }: Request): string | null {
+  const isModern = version === MODERN;
+  const result = (value: object) => resultJson({ id, isModern }, membersOf(value));
+  switch (method) {
+    case "initialize":
+      return isModern ? null : result(initializeResult(params["protocolVersion"]));
+    case "ping":
+      return isModern ? null : result({});
+    case "server/discover":
+      return isModern ? result(discoverResult()) : null;
+    case "tools/list":
+      return result(listResult(isModern));
+    default:
+      return null;
+  }
+}
+
+/** A tool's result that the model can read; an error for anything else. */
+function unreachable({ id, method, params, version }: Request, url: string): string {
+  const message = `No Parley server answers at ${url}. It may be stopped, or PARLEY_URL may be wrong; a question that was asked before is kept, so try again later.`;
+  if (method !== "tools/call") return errorJson({ code: RPC.internal, message, data: undefined, id });
+  const isModern = version === MODERN;
+  if (params["name"] === APPROVE_TOOL) {
+    const text = JSON.stringify({ behavior: "deny", message: `Not approved: ${message}` });
+    return resultJson({ id, isModern }, membersOf({ content: [{ type: "text", text }] }));
+  }
+  const structuredContent = { error: { code: "UNREACHABLE", message } };
+  const content = [{ type: "text", text: JSON.stringify(structuredContent) }];
+  return resultJson({ id, isModern }, membersOf({ content, structuredContent, isError: true }));
+}
+
+function parseObject(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isRpcId(value: unknown): value is RpcId {
+  return typeof value === "string" || Number.isInteger(value);
+}

@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { editJson, isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
+import { editTomlTable, TomlInTheWay } from "../../lib/toml-table.ts";
+import { type Command, EXIT, onlyArgument, WrongUsage } from "../command.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "../config-file.ts";
+import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type McpServerAddress } from "./clients.ts";
+import { ownKey, serverUrl } from "../server-client.ts";
+
+const NAMES = Object.keys(MCP_CLIENTS);
+const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer" } as const;
+
+export const mcpConfig: Command = {
+  usage: "CLIENT [--url URL]",
+  flags: { ...URL_FLAG, CLIENT: [...NAMES, "stdio"].join(", ") },
+  choices: { CLIENT: [...NAMES, "stdio"] },
+  example: "parley mcp config codex >> ~/.codex/config.toml",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { url: { type: "string" } },
+    });
+    const name = onlyArgument(positionals, "CLIENT");
+    const url = serverUrl(values.url, io.env);
+    const key = ownKey(url, io.env);
+    if (name === "stdio") {
+      io.out(JSON.stringify(stdioEntry(url, key), null, 2));
+      return EXIT.done;
+    }
+    const client = clientNamed(name, [...NAMES, "stdio"]);
+    const address = { url: `${url}/mcp`, key };
+    io.out(blockOf(client.entry(address)));
+    io.tell(`This belongs into ${client.file(io.env)}. ${keySentence(client, address)}`);
+    return EXIT.done;
+  },
+};
+
+const FILE_FLAG = { "--file FILE": "the client's configuration file, where it is not the usual one" } as const;
+
+export const mcpInstall: Command = {
+  usage: "CLIENT [--url URL] [--file FILE] [--dry-run] [--yes]",
+  flags: { CLIENT: NAMES.join(", "), ...URL_FLAG, ...FILE_FLAG, ...CHANGE_FLAGS },
+  choices: { CLIENT: NAMES },
+  example: "parley mcp install claude --dry-run",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...CHANGE_OPTIONS, url: { type: "string" } },
+    });
+    const name = onlyArgument(positionals, "CLIENT");
+    const client = clientNamed(name, NAMES);
+    const url = serverUrl(values.url, io.env);
+    const address = { url: `${url}/mcp`, key: ownKey(url, io.env) };
+    const change = changeOf(client, values.file ?? client.file(io.env), address);
+    const undo = `To take it out: parley mcp uninstall ${name}`;
+    const done = `${client.title} will find Parley. ${keySentence(client, address)} ${undo}`;
+    return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
+  },
+};
+
+export const mcpUninstall: Command = {
+  usage: "CLIENT [--file FILE] [--dry-run] [--yes]",
+  flags: { CLIENT: NAMES.join(", "), ...FILE_FLAG, ...CHANGE_FLAGS },
+  choices: { CLIENT: NAMES },
+  example: "parley mcp uninstall claude",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
+    const client = clientNamed(onlyArgument(positionals, "CLIENT"), NAMES);
+    const change = changeOf(client, values.file ?? client.file(io.env), undefined);
+    const [done, already] = [`Parley is out of ${change.file}.`, `There is no Parley in ${change.file}.`];
+    return makeChange(change, values, { done, already }, io);
+  },
+};
+
+/** Returns how a client's configuration becomes one with Parley in it, or without it if no entry is given. */
+function changeOf(client: McpClient, path: string, address: McpServerAddress | undefined): Change {
+  const file = resolve(path);
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const after = edited(client, before, file, address);
+  return { file, before, after, isEmpty: isEmpty(client, after) };
+}
+
+function clientNamed(name: string, names: readonly string[]): McpClient {
+  const client = Object.hasOwn(MCP_CLIENTS, name) ? MCP_CLIENTS[name] : undefined;
+  if (!client) throw new WrongUsage(`CLIENT must be one of ${names.join(", ")}`);
+  return client;
+}
+
+/** Returns the file with Parley in it, or without it if no entry is given. @throws {Error} one sentence */
+function edited(client: McpClient, text: string, file: string, address: McpServerAddress | undefined): string {
+  const entry = client.entry(address ?? { url: "", key: undefined });
+  try {
+    return entry.kind === "json"
+      ? editJson(text, entry.path, address && entry.value)
+      : editTomlTable(text, entry.path, address && entry.lines);
+  } catch (error) {
+    if (!(error instanceof NotJson || error instanceof TomlInTheWay)) throw error;
+    throw new Error(`${file} was left as it is: ${error.message}. parley mcp config prints what belongs into it.`);
+  }
+}
+
+function isEmpty(client: McpClient, text: string): boolean {
+  return client.entry({ url: "", key: undefined }).kind === "json" ? isEmptyJson(text) : text.trim() === "";
+}

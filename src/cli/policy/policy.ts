@@ -1,0 +1,207 @@
+import { ASK_TYPES } from "../../core/model/ask-type.ts";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { loadConfig } from "../../config/config.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { printable, printableJson } from "../../lib/printable.ts";
+import { BadYaml, readYaml } from "../../lib/strict-yaml.ts";
+import { evaluate, nameOf, type Policy, policyInput, type PolicyDecision } from "../../policy/model/policy.ts";
+import { pathText } from "../../policy/model/check.ts";
+import { explainDecision } from "../../policy/model/explain.ts";
+import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
+import { openGroups, ruleNotes } from "../../server/people.ts";
+import { DATABASE_FILE } from "../../core/store/data-dir.ts";
+import { openToExamine } from "../../core/store/open-store.ts";
+import { judge } from "../../policy/judge.ts";
+import { shippedPolicy } from "../../policy/shipped.ts";
+import { STORE_OPTIONS, withStore } from "../command-store.ts";
+import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import {
+  INPUT_FLAGS,
+  INPUT_OPTIONS,
+  INPUT_USAGE,
+  policyPath,
+  readPolicy,
+  readText,
+  UnreadableFile,
+  wordsOf,
+} from "./input.ts";
+
+const FILE_FLAGS = { FILE: "a policy file; left out, that of the installation", ...STORE_FLAGS } as const;
+
+export const policyTest: Command = {
+  usage: `[FILE] (--cases CASES | ${INPUT_USAGE.slice(1, -1)})`,
+  flags: { "--cases CASES": "a file of cases: name, input, decision, rule", ...INPUT_FLAGS, ...FILE_FLAGS },
+  example: "parley policy test --action write --env prod",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS, cases: { type: "string" } },
+    });
+    const path = fileOf(positionals) ?? policyPath(values, io);
+    const words = wordsOf(values);
+    if ((words === null) === (values.cases === undefined)) {
+      throw new WrongUsage(words ? "--cases names its own inputs" : "say what to test: --action, or --cases FILE");
+    }
+    return lookAt(io, () => {
+      const policy = readPolicy(path);
+      warn(policy, io);
+      if (values.cases !== undefined) return runCases(policy, values.cases, io);
+      io.out(printableJson(JSON.stringify(evaluate(policy, [], policyInput(words ?? {})).trace, null, 2)));
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyLint: Command = {
+  usage: "[FILE]",
+  flags: FILE_FLAGS,
+  example: "parley policy lint",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const path = fileOf(positionals) ?? policyPath(values, io);
+    return lookAt(io, async () => {
+      const policy = readPolicy(path);
+      const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, values, io))];
+      for (const says of notes) io.out(printable(says));
+      for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
+      const count = policy.rules.length;
+      io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
+      return notes.length > 0 ? EXIT.refused : EXIT.done;
+    });
+  },
+};
+
+export const policyExplain: Command = {
+  usage: `[FILE] ${INPUT_USAGE}`,
+  flags: { ...INPUT_FLAGS, ...FILE_FLAGS },
+  example: "parley policy explain --action deploy --env prod --agent build-bot",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS },
+    });
+    const words = wordsOf(values);
+    if (!words) throw new WrongUsage("say what to explain, with --action or another flag");
+    const file = fileOf(positionals);
+    return lookAt(io, async () => {
+      const policy = readPolicy(file ?? policyPath(values, io));
+      const input = policyInput(words);
+      const policyDecision =
+        file === undefined
+          ? await withStore(values, io, (ctx) => judge(ctx.db, { policy }, input))
+          : evaluate(policy, [], input);
+      for (const line of explainDecision(policy, input, policyDecision, shippedPolicy())) io.out(printable(line));
+      return EXIT.done;
+    });
+  },
+};
+
+/** Returns a sentence for each rule that asks somebody who is not there, as the people and the groups of this store are. */
+async function unknownAsked(
+  policy: Policy,
+  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  io: Io,
+): Promise<string[]> {
+  if (policy.rules.every(({ to }) => to === null)) return [];
+  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) {
+    io.tell(`Whom rules ask was not looked up: there is no store in ${config.dataDir}.`);
+    return [];
+  }
+  const db = await openToExamine(config, systemClock);
+  try {
+    return await ruleNotes({ db, addressed: await openGroups({ db }, config) }, policy);
+  } finally {
+    await db.close();
+  }
+}
+
+/** A file that cannot be read or holds a mistake means that one could not look. */
+export async function lookAt(io: Io, work: () => number | Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    for (const line of error.message.split("\n")) io.tell(`parley: ${printable(line)}`);
+    return EXIT.usage;
+  }
+}
+
+function fileOf(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) throw new WrongUsage("there is one FILE");
+  return positionals[0];
+}
+
+function warn(policy: Policy, io: Io): void {
+  for (const { says } of [...lintPolicy(policy), ...lintLeftOut(policy)]) io.tell(`${policy.name}: ${printable(says)}`);
+}
+
+const LIMITS = { maxBytes: 256 * 1024, maxAliases: 100 };
+const text = z.string().optional();
+const Cases = z.strictObject({
+  cases: z.array(
+    z.strictObject({
+      name: z.string(),
+      input: z.strictObject({
+        action: text,
+        resource: text,
+        env: text,
+        tool: text,
+        repo: text,
+        agent: text,
+        role: text,
+        job: text,
+        fn: text,
+        ask_type: z.enum(ASK_TYPES).optional(),
+        meta: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+      }),
+      decision: z.enum(["ALLOW", "DENY", "ESCALATE"]),
+      /** The id of the rule that shall decide, or its place, `rules[0]`; "default" for none. */
+      rule: z.string().optional(),
+    }),
+  ),
+});
+
+function runCases(policy: Policy, file: string, io: Io): number {
+  let failed = 0;
+  for (const { name, input, decision, rule } of readCases(file).cases) {
+    const policyDecision = evaluate(policy, [], policyInput(input));
+    const by = decidedBy(policy, policyDecision);
+    const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by);
+    if (!isAsExpected) failed += 1;
+    const wanted = rule === undefined ? decision : `${decision} by ${rule}`;
+    io.out(
+      printable(
+        isAsExpected ? `ok      ${name}` : `FAILED  ${name}: ${policyDecision.decision} by ${by}, not ${wanted}`,
+      ),
+    );
+  }
+  return failed > 0 ? EXIT.refused : EXIT.done;
+}
+
+function decidedBy(policy: Policy, { trace }: PolicyDecision): string {
+  const rule = trace.rule_index === undefined ? undefined : policy.rules[trace.rule_index];
+  return rule ? nameOf(rule) : "default";
+}
+
+function readCases(file: string): z.output<typeof Cases> {
+  const name = basename(file);
+  try {
+    const yaml = readYaml(readText(file), LIMITS);
+    const read = Cases.safeParse(yaml.value);
+    if (read.success) return read.data;
+    const sentences = read.error.issues.map(({ path, message }) => {
+      const place = path.filter((part) => typeof part !== "symbol");
+      return `${name}:${yaml.lineOf(place)}: ${place.length > 0 ? pathText(place) : "the file"}: ${message}.`;
+    });
+    throw new UnreadableFile(sentences.join("\n"));
+  } catch (error) {
+    if (!(error instanceof BadYaml)) throw error;
+    throw new UnreadableFile(`${name}:${error.line}: ${error.message}.`);
+  }
+}

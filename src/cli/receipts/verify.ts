@@ -1,0 +1,148 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { BadJson } from "../../lib/json/json-body.ts";
+import { canonicalExact, parseExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
+import { printable, printableJson } from "../../lib/printable.ts";
+import { openReceipt, type Receipt, unopenedBecause } from "../../lib/receipt.ts";
+import { consentText } from "../../requests/model/consent.ts";
+import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { BY_FLAG, isBy, readBy } from "../ask/decided-by.ts";
+import { addressFrom, deciderLine } from "../ask/decision-origin.ts";
+import { serverUrl } from "../server-client.ts";
+import { fetchKeys, fetchReceipt, isAddress, type KnownKeys, type ReceiptAddress, receiptAddress } from "./source.ts";
+
+export const verify: Command = {
+  usage: "FILE|ADDRESS [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS] [--by ID]",
+  flags: {
+    ...CLIENT_FLAGS,
+    "--keys FILE|URL":
+      "the keys of that server: its /.well-known/jwks.json, as a file or an address; else those that the server of the " +
+      "receipt's address names, or of --url",
+    "--fn NAME": "the function that is about to run",
+    "--kwargs FILE": "its arguments, a file of JSON; - for standard input",
+    "--address ADDRESS":
+      "a mail address, phone number or Slack user that a decision must have come from; it opens this machine's store, " +
+      "because nobody else can tell",
+    ...BY_FLAG,
+    "--json": "print what the receipt says",
+    ...STORE_FLAGS,
+  },
+  example: "parley verify http://127.0.0.1:3415/receipts/ask_5b0e --fn refund --kwargs args.json",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        url: { type: "string" },
+        keys: { type: "string" },
+        fn: { type: "string" },
+        kwargs: { type: "string" },
+        address: { type: "string" },
+        by: { type: "string" },
+        "data-dir": { type: "string" },
+        config: { type: "string" },
+        json: { type: "boolean" },
+      },
+    });
+    const by = readBy(values.by);
+    const path = onlyArgument(positionals, "RECEIPT");
+    const place = isAddress(path) ? receiptAddress(path) : null;
+    if ((values.fn === undefined) !== (values.kwargs === undefined))
+      throw new WrongUsage("--fn and --kwargs go together");
+    if (values.address !== undefined && (values.keys ?? values.url) !== undefined)
+      throw new WrongUsage("--address takes the keys of this machine's store: leave out --url and --keys");
+    const jws = place === null ? await textOf(path) : await fetchReceipt(place, io);
+    const { receipt, mac, keys } =
+      values.address === undefined
+        ? await openByKeys(jws, await keysOf(values, place, io))
+        : // Loads the database, which a plain check does not need.
+          await (await import("./address.ts")).openByStore(jws, addressFrom(values.address), values, io);
+    if (!receipt) return refuse(io, await whyUnopened(jws, keys));
+    if (place !== null && receipt.jti !== place.id)
+      return refuse(io, `At that address stands the receipt of another request, ${printable(receipt.jti)}.`);
+    if (values.json) io.out(printableJson(JSON.stringify(receipt)));
+    if (mac !== null && !receipt.decided.some(({ address_mac }) => address_mac === mac))
+      return refuse(io, "No decision in it came from that address.");
+    if (receipt.outcome !== "approved")
+      return refuse(io, `This was not approved: it is ${printable(endedLine(receipt))}.`);
+    if (by !== undefined && !isBy(by, peopleIn(receipt)))
+      return refuse(io, `This was not approved by whom it must be: it is ${printable(endedLine(receipt))}.`);
+    if (values.fn !== undefined && values.kwargs !== undefined) {
+      const kwargs = canonicalExact(parseArguments(await textOf(values.kwargs)));
+      if (sha256Digest(consentText(values.fn, kwargs)) !== receipt.consent_digest) {
+        return refuse(io, "What was approved is not what would run: the digests differ.");
+      }
+    }
+    if (!values.json) io.out(printable(`${endedLine(receipt)}; ${receipt.consent_digest}`));
+    io.tell(printable(vouchedLine(receipt, keys)));
+    return EXIT.done;
+  },
+};
+
+function peopleIn({ decided }: Receipt): string[] {
+  return decided.filter(({ kind }) => kind === "person").map(({ id }) => id);
+}
+
+function endedLine({ outcome, decided, settled_at }: Receipt): string {
+  const who = decided.map(deciderLine).join(", ");
+  return `${outcome} at ${new Date(settled_at).toISOString()}${who === "" ? "" : ` by ${who}`}`;
+}
+
+function refuse(io: Io, says: string): number {
+  io.tell(says);
+  return EXIT.refused;
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path === "-" ? "/dev/stdin" : path, "utf8");
+  } catch (error) {
+    throw new WrongUsage(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function openByKeys(
+  jws: string,
+  keys: KnownKeys,
+): Promise<{ receipt: Receipt | null; mac: null; keys: KnownKeys }> {
+  return { receipt: await openReceipt(jws, keys.set), mac: null, keys };
+}
+
+async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<string> {
+  const { because, kid } = await unopenedBecause(jws, set);
+  if (because === "no receipt") return "This is no receipt: it is not a signed text as a server hands it out.";
+  if (because === "unknown key")
+    return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
+  return "The signature does not match: this is no receipt of that server, or it was changed.";
+}
+
+function vouchedLine({ iss }: Receipt, { from }: KnownKeys): string {
+  const isSame = URL.canParse(from) && URL.canParse(iss) && new URL(from).origin === new URL(iss).origin;
+  return `Signed by a key of ${from}${isSame ? "" : `; the receipt calls its server ${iss}`}.`;
+}
+
+async function keysOf(
+  flags: { keys?: string | undefined; url?: string | undefined },
+  place: ReceiptAddress | null,
+  io: Io,
+): Promise<KnownKeys> {
+  const server = flags.url === undefined && place !== null ? place.server : serverUrl(flags.url, io.env);
+  const where = flags.keys ?? `${server}/.well-known/jwks.json`;
+  const text = isAddress(where) ? await fetchKeys(where, io) : await textOf(where);
+  try {
+    const set = JSON.parse(text) as { keys?: unknown } | null;
+    if (Array.isArray(set?.keys)) return { set: set as KnownKeys["set"], from: flags.keys ?? server };
+  } catch {
+    // Reported below.
+  }
+  throw new WrongUsage(`${where} holds no JWK set`);
+}
+
+function parseArguments(text: string): unknown {
+  try {
+    return parseExactJson(Buffer.from(text), { maxDepth: 64 });
+  } catch (error) {
+    if (error instanceof BadJson) throw new WrongUsage(`the arguments are not JSON: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { judgeFolder } from "../../backup/fill-folder.ts";
+import { type MoveTarget, moveStore } from "../../backup/move-store.ts";
+import { type Config, type ConfigSources, loadConfig } from "../../config/config.ts";
+import { tellOfArrived } from "./arrived.ts";
+import { STORE_OPTIONS } from "../command-store.ts";
+import { type Command, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { rowsLine } from "./rows-line.ts";
+import { storeSource, tellOfDamaged } from "./store-source.ts";
+
+const TARGET = "PARLEY_MOVE_TO";
+/** They say where the present store is, and say nothing of one in a folder of its own. */
+const PLACES = [
+  "DATABASE_URL",
+  "DATABASE_URL_FILE",
+  "PARLEY_DATABASE_URL",
+  "PARLEY_DATABASE_URL_FILE",
+  "PARLEY_KEY_FILE",
+  "PARLEY_CONFIG",
+  "PARLEY_RELAY_POLICY_FILE",
+  "PARLEY_RELAY_PROMPTS_DIR",
+];
+
+export const move: Command = {
+  usage: "--to postgres://HOST/DATABASE | --to DIR",
+  flags: {
+    "--to ADDRESS": `an empty PostgreSQL database, or a folder that is empty or not there yet (${TARGET}, which no list of processes shows)`,
+    ...STORE_FLAGS,
+  },
+  example: "parley move --to postgres://parley@db.internal/parley",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, to: { type: "string" } } });
+    const to = values.to ?? io.env[TARGET];
+    if (!to) throw new WrongUsage("--to is missing");
+    const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config };
+    const config = loadConfig(sources);
+    const target = targetOf(to);
+    if ("dataDir" in target) judgeFolder(target.dataDir);
+    const report = await moveStore(await storeSource(config, sources), target, {
+      onProgress: io.progress,
+      signal: io.interrupted,
+    });
+    io.progress("");
+    tellOfDamaged(report.damaged, "the new one", io);
+    const arrived = configOf(target, sources);
+    io.out(`moved ${report.tables} tables to ${"dataDir" in target ? target.dataDir : "PostgreSQL"}`);
+    io.out(rowsLine(report));
+    tellOfSource(config, io);
+    const broken = "Something is broken in what was moved; it is as it was.";
+    return tellOfArrived(arrived, { broken, atMs: report.lastMs }, io);
+  },
+};
+
+function targetOf(to: string): MoveTarget {
+  if (!/^postgres(ql)?:/.test(to)) return { dataDir: resolve(to) };
+  // The error does not quote the address: it may contain a password.
+  if (!URL.canParse(to)) throw new WrongUsage("--to must be an address such as postgres://parley@db.internal/parley");
+  return { databaseUrl: to };
+}
+
+function configOf(target: MoveTarget, { flags, env, file }: ConfigSources): Config {
+  if ("databaseUrl" in target) {
+    return loadConfig({ flags, env: { ...env, PARLEY_DATABASE_URL: target.databaseUrl }, file });
+  }
+  const left = Object.entries(env).filter(([name]) => !PLACES.includes(name));
+  return loadConfig({ flags: { "data-dir": target.dataDir }, env: Object.fromEntries(left) });
+}
+
+function tellOfSource({ databaseUrl, dataDir }: Config, io: Io): void {
+  const where = databaseUrl === undefined ? `the database in ${dataDir}` : "the PostgreSQL database";
+  io.tell(`Nothing was changed in ${where}. Start no server on it any more, and delete it when all is well.`);
+}

@@ -1,0 +1,120 @@
+import { parseArgs } from "node:util";
+import { printable, printableJson } from "../../lib/printable.ts";
+import { addressMac } from "../../requests/decision-origin.ts";
+import { readAudit } from "../../core/read-audit.ts";
+import { STORE_OPTIONS, withStore } from "../command-store.ts";
+import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { addressFrom, deciderLine } from "../ask/decision-origin.ts";
+import { CSV_COLUMNS, csvCells, csvLine } from "./record-csv.ts";
+import { table } from "../table.ts";
+
+const PAGE = 1000;
+
+/** The members of every entry of the record, and those of a decision. */
+interface Entry {
+  seq: number;
+  at: string;
+  action: string;
+  actor: { kind: string; id: string };
+  via?: string;
+  delivery?: string;
+  address_mac?: string;
+}
+
+const OPTIONS = {
+  ...STORE_OPTIONS,
+  address: { type: "string" },
+  since: { type: "string" },
+  until: { type: "string" },
+  csv: { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
+
+export const record: Command = {
+  usage: "[ASK] [--address ADDRESS] [--since DAY] [--until DAY] [--csv | --json]",
+  flags: {
+    "--address ADDRESS":
+      "only what was decided from this mail address, phone number or Slack user; exit 1 if nothing was",
+    "--since DAY": "only what happened on this day or later, or from this time on, such as 2026-11-01",
+    "--until DAY": "only what happened before this day or time",
+    "--csv": "print a table for spreadsheets; without ASK the whole record",
+    "--json": "print the entries as JSON, one on each line; without ASK the whole record",
+    ...STORE_FLAGS,
+  },
+  example: "parley record ask_5b0e --address ana@example.com",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS });
+    if (values.csv && values.json) throw new WrongUsage("--csv and --json are two ways to print it; give one");
+    const isWhole = positionals.length === 0 && (values.csv || values.json);
+    const askId = isWhole ? undefined : onlyArgument(positionals, "ASK");
+    if (values.address !== undefined && askId === undefined) throw new WrongUsage("--address needs an ASK");
+    const address = values.address === undefined ? null : addressFrom(values.address);
+    const span = { sinceMs: timeIn(values.since, "--since"), untilMs: timeIn(values.until, "--until") };
+    const printed = printer(values, io);
+    const { found, wanted } = await withStore(values, io, async (ctx) => {
+      const mac = address && askId !== undefined ? addressMac(ctx, askId, address) : null;
+      const count = { found: 0, wanted: 0 };
+      for await (const entry of entries(ctx, { askId, ...span })) {
+        count.found += 1;
+        if (mac !== null && entry.address_mac !== mac) continue;
+        count.wanted += 1;
+        printed.add(entry);
+      }
+      return count;
+    });
+    if (wanted === 0) {
+      io.tell(found === 0 ? "The record says nothing of it." : "Nothing about it was decided from that address.");
+      return EXIT.refused;
+    }
+    printed.end();
+    return EXIT.done;
+  },
+};
+
+/** Prints entries one by one, so that a long record is never held whole; a table needs all of them for its widths. */
+function printer({ csv, json }: { csv?: boolean; json?: boolean }, io: Pick<Io, "out">) {
+  const rows: string[][] = [];
+  let isFirst = true;
+  return {
+    add(entry: Entry): void {
+      if (json) io.out(printableJson(JSON.stringify(entry)));
+      else if (csv) {
+        if (isFirst) io.out(csvLine(CSV_COLUMNS));
+        io.out(csvLine(csvCells({ ...entry })));
+      } else {
+        const { at, action, actor, via, delivery } = entry;
+        rows.push([at, action, printable(deciderLine({ ...actor, via, delivery }))]);
+      }
+      isFirst = false;
+    },
+    end(): void {
+      if (!json && !csv) for (const line of table(["AT", "ACTION", "BY"], rows)) io.out(line);
+    },
+  };
+}
+
+/** Returns the time that a day begins with, by UTC as the record's times are, or the very time that was named. */
+function timeIn(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(ms))
+    throw new WrongUsage(`${flag} must be a day or a time, such as 2026-11-01 or 2026-11-01T09:30:00Z`);
+  return ms;
+}
+
+async function* entries(
+  ctx: Parameters<typeof readAudit>[0],
+  { askId, sinceMs, untilMs }: { askId: string | undefined; sinceMs: number | undefined; untilMs: number | undefined },
+): AsyncGenerator<Entry> {
+  const filter = {
+    ...(askId !== undefined && { askId }),
+    ...(sinceMs !== undefined && { sinceMs }),
+    ...(untilMs !== undefined && { untilMs }),
+  };
+  for (let afterSeq = 0; ;) {
+    const { items } = await readAudit(ctx, { ...filter, afterSeq, limit: PAGE });
+    yield* items as unknown as Entry[];
+    afterSeq = items.at(-1)?.seq ?? afterSeq;
+    if (items.length < PAGE) return;
+  }
+}

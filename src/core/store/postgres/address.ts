@@ -1,0 +1,49 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import pg from "pg";
+import { isLoopback } from "../../../lib/network/network.ts";
+import { isPublicAddress } from "../../../lib/network/public-address.ts";
+
+/**
+ * Returns a warning, or null, about how PostgreSQL would be reached (spec/security 2).
+ *
+ * @throws {Error} one sentence for the operator: a public address, and a connection that anybody on the way could read
+ */
+export async function judgePostgresAddress(url: string): Promise<string | null> {
+  const { host, ssl } = readAddress(url);
+  if (isVerified(ssl) || host.startsWith("/")) return null;
+
+  const addresses = isIP(host) ? [host] : await addressesOf(host);
+  if (addresses.every(isLoopback)) return null;
+  if (addresses.some(isPublicAddress)) {
+    throw new Error(
+      `PostgreSQL at ${host} is on the internet and would be reached unprotected; add ?sslmode=verify-full.`,
+    );
+  }
+  return `PostgreSQL at ${host} is reached without verified TLS; whoever shares that network can read along.`;
+}
+
+/** @throws {Error} one sentence, such as for a certificate that is not there; the address itself may hold a password */
+function readAddress(url: string): { host: string; ssl: unknown } {
+  try {
+    return new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
+  } catch (error) {
+    const isFile = error instanceof Error && "path" in error;
+    throw new Error(`database_url cannot be used: ${isFile ? error.message : "it is no address of PostgreSQL"}.`);
+  }
+}
+
+function isVerified(ssl: unknown): boolean {
+  if (typeof ssl === "object" && ssl !== null)
+    return !("rejectUnauthorized" in ssl) || ssl.rejectUnauthorized !== false;
+  return ssl === true;
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch {
+    // The attempt to connect reports a name that cannot be found, in better words.
+    return [];
+  }
+}

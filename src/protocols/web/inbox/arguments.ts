@@ -1,0 +1,52 @@
+import { printableLinesExactly } from "../../../lib/printable.ts";
+import type { Request } from "../../../requests/model/request.ts";
+import { membersOf, riskiestFirst } from "../../../requests/model/argument-order.ts";
+import { typedArgument } from "../../../requests/model/typed-argument.ts";
+import { holdsSecret, indented, maskedArgument } from "../../../requests/model/view.ts";
+import type { WireArgumentRow } from "../../../wire/inbox.ts";
+
+/** Returns canonical arguments of a call as people are shown them, the riskiest first. */
+export function argumentRows(request: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
+  const ordered = riskiestFirst(kwargs);
+  const members = membersOf(ordered);
+  return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
+    const { name = "", value = "null" } = members[i] ?? {};
+    const secret = holdsSecret(request, name);
+    return {
+      ...row,
+      typed: typedArgument(name, value, kwargs),
+      secret,
+      masked: secret ? maskedText(request, name) : null,
+    };
+  });
+}
+
+function maskedText(request: Pick<Request, "wire">, name: string): string | null {
+  const masked = maskedArgument(request, name);
+  return masked === null ? null : withLineBreaks(printableLinesExactly(indented(masked)).join("\n"));
+}
+
+/**
+ * Splits the arguments as a view shows them, one row each, in their order: the rows hold the same characters as the
+ * text, but for white space between the parts of it. A line break inside a string stays `\n` and also begins a new line,
+ * so that a long text can be read.
+ */
+function rowsOf(argumentsText: string): { name: string; text: string }[] {
+  const rows: { name: string; text: string }[] = [];
+  for (const line of argumentsText.split("\n").slice(1, -1)) {
+    const found = /^ {2}"((?:[^"\\]|\\.)*)": (.*)$/su.exec(line);
+    const last = rows.at(-1);
+    if (found) rows.push({ name: nameOf(found[1] ?? ""), text: found[2] ?? "" });
+    else if (last) last.text += `\n${line.slice(2)}`;
+  }
+  return rows.map(({ name, text }) => ({ name, text: withLineBreaks(text.replace(/,$/, "")) }));
+}
+
+/** A name whose letters are written as they are is shown without its quotes; any other as it stands in the text. */
+function nameOf(inside: string): string {
+  return inside.includes("\\") || inside.trim() !== inside || inside === "" ? `"${inside}"` : inside;
+}
+
+function withLineBreaks(text: string): string {
+  return text.replace(/\\(.)/gsu, (escape, letter: string) => (letter === "n" ? `${escape}\n` : escape));
+}

@@ -1,0 +1,289 @@
+import { mayAllowForGood } from "../../../requests/allow-for-good.ts";
+import { z } from "zod";
+import type { Context } from "../../../context.ts";
+import { canonicalExact, parseExactJson, withEveryDigit } from "../../../lib/json/exact-json.ts";
+import { parseJsonBody } from "../../../lib/json/json-body.ts";
+import { yieldAfterLarge } from "../../../lib/event-loop.ts";
+import type { Request, Decision } from "../../../requests/model/request.ts";
+import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
+import { refuseFields } from "../../../core/model/field-problem.ts";
+import { INBOX_DUE } from "../../../requests/model/inbox.ts";
+import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
+import { keptForS } from "../../../asks/people.ts";
+import { Refusal } from "../../../refusals.ts";
+import { decideAsk, responderOf } from "../../../requests/decide.ts";
+import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
+import { namePeople } from "../../../access/name-people.ts";
+import { readDetails, readInInbox } from "../../../requests/read.ts";
+import { storeNow } from "../../../core/store-now.ts";
+import { readInbox, type InboxPosition } from "../../../requests/inbox/read-inbox.ts";
+import { searchInbox } from "../../../requests/inbox/search-inbox.ts";
+import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { readJson } from "../../http/body.ts";
+import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
+import { InboxDecisionBody, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { signedInPerson } from "../../http/principals.ts";
+import { wireTime } from "../../http/question.ts";
+import { sendEvents } from "../../http/sse.ts";
+import { isId } from "../../http/ids.ts";
+import { placeOf } from "../../http/query.ts";
+import { inboxCountsBody, listedAsks, wholeAsk } from "./wire.ts";
+import { ErrorBody } from "../../../wire/error.ts";
+
+const PAGE = 50;
+const DAY_MS = 86_400_000;
+/** As long as the arguments that may be edited. */
+const DECISION_BYTES = 1_048_576;
+const MAX_DEPTH = 32;
+
+const List = fields({
+  state: optional(wordField("state", ["open", "over"])),
+  kind: optional(wordField("kind", ["approval", "reply", "value"])),
+  agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
+  due: optional(wordField("due", INBOX_DUE)),
+  q: optional(textField("q", 1, 200, { description: "Of what is over: only what holds all of these words." })),
+  before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
+});
+
+const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
+
+/** Mounts the signed-in person's inbox: the list, each ask in full, decisions, and hints of changes. */
+export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
+  return async (app) => {
+    app.addHook("preValidation", async (request) => parseDecision(request));
+    askRoutes(app, door);
+  };
+}
+
+function askRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get(
+    "/people/me/asks",
+    {
+      schema: {
+        tags: ["inbox"],
+        summary: "What waits for me",
+        querystring: List,
+        response: { 200: jsonReply(WireInboxPage), ...refusals },
+      },
+    },
+    async (request) => inboxPage(door, request),
+  );
+
+  app.get<OneAsk>(
+    "/people/me/asks/:id",
+    {
+      schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: jsonReply(WireInboxAsk), ...refusals } },
+    },
+    async (request) => {
+      const { person } = await signedInPerson(door, request);
+      return wholeFor(ctx, person, await readInInbox(ctx, person, request.params.id));
+    },
+  );
+
+  app.post<OneAsk>(
+    "/people/me/asks/:id/decision",
+    {
+      bodyLimit: DECISION_BYTES,
+      config: { takesBody: true, maxBodyBytes: DECISION_BYTES },
+      schema: {
+        tags: ["inbox"],
+        summary: "Approve, reject, reply",
+        body: InboxDecisionBody,
+        response: { 200: jsonReply(WireInboxAsk), 400: ErrorBody, ...refusals, 403: ErrorBody, 409: ErrorBody },
+      },
+    },
+    async (request) => decide(door, request),
+  );
+
+  app.get(
+    "/people/me/events",
+    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
+    async (request, reply) => {
+      const { person } = await signedInPerson(door, request);
+      using _place = door.limiter.enter("inbox streams", person, door.config.limits.humanStreams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        for await (const changed of followInbox(ctx, person, signal)) {
+          for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
+        }
+      });
+      return reply;
+    },
+  );
+}
+
+/** Returns an ask as a person sees it in full, with what they may do about it. */
+async function wholeFor(ctx: Context, person: string, request: Request): Promise<WireInboxAsk> {
+  const who = await responderOf(ctx.db, person, "web");
+  const mayStand = await mayAllowForGood(ctx, request, person);
+  const task = await readTaskOfAsk(ctx, request);
+  const now = await storeNow(ctx.db);
+  const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
+  const whole = wholeAsk(request, await readDetails(ctx, request), who, now);
+  const keptS = keptForS(request);
+  const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
+  return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: grantUntil, task };
+}
+
+/** Returns a page of what is addressed to the signed-in person. */
+async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WireInboxPage> {
+  const { ctx } = door;
+  const { person } = await signedInPerson(door, request);
+  const { kind, agent, due, q, before, ...wanted } = request.query as z.output<typeof List>;
+  const { state = q === undefined ? "open" : "over" } = wanted;
+  const ofOpen = due !== undefined ? "due" : agent !== undefined ? "agent" : undefined;
+  if (state === "over" && ofOpen) {
+    throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
+  }
+  if (state === "open" && q !== undefined) {
+    throw refuseFields([{ message: "q is of what is over", field: "q", constraint: "excluded" }]);
+  }
+  const input = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const after = before === undefined ? undefined : readCursor(before);
+  const page = { limit: PAGE, ...(after && { after }) };
+  const { asks, next, counts } =
+    q === undefined
+      ? await readInbox(ctx, person, input, page)
+      : await searchInbox(ctx, person, { query: q, ...(kind && { kind }) }, page);
+  const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
+  const names = await namePeople(ctx, deciders);
+  return {
+    asks: await listedAsks(asks, names),
+    next: next && `${next.at}_${next.createdAt}_${next.id}`,
+    counts: counts && inboxCountsBody(counts),
+  };
+}
+
+/** Records what the signed-in person decided, and returns the ask as it is then. */
+async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WireInboxAsk> {
+  const { ctx } = door;
+  const { person, byKey } = await signedInPerson(door, request);
+  const peopleRequest = await readInInbox(ctx, person, request.params.id);
+  const given = request.body as InboxDecisionBody;
+  if (given.same_next_time && keptForS(peopleRequest) === null) {
+    throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
+  }
+  const decision = {
+    ...(await decisionOf(peopleRequest, given)),
+    ...(given.same_next_time && { sameNextTime: true as const }),
+  };
+  if (decision.kind === "approve" && decision.isPermanent && !(await mayAllowForGood(ctx, peopleRequest, person))) {
+    throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
+  }
+  const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
+  const decided = await decideAsk(ctx, { askId: peopleRequest.id, responder, decision, byKey });
+  await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
+  return wholeFor(ctx, person, decided.request);
+}
+
+interface OneAsk {
+  Params: { id: string };
+}
+
+function readCursor(before: string): InboxPosition {
+  const last = placeOf(before, "_");
+  const made = last && placeOf(last.id, "_");
+  if (made && isId(made.id)) return { at: last.at, createdAt: made.at, id: made.id };
+  throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
+}
+
+/**
+ * Turns the bytes of a decision into its members, of which `null` counts as absent except for `value`. Integers of the
+ * arguments keep their digits.
+ *
+ * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
+ */
+async function parseDecision(request: FastifyRequest): Promise<void> {
+  if (!request.routeOptions.config.takesBody) {
+    request.body = undefined;
+    return;
+  }
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const given = readJson(bytes, parseJsonBody, { maxDepth: MAX_DEPTH });
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new Refusal("body_not_object", { constraint: "type" });
+  }
+  await yieldAfterLarge(bytes);
+  const exact = withEveryDigit(bytes, given) as { value?: unknown };
+  await yieldAfterLarge(bytes);
+  const { value } = given as { value?: unknown };
+  if (exact !== given && canonicalExact(value) !== canonicalExact(exact.value)) {
+    const message = "value holds an integer that is too large";
+    throw refuseFields([{ message, field: "value", constraint: "range" }]);
+  }
+  const kept = Object.entries(exact).filter(([name, member]) => name !== "value" && member !== null);
+  request.body = { ...Object.fromEntries(kept), ...(value !== undefined && { value }) };
+}
+
+/**
+ * Returns what somebody decided, in the terms of what was asked; a ready-made answer alone says its own words
+ * (spec/a2h 5.2).
+ *
+ * @throws {Refusal} `invalid_input`
+ */
+async function decisionOf(request: Request, given: InboxDecisionBody): Promise<Decision> {
+  const { option, digest } = given;
+  const fill = optionsOf(request).find(({ name }) => name === option)?.promptFill;
+  const comment = given.comment?.trim() ? given.comment : fill;
+  const decision = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
+  const { form } = request;
+  if (form.kind === "approval") {
+    if (given.approved === undefined) throw missing("approved");
+    if (!given.approved) return { kind: "reject", ...decision, ...(option !== undefined && { option }) };
+    // Nobody approves what was not shown to them.
+    if (digest === undefined) throw missing("digest");
+    if (option !== undefined) {
+      throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
+    }
+    const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
+    const grant = given.standing ? { isPermanent: true } : {};
+    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...grant };
+  }
+  if (form.kind === "reply") {
+    const text = given.text?.trim() ? given.text : fill;
+    if (text === undefined && option === undefined) throw missing("text");
+    return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
+  }
+  if (given.value === undefined && option !== undefined) {
+    const chosen = decisionOfReply(
+      request,
+      { content: { choice: { is: "option named", name: option, ...decision } } },
+      "",
+    );
+    if (!chosen) throw new Refusal("unknown_option", { options: offeredBy(request).map(({ name }) => name) });
+    return chosen;
+  }
+  if (form.schema === null || given.value === undefined) {
+    if (!given.text?.trim()) throw missing(form.schema === null ? "text" : "value");
+    return { kind: "value", text: given.text };
+  }
+  return { kind: "value", text: JSON.stringify(given.value), value: given.value };
+}
+
+async function canonicalArguments(kwargs: unknown): Promise<string> {
+  const value = argumentsOf(kwargs);
+  if (typeof kwargs === "string") await yieldAfterLarge(kwargs);
+  const text = canonicalExact(value);
+  await yieldAfterLarge(text);
+  return text;
+}
+
+function argumentsOf(kwargs: unknown): unknown {
+  const notAnObject = () =>
+    refuseFields([{ message: "kwargs must be a JSON object", field: "kwargs", constraint: "type" }]);
+  let value = kwargs;
+  try {
+    if (typeof kwargs === "string") value = readJson(Buffer.from(kwargs), parseExactJson, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    throw error instanceof Refusal && error.code === "too_many_values" ? error : notAnObject();
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
+  return value;
+}
+
+function missing(field: string): Refusal {
+  return refuseFields([{ message: `${field} is required`, field, constraint: "required" }]);
+}

@@ -1,0 +1,205 @@
+import { yieldToEventLoop } from "../../../lib/event-loop.ts";
+import { printable, printableExactly, printableJson, printableLines } from "../../../lib/printable.ts";
+import {
+  NO_DEADLINE,
+  type Request as Ask,
+  type RequestForm,
+  type Audience,
+  type DecidedBy,
+  type Decider,
+  type Target,
+} from "../../../requests/model/request.ts";
+import {
+  agentName,
+  askerName,
+  indented,
+  isGuarded,
+  optionsOf,
+  shownTitle,
+  viewOf,
+} from "../../../requests/model/view.ts";
+import { sentenceOf } from "../../../requests/model/sentence.ts";
+import { riskOf } from "../../../requests/model/risk.ts";
+import { isAsked, isJoint, leavesOf } from "../../../requests/model/audience.ts";
+import type { InboxCounts } from "../../../requests/model/inbox.ts";
+import type { RequestDetails } from "../../../requests/read.ts";
+import { wireTime } from "../../http/question.ts";
+import type {
+  WireAskToPeople,
+  WireDecidedBy,
+  WireInboxAskLine,
+  WireInboxCounts,
+  WireInboxOutcome,
+} from "../../../wire/inbox.ts";
+import { argumentRows } from "./arguments.ts";
+
+/** A reason holds 5,000 characters, words among them. */
+const MOST_IN_REASON = 4000;
+
+/** How people are called, by id. */
+type Names = ReadonlyMap<string, string>;
+
+/**
+ * Returns asks as lines of a list. Each looks at all arguments of a call, so others are served between two of them.
+ */
+export async function listedAsks<T extends object = object>(
+  asks: readonly Ask[],
+  names: Names,
+  more: (request: Ask) => T = () => ({}) as T,
+): Promise<(WireInboxAskLine & T)[]> {
+  const rows: (WireInboxAskLine & T)[] = [];
+  for (const peopleRequest of asks) {
+    rows.push({ ...listedAsk(peopleRequest, names), ...more(peopleRequest) });
+    await yieldToEventLoop();
+  }
+  return rows;
+}
+
+/** Returns an ask as a line of the list. */
+function listedAsk(request: Ask, names: Names): WireInboxAskLine {
+  return {
+    id: request.id,
+    kind: request.form.kind,
+    title: shownTitle(request),
+    fn: request.form.kind === "approval" ? printableExactly(request.form.fn) : null,
+    sentence: sentenceOf(request),
+    risk: riskOf(request),
+    agent: askerName(request),
+    state: request.state,
+    created_at: wireTime(request.createdAt),
+    expires_at: request.expiresAt >= NO_DEADLINE ? null : wireTime(request.expiresAt),
+    settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
+    outcome: outcomeOf(request, names),
+  };
+}
+
+/** Returns how many asks wait of what is wanted, by kind, by when they are due and by agent. */
+export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: InboxCounts): WireInboxCounts {
+  const byName = [...agents].map(([agent, count]) => ({ agent, count }));
+  return {
+    at: wireTime(at),
+    all,
+    kinds: { ...kinds },
+    due: { ...due },
+    agents: byName.toSorted((a, b) => (a.agent < b.agent ? -1 : 1)),
+    newest_at: newestAt === null ? null : wireTime(newestAt),
+  };
+}
+
+/** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
+export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, now: number): WireAskToPeople {
+  const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
+  const view = viewOf(request);
+  const { form } = request;
+  const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
+  return {
+    ...listedAsk(request, names),
+    run: view.run,
+    words: view.words,
+    arguments: form.kind === "approval" ? argumentRows(request, form.kwargs) : null,
+    guarded: isGuarded(request),
+    digest: view.digest,
+    options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
+      name,
+      title: title ?? name,
+      description: description ?? null,
+      prompt_fill: promptFill ?? null,
+      interactive,
+    })),
+    listed: form.kind === "reply" && form.listed === true,
+    schema: view.schema,
+    editable: form.kind === "approval" && form.editable,
+    kwargs: form.kind === "approval" ? writableArguments(form) : null,
+    kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
+    on_silence: view.onSilence,
+    may_decide: request.state === "open" && isAsked(request.audience, who, form.kind, now - request.createdAt),
+    needs: needsOf(request.audience),
+    may_answer: leavesOf(request.audience).flatMap(({ target, afterMs }) => {
+      const from = afterMs > 0 ? wireTime(request.createdAt + afterMs) : null;
+      return asked(target, names, who).map((one) => ({ ...one, from }));
+    }),
+    decisions: details.decisions.map(({ decision }) => ({
+      by: byOf(decision.by, names),
+      mine: isMine(decision.by),
+      approved: decision.approved,
+      comment: decision.comment === undefined ? null : shown(decision.comment),
+      at: wireTime(decision.at),
+    })),
+    refused: request.refused && {
+      at: wireTime(request.refused.at),
+      by: names.get(request.refused.responder) ?? null,
+      via: request.refused.via,
+      reason: request.refused.reason,
+    },
+    deliveries: details.deliveries
+      .filter(({ kind }) => kind === "ask")
+      .map(({ channel, person, state, changedAt }) => ({
+        channel,
+        name: person === null ? null : (names.get(person) ?? null),
+        state,
+        at: wireTime(changedAt),
+      })),
+  };
+}
+
+/** Returns how an ask ended, or null while it is open. */
+function outcomeOf(request: Ask, names: Names): WireInboxOutcome | null {
+  const { outcome } = request;
+  if (!outcome) return null;
+  const option = optionsOf(request).find(({ name }) => name === outcome.option);
+  return {
+    status: outcome.status,
+    approved: outcome.approved ?? null,
+    option: outcome.option === undefined ? null : printable(option?.title ?? outcome.option),
+    comment: outcome.comment === undefined ? null : shown(outcome.comment),
+    text: outcome.text === undefined ? null : shown(outcome.text),
+    value: outcome.value === undefined ? null : shown(indented(outcome.value)),
+    edited: outcome.edited ?? false,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(request, outcome.kwargs) : null,
+    digest: outcome.digest ?? null,
+    by: outcome.by ? byOf(outcome.by, names) : null,
+  };
+}
+
+/** Somebody known by an address only has no name here, for names are checked and addresses are nobody's business. */
+function byOf({ kind, id, via }: DecidedBy, names: Names): WireDecidedBy {
+  const called = kind === "agent" ? printable(agentName(id)) : kind === "policy" ? printable(id) : null;
+  const name = kind === "person" ? (names.get(id) ?? null) : called;
+  return { kind, name, via };
+}
+
+function asked(target: Target, names: Names, who: Decider): Omit<WireAskToPeople["may_answer"][number], "from">[] {
+  const person = (id: string, channel: string) => ({ name: names.get(id) ?? null, channel, me: id === who.person });
+  if (target.via === "person") return [person(target.person, "inbox")];
+  if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));
+  if (target.via === "email" && target.informed) return [];
+  const me = isAsked({ is: "leaf", target }, who, "approval", 0);
+  return [{ name: null, channel: target.via, me }];
+}
+
+/** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */
+function needsOf(audience: Audience): WireAskToPeople["needs"] {
+  const of = leavesOf(audience).length;
+  const isFlat = audience.is === "leaf" || nodesOf(audience).every((node) => node.is === "leaf");
+  if (isJoint(audience) && (!isFlat || audience.is === "any")) return { rule: "several", of, least: 2 };
+  if (audience.is === "all") return { rule: "all", of, least: of };
+  if (audience.is === "quorum") return { rule: "some", of, least: audience.min };
+  return { rule: "one", of, least: 1 };
+}
+
+function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience[] {
+  return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
+}
+
+/**
+ * Returns the arguments as JSON for the editor: to change the call, or to state in a reason what to ask for instead.
+ * Invisible characters are escaped, so that an editor sees them.
+ */
+function writableArguments({ kwargs, editable: isEditable }: RequestForm & { kind: "approval" }): string | null {
+  const json = printableJson(indented(kwargs));
+  return isEditable || json.length <= MOST_IN_REASON ? json : null;
+}
+
+function shown(text: string): string {
+  return printableLines(text).join("\n");
+}

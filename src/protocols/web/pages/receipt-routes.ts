@@ -1,0 +1,109 @@
+import { z } from "zod";
+import type { Request } from "../../../requests/model/request.ts";
+import { Refusal } from "../../../refusals.ts";
+import { readRequest } from "../../../requests/read.ts";
+import { readReceipt, readReceiptKeys } from "../../../requests/read-receipt.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
+import { setRefusalHeaders, statusOf } from "../../http/errors.ts";
+import { WireReceiptKeys } from "../../../wire/receipt.ts";
+import { isId } from "../../http/ids.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { cookieName, cookieOf, keyHolder, personOfSession, signedInPerson } from "../../http/principals.ts";
+import type { Markup } from "./html.ts";
+import { noticeMarkup } from "../links/view.ts";
+import { receiptPage } from "./receipt-page.ts";
+import { sendStillPage } from "./still-page.ts";
+import { ErrorBody } from "../../../wire/error.ts";
+
+type OneReceipt = FastifyRequest<{ Params: { id: string } }>;
+
+/** Signed receipts of decisions, and the keys to check them by (spec/security 4). */
+export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
+  const { ctx } = door;
+
+  return async (app) => {
+    app.get(
+      "/.well-known/jwks.json",
+      {
+        schema: {
+          tags: ["receipts"],
+          summary: "The public keys that sign receipts",
+          response: { 200: jsonReply(WireReceiptKeys) },
+        },
+      },
+      async (_request, reply) => {
+        const set: WireReceiptKeys = await readReceiptKeys(ctx);
+        return reply.header("cache-control", "public, max-age=300").send(set);
+      },
+    );
+
+    app.get<{ Params: { id: string } }>(
+      "/receipts/:id",
+      {
+        schema: {
+          tags: ["receipts"],
+          summary:
+            "The signed receipt of a decision, as a compact JWS; for a browser that asks for HTML a page that says it",
+          produces: ["application/jose", "text/html"],
+          response: { 200: z.string(), 401: ErrorBody, 404: ErrorBody },
+        },
+      },
+      async (request, reply) => sendReceipt(door, request, reply),
+    );
+  };
+}
+
+async function sendReceipt(door: DoorContext, request: OneReceipt, reply: FastifyReply): Promise<FastifyReply> {
+  // A program that fetches the receipt must not get a browser's page from a cache.
+  reply.header("vary", "Accept");
+  if (!wantsPage(request)) return reply.type("application/jose").send((await signedFor(door, request)).jws);
+  try {
+    const { request: peopleRequest, jws } = await signedFor(door, request);
+    const page = await receiptPage(door.ctx, peopleRequest, { jws, publicUrl: door.config.publicUrl });
+    return sendStillPage(door, reply, 200, page);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    setRefusalHeaders(reply, error);
+    return sendStillPage(door, reply, statusOf(error), { title: "Receipt", body: refusedMarkup(error) });
+  }
+}
+
+/** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
+async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ request: Request; jws: string }> {
+  const { ctx, config } = door;
+  const { id } = request.params;
+  if (!isId(id)) throw new Refusal("request_not_found");
+  const mayRead = await readerOf(door, request);
+  const peopleRequest = await readRequest(ctx, id);
+  if (!mayRead(peopleRequest)) throw new Refusal("request_not_found");
+  return { request: peopleRequest, jws: await readReceipt(ctx, peopleRequest, config.publicUrl) };
+}
+
+/** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
+async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(peopleRequest: Request) => boolean> {
+  const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
+  if (bySession) {
+    const { person } = await signedInPerson(door, request);
+    if ((await personOfSession(door, request))?.role === "admin") return () => true;
+    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person;
+  }
+  const holder = await keyHolder(door, request);
+  if ("open" in holder) return ({ asker }) => asker === holder.open;
+  if (holder.scope === "admin") return () => true;
+  if (holder.scope === "answer") {
+    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === holder.person;
+  }
+  return ({ asker }) => asker === holder.principal;
+}
+
+/** A browser names HTML; who names the receipt's own type gets that. */
+function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/jose\b/i.test(accept);
+}
+
+function refusedMarkup({ message }: Refusal): Markup {
+  return noticeMarkup(
+    message,
+    "A receipt is shown once the request is over, to who asked, to the person who decided, and to an admin. Sign in here first, and open its address again.",
+  );
+}

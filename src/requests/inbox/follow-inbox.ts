@@ -1,0 +1,46 @@
+import type { Context } from "../../context.ts";
+import { listInboxVersions, markOfInboxBehind } from "../store/inbox.ts";
+import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
+import { readersFor } from "../read.ts";
+
+/** Changes within this time are sent together. */
+const GATHER_MS = 100;
+/** Without a notification the inbox is read again after this long: notifications between nodes may be lost. */
+const QUIET_MS = 10_000;
+/** Changes of this many first open requests are sent with their ids. Changes behind them are sent as null. */
+const COMPARED_MOST = 5000;
+
+/**
+ * Yields the ids of requests that have come into somebody's inbox, changed in it, or ended, from now on. Null stands
+ * for a change further down. It comes first of all, because changes before the follower connected are not compared.
+ * These are hints only: the follower then reads the inbox.
+ */
+export async function* followInbox(
+  ctx: Context,
+  person: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly (string | null)[]> {
+  using changes = watch(ctx, [INBOX_TOPIC], [signal, ctx.stopping]);
+  let known = await look(ctx, person);
+  yield [null];
+  while (!signal.aborted && !ctx.stopping.aborted) {
+    await changes.next(QUIET_MS);
+    await ctx.clock.sleep(GATHER_MS, signal);
+    if (signal.aborted || ctx.stopping.aborted) return;
+    const now = await look(ctx, person);
+    const changed: (string | null)[] = [...new Set([...known.versions.keys(), ...now.versions.keys()])].filter(
+      (id) => known.versions.get(id) !== now.versions.get(id),
+    );
+    if (known.behind !== now.behind) changed.push(null);
+    known = now;
+    yield changed;
+  }
+}
+
+/** The versions of the first open asks, and the mark of all that stand behind them; empty where none do. */
+async function look(ctx: Context, person: string): Promise<{ versions: Map<string, number>; behind: string }> {
+  const readers = await readersFor(ctx.db, person);
+  const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));
+  const isFull = versions.size === COMPARED_MOST;
+  return { versions, behind: isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "" };
+}

@@ -1,0 +1,126 @@
+/** The bodies that ask named people, and that answer for them (spec/a2h 5, 9 and 11). */
+import { z } from "zod";
+import { flag, integer, list, members, text, word } from "./fields.ts";
+import { WireContactChannel } from "./channel.ts";
+
+/** The id that an agent gives a request. */
+export const CALL_ID = /^[A-Za-z0-9._~:@+=,-]{1,256}$/;
+/** The longest words of an agent, in code points. */
+export const MOST_WORDS = 40_000;
+const MOST_OPTIONS = 25;
+const MOST_STEPS = 10;
+const LONGEST_S = 2_592_000;
+
+const NO_CONTROLS = [/\p{Cc}/u, "control characters"] as const;
+const ONE_LINE = [/[\r\n]/, "line breaks"] as const;
+
+/** The name that an agent gives to a request. */
+export const requestIdField = text({ min: 1, max: 256, pattern: CALL_ID }).describe("Names the request");
+
+/** How long people have. */
+export const newTimeoutShape = {
+  timeout_seconds: integer(10, LONGEST_S).optional(),
+  on_timeout: word(["expire", "keep"], { default: "expire" }).optional(),
+};
+
+const NewResponseOptionBody = z
+  .object({
+    name: text({ min: 1, max: 64, without: ONE_LINE }).describe("Comes back with the answer"),
+    title: text({ max: 75 }).describe("Label of the button").optional(),
+    description: text({ max: 500 }).describe("Help beside the button").optional(),
+    prompt_fill: text({ max: 3000 }).describe("Text of the answer, or its start").optional(),
+    interactive: flag.optional(),
+  })
+  .meta({ id: "NewResponseOption" });
+export type NewResponseOptionBody = z.output<typeof NewResponseOptionBody>;
+export const newOptionsField = list(NewResponseOptionBody, { max: MOST_OPTIONS });
+
+const escalationWords = text({ min: 1, max: 5000 });
+
+export const NewEscalationBody = z
+  .object({
+    after_seconds: integer(1, LONGEST_S),
+    escalation_msg: escalationWords.describe("Stands first"),
+    channel: WireContactChannel,
+  })
+  .meta({ id: "NewEscalation" });
+
+export const newStepsField = list(NewEscalationBody, { max: MOST_STEPS });
+
+const channel = WireContactChannel.optional();
+const state = members.describe("The agent's memory; comes back as it is, and people never see it").optional();
+const timingShape = { ...newTimeoutShape, escalation: newStepsField.optional() };
+
+const namesShape = {
+  run_id: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Groups the requests of one run"),
+  call_id: requestIdField,
+};
+
+export const NewFunctionCallBody = z
+  .object({
+    ...namesShape,
+    spec: z.object({
+      fn: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Function to be run"),
+      kwargs: members.describe("Its exact arguments"),
+      msg: text({ max: MOST_WORDS }).describe("The agent's words, no part of what is approved").optional(),
+      channel,
+      reject_options: newOptionsField.optional(),
+      state,
+      ...timingShape,
+      editable: flag.optional(),
+      kwargs_schema: members.describe("The schema that edited arguments must fit").optional(),
+    }),
+  })
+  .meta({ id: "NewFunctionCall" });
+
+export const NewHumanContactBody = z
+  .object({
+    ...namesShape,
+    spec: z.object({
+      msg: text({ min: 1, max: MOST_WORDS }).describe("The agent's words"),
+      subject: text({ max: 998, without: ONE_LINE }).describe("Title, and subject of a mail").optional(),
+      channel,
+      response_options: newOptionsField.optional(),
+      state,
+      ...timingShape,
+    }),
+  })
+  .meta({ id: "NewHumanContact" });
+
+export const FunctionCallResponseBody = z
+  .object({
+    approved: flag,
+    comment: text({ max: 5000 }).describe("Why").optional(),
+    reject_option_name: text({ max: 64 }).describe("One of those that were offered").optional(),
+    kwargs: members.describe("Edited arguments, where the agent allows it").optional(),
+    consent_digest: text({ max: 100 })
+      .describe("The digest that was shown; it must be that of the arguments that would run")
+      .optional(),
+  })
+  .meta({ id: "FunctionCallResponse" });
+
+export const HumanContactResponseBody = z
+  .object({
+    response: text({ max: MOST_WORDS }).describe("The answer").optional(),
+    response_option_name: text({ max: 64 }).describe("One of those that were offered").optional(),
+  })
+  .meta({ id: "HumanContactResponse" });
+
+export const CancellationBody = z
+  .object({ reason: text({ max: 500 }).describe("Why").optional() })
+  .meta({ id: "Cancellation" });
+
+export const MailEscalationBody = z
+  .object({
+    escalation_msg: escalationWords.describe("Stands first in the mail"),
+    channel: members.describe("Its email member says whom to write to").optional(),
+    additional_recipients: z
+      .array(
+        z.object({
+          address: z.string().describe("Mail address"),
+          field: z.enum(["to", "cc", "bcc"]).optional(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: "MailEscalation" });

@@ -1,0 +1,175 @@
+/** Requests to named people, and their decisions (spec/a2h 5). The door checks the bodies that come in. */
+import { z } from "zod";
+import { VIAS } from "../../requests/model/request.ts";
+import { WireContactChannel } from "./channel.ts";
+import { wireMoment } from "../time.ts";
+
+const members = z.record(z.string(), z.unknown());
+const via = z.enum(VIAS);
+
+export const WireResponseOption = z
+  .object({
+    name: z.string().describe("Comes back with the decision"),
+    title: z.string().describe("The label that people see; the name where it is left out").optional(),
+    description: z.string().optional(),
+    prompt_fill: z.string().describe("The text of the answer, or its start").optional(),
+    interactive: z.boolean().optional(),
+  })
+  .meta({ id: "ResponseOption", description: "A ready-made way to reject, or to answer." });
+export type WireResponseOption = z.output<typeof WireResponseOption>;
+
+export const WireResponder = z
+  .object({
+    id: z.string().optional(),
+    name: z.string(),
+    role: z.string().optional(),
+    email: z.string().optional(),
+    via,
+    enrolled: z
+      .boolean()
+      .describe("False: nobody that the operator has enrolled, but somebody at an address that the request named")
+      .optional(),
+  })
+  .meta({
+    id: "Responder",
+    description: "Who decided or answered; of people no more than how the agent may know them.",
+  });
+export type WireResponder = z.output<typeof WireResponder>;
+
+export const WireSlackContext = z
+  .object({
+    team_id: z.string().optional(),
+    channel_id: z.string().optional(),
+    user_id: z.string().optional(),
+    message_ts: z.string().optional(),
+    thread_ts: z.string().optional(),
+  })
+  .meta({ id: "SlackContext", description: "Where it was answered, if that was on Slack." });
+export type WireSlackContext = z.output<typeof WireSlackContext>;
+
+export const WireRequestDelivery = z
+  .object({ via: z.string(), state: z.enum(["queued", "sent", "failed"]), at: wireMoment })
+  .meta({ id: "RequestDelivery" });
+export type WireRequestDelivery = z.output<typeof WireRequestDelivery>;
+
+export const WireFailedValidation = z
+  .object({
+    at: wireMoment,
+    via,
+    responder: z.object({ name: z.string() }),
+    reason: z.string(),
+    input: z.string().optional(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    attempts: z.int().optional(),
+  })
+  .meta({
+    id: "FailedValidation",
+    description: "An answer that did not count, such as one that does not fit the schema.",
+  });
+export type WireFailedValidation = z.output<typeof WireFailedValidation>;
+
+export const WireApproval = z
+  .object({
+    user_info: WireResponder.optional(),
+    approved: z.boolean().optional(),
+    comment: z.string().optional(),
+    at: wireMoment,
+    consent_digest: z.string().optional(),
+  })
+  .meta({ id: "Approval", description: "One approval, where several people have to agree." });
+export type WireApproval = z.output<typeof WireApproval>;
+
+/** Members that the states of calls, contacts and messages share. */
+export const outcomeShape = {
+  responded_at: wireMoment.optional(),
+  user_info: WireResponder.optional(),
+  expired: z.boolean().optional(),
+  cancelled: z.boolean().optional(),
+  failed_validation_details: WireFailedValidation.optional(),
+};
+
+const requestStatus = z.object({
+  ...outcomeShape,
+  ask_id: z.string(),
+  requested_at: wireMoment,
+  expires_at: wireMoment.optional(),
+  resolved_at: wireMoment.optional(),
+  slack_context: WireSlackContext.optional(),
+  slack_message_ts: z.string().optional(),
+  deliveries: z.array(WireRequestDelivery).optional(),
+});
+/** Members that the states of calls and contacts share. */
+export type WireRequestStatus = z.output<typeof requestStatus>;
+
+export const WireCallStatus = requestStatus
+  .extend({
+    consent_digest: z.string().describe("sha256:… over the function and its arguments"),
+    approvals: z.array(WireApproval).optional(),
+    approved: z.boolean().optional(),
+    comment: z.string().optional(),
+    reject_option_name: z.string().optional(),
+    kwargs: members.describe("Where people may edit, once they have approved").optional(),
+    edited: z.boolean().describe("Where people may edit, once they have approved").optional(),
+  })
+  .meta({ id: "CallStatus" });
+export type WireCallStatus = z.output<typeof WireCallStatus>;
+
+export const WireContactStatus = requestStatus
+  .extend({ response: z.string().optional(), response_option_name: z.string().optional() })
+  .meta({ id: "ContactStatus" });
+export type WireContactStatus = z.output<typeof WireContactStatus>;
+
+const escalation = z
+  .object({ after_seconds: z.int(), channel: WireContactChannel, escalation_msg: z.string() })
+  .meta({ id: "Escalation" });
+
+const onTimeout = z.enum(["expire", "keep"]);
+/** How long people have, as it is printed. */
+export const timeoutShape = { timeout_seconds: z.int().optional(), on_timeout: onTimeout.optional() };
+const askedShape = {
+  channel: WireContactChannel.optional(),
+  state: members.optional(),
+  ...timeoutShape,
+  escalation: z.array(escalation).optional(),
+};
+
+const callSpec = z
+  .object({
+    fn: z.string(),
+    kwargs: members,
+    msg: z.string().describe("The agent's own words, which are no part of what is approved").optional(),
+    ...askedShape,
+    reject_options: z.array(WireResponseOption).optional(),
+    editable: z.boolean().optional(),
+    kwargs_schema: members.optional(),
+  })
+  .meta({ id: "CallSpec" });
+
+const contactSpec = z
+  .object({
+    msg: z.string(),
+    subject: z.string().optional(),
+    ...askedShape,
+    response_options: z.array(WireResponseOption).optional(),
+  })
+  .meta({ id: "ContactSpec" });
+
+export const WireFunctionCall = z
+  .object({ run_id: z.string(), call_id: z.string(), spec: callSpec, status: WireCallStatus })
+  .meta({ id: "FunctionCall" });
+export type WireFunctionCall = z.output<typeof WireFunctionCall>;
+
+export const WireHumanContact = z
+  .object({ run_id: z.string(), call_id: z.string(), spec: contactSpec, status: WireContactStatus })
+  .meta({ id: "HumanContact" });
+
+const pageShape = { total: z.int(), limit: z.int(), offset: z.int(), has_more: z.boolean() };
+
+export const WireFunctionCallPage = z
+  .object({ items: z.array(WireFunctionCall), ...pageShape })
+  .meta({ id: "FunctionCallPage" });
+export type WireFunctionCallPage = z.output<typeof WireFunctionCallPage>;
+
+export const WireHumanContactPage = z
+  .object({ items: z.array(WireHumanContact), ...pageShape })
+  .meta({ id: "HumanContactPage" });

@@ -1,0 +1,104 @@
+import { timingSafeEqual } from "node:crypto";
+import {
+  createServer,
+  request as plainRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { request as secureRequest } from "node:https";
+import { pipeline } from "node:stream";
+import type { AgentSettings } from "../agents/agent.ts";
+
+/** A model's key that its agent never has, and where it is added. */
+export interface KeptKey {
+  /** The variables for the key and the model's address, which are set to other values for the agent. */
+  keyName: string;
+  urlName: string;
+  key: string;
+  url: string;
+}
+
+const HOP_BY_HOP = [
+  "host",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+const CLAUDE = { urlName: "ANTHROPIC_BASE_URL", usual: "https://api.anthropic.com" };
+const GEMINI = { urlName: "GOOGLE_GEMINI_BASE_URL", usual: "https://generativelanguage.googleapis.com" };
+/** Agents that take the address of their model from a variable. */
+const PROVIDERS: Readonly<Record<string, { urlName: string; usual: string; keyNames: readonly string[] }>> = {
+  claude: { ...CLAUDE, keyNames: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"] },
+  gemini: { ...GEMINI, keyNames: ["GEMINI_API_KEY"] },
+};
+
+/**
+ * Returns the key that stays outside for this agent; null where it is to be given its key.
+ *
+ * @throws {Error} for an agent whose model address cannot be set
+ */
+export function keptKeyOf(agent: AgentSettings, env: Readonly<Record<string, string>>): KeptKey | null {
+  if (!agent.keyProxy) return null;
+  const provider = PROVIDERS[agent.type === "acp" ? agent.flavour : agent.type];
+  if (!provider) throw new Error(`agents.${agent.name}.key_proxy is for claude and gemini only`);
+  const { urlName, usual, keyNames } = provider;
+  const keyName = keyNames.find((name) => env[name]);
+  const key = keyName === undefined ? undefined : env[keyName];
+  if (keyName === undefined || !key) throw new Error(`agents.${agent.name}.key_proxy needs ${keyNames[0]} in pass_env`);
+  return { keyName, urlName, key, url: env[urlName] || usual };
+}
+
+/**
+ * Returns what stands in the model's place: it passes every request on that shows `token` where a key belongs, with the
+ * key there (spec/assignment 6).
+ */
+export function openKeyProxy({ key, url }: KeptKey, token: string): Server {
+  const to = new URL(url);
+  return createServer((request, reply) => {
+    const carrier = Object.entries(request.headers).find(([, value]) => isToken(value, token));
+    if (!carrier) return refuse(reply, 401, "This address serves one agent only.");
+    pass(request, reply, to, { [carrier[0]]: String(carrier[1]).replace(token, () => key) });
+  });
+}
+
+/** A key stands in a header of its own, or in `authorization` after its scheme. */
+function isToken(value: string | string[] | undefined, token: string): boolean {
+  const shown = Buffer.from(String(value ?? "").replace(/^bearer /i, ""));
+  const wanted = Buffer.from(token);
+  return shown.length === wanted.length && timingSafeEqual(shown, wanted);
+}
+
+function pass(request: IncomingMessage, reply: ServerResponse, to: URL, shown: Record<string, string>): void {
+  const kept = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+  const send = to.protocol === "https:" ? secureRequest : plainRequest;
+  const upstream = send({
+    protocol: to.protocol,
+    hostname: to.hostname.replace(/^\[|\]$/g, ""),
+    port: to.port,
+    method: request.method,
+    path: to.pathname.replace(/\/+$/, "") + (request.url ?? "/"),
+    headers: { ...Object.fromEntries(kept), ...shown },
+  });
+  upstream.on("response", (answer) => {
+    const headers = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
+    reply.flushHeaders();
+    pipeline(answer, reply, () => {});
+  });
+  upstream.on("error", () => {
+    if (reply.headersSent) reply.destroy();
+    else refuse(reply, 502, "The model cannot be reached.");
+  });
+  reply.on("close", () => upstream.destroy());
+  pipeline(request, upstream, () => {});
+}
+
+function refuse(reply: ServerResponse, status: number, message: string): void {
+  reply.writeHead(status, { "content-type": "application/json" });
+  reply.end(JSON.stringify({ error: { message } }));
+}

@@ -1,0 +1,193 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "preact/hooks";
+import { follow } from "@parley/sdk/connection";
+import { queries } from "../../queries.ts";
+import { connection } from "../api.ts";
+import type * as wire from "./wire.ts";
+
+const FRESH_MS = 5000;
+const id = encodeURIComponent;
+
+export type AskFilter = "all" | "open";
+export type JobFilter = "all" | "open" | "over";
+
+/** A list of the server's, page after page: each has its rows in `member`, and in `next` where the next one begins. */
+export function usePages<Row>(
+  queryKey: readonly string[],
+  path: string,
+  member: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+) {
+  const result = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      connection.call<Readonly<Record<string, readonly Row[]>> & { next: string | null }>("GET", path, {
+        query: { ...query, cursor },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    staleTime: FRESH_MS,
+  });
+  return { ...result, rows: result.data?.pages.flatMap((page) => page[member] ?? []) };
+}
+
+/** Everybody's asks. */
+export function useAskList(which: AskFilter) {
+  const status = which === "open" ? "PENDING" : undefined;
+  return usePages<wire.AskLine>(["console", "asks", which], "/admin/asks", "asks", { status });
+}
+
+export function useWholeAsk(ask: string) {
+  return useQuery({
+    queryKey: ["console", "ask", ask],
+    queryFn: ({ signal }) => connection.call<wire.WholeAsk>("GET", `/admin/asks/${id(ask)}`, { signal }),
+  });
+}
+
+/** The answers that came too late for an ask. */
+export function useLate(ask: string) {
+  return usePages<wire.LateAnswer>(["console", "ask", ask, "late"], `/admin/asks/${id(ask)}/late`, "late");
+}
+
+/** The asks that share an ask's answer. */
+export function useSharedBy(ask: string) {
+  return usePages<string>(["console", "ask", ask, "shared"], `/admin/asks/${id(ask)}/shared_by`, "shared_by");
+}
+
+/** Everybody's jobs. */
+export function useJobList(which: JobFilter) {
+  const state = which === "all" ? undefined : which;
+  return usePages<wire.JobLine>(["console", "jobs", which], "/admin/jobs", "jobs", { state });
+}
+
+const jobPath = (job: string): string => `/admin/jobs/${id(job)}`;
+
+export function useJob(job: string) {
+  return useQuery({
+    queryKey: ["console", "job", job],
+    queryFn: ({ signal }) => connection.call<wire.Job>("GET", jobPath(job), { signal }),
+  });
+}
+
+export function useAsksOfJob(job: string) {
+  return usePages<wire.AskInJob>(["console", "job", job, "asks"], `${jobPath(job)}/asks`, "asks");
+}
+
+/** The events of a job that are still kept, the newest first. */
+export function useHistory(job: string) {
+  return usePages<wire.JobEvent>(["console", "history", job], `${jobPath(job)}/history`, "events");
+}
+
+/** The signed receipt of what people decided. */
+export function receiptPath(addressed: string): string {
+  return `/receipts/${id(addressed)}`;
+}
+
+export function usePolicy() {
+  return useQuery({
+    queryKey: ["console", "policy"],
+    queryFn: ({ signal }) => connection.call<wire.Policy>("GET", "/admin/policy", { signal }),
+    staleTime: FRESH_MS,
+  });
+}
+
+/** The grants that are in force now. */
+export function useGrants() {
+  return usePages<wire.Grant>(["console", "policy", "grants"], "/admin/policy/grants", "grants", { live: "true" });
+}
+
+/** Rules that wait for a decision. */
+export function useProposals() {
+  const query = { state: "open" };
+  return usePages<wire.Proposal>(["console", "policy", "proposals"], "/admin/policy/proposals", "proposals", query);
+}
+
+export async function tryPolicy(words: wire.PolicyWords): Promise<wire.PolicyVerdict> {
+  return connection.call("POST", "/admin/policy/test", { body: words });
+}
+
+export async function reloadPolicy(): Promise<void> {
+  return connection.call("POST", "/admin/policy/reload");
+}
+
+export async function decideProposal(proposal: string, verb: "accept" | "dismiss"): Promise<void> {
+  return connection.call("POST", `/admin/policy/proposals/${id(proposal)}/${verb}`);
+}
+
+export async function revokeRule(rule: string): Promise<void> {
+  return connection.call("DELETE", `/admin/policy/rules/${id(rule)}`);
+}
+
+export async function revokeGrant(grant: string): Promise<void> {
+  return connection.call("DELETE", `/admin/policy/grants/${id(grant)}`);
+}
+
+/** Decisions that are repeated, page after page, and how many there are of them all. */
+export function useCache() {
+  const result = useInfiniteQuery({
+    queryKey: ["console", "cache"],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      connection.call<wire.CachePage>("GET", "/admin/decisions", { query: { cursor }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    staleTime: FRESH_MS,
+  });
+  const pages = result.data?.pages;
+  return { ...result, decisions: pages?.flatMap((page) => page.decisions), count: pages?.[0]?.count ?? 0 };
+}
+
+export async function forgetDecision(key: string): Promise<void> {
+  return connection.call("DELETE", `/admin/decisions/${id(key)}`);
+}
+
+export async function forgetDecisions(role: string | undefined): Promise<{ forgotten: number }> {
+  return connection.call("DELETE", "/admin/decisions", { query: { role } });
+}
+
+/** Reads the data of a page again. */
+export async function refreshRelay(...which: readonly string[]): Promise<void> {
+  await queries.invalidateQueries({ queryKey: ["console", ...which] });
+}
+
+/** Follows a stream while the page is looked at: browsers allow only six connections to one server, for all tabs together. */
+export function useStream(
+  path: string | undefined,
+  hears: { onEvent: (event: string, data: unknown, id: number) => void; isOver?: () => boolean },
+): void {
+  const latest = useRef(hears);
+  latest.current = hears;
+  useEffect(() => {
+    if (path === undefined) return;
+    let stop = new AbortController();
+    const listen = (): void => {
+      stop.abort();
+      if (document.visibilityState !== "visible") return;
+      stop = new AbortController();
+      void followStream(path, stop, latest);
+    };
+    document.addEventListener("visibilitychange", listen);
+    listen();
+    return () => {
+      document.removeEventListener("visibilitychange", listen);
+      stop.abort();
+    };
+  }, [path]);
+}
+
+async function followStream(
+  path: string,
+  stop: AbortController,
+  latest: { current: Parameters<typeof useStream>[1] },
+): Promise<void> {
+  const onDisconnect = (): void => {
+    if (latest.current.isOver?.()) stop.abort();
+  };
+  try {
+    for await (const { event, data, id: number } of follow(connection, path, { signal: stop.signal, onDisconnect })) {
+      latest.current.onEvent(event, JSON.parse(data), Number(number ?? 0));
+    }
+  } catch {
+    // Let go of, or no admin any more: what is on screen is read again when it is looked at.
+  }
+}

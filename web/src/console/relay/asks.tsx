@@ -1,0 +1,212 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter";
+import { Loading } from "../../parts/notice.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { Entries } from "../audit.tsx";
+import styles from "../console.module.css";
+import type { PageProps } from "../page-props.ts";
+import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "../parts.tsx";
+import * as api from "./api.ts";
+import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
+import relayStyles from "./relay.module.css";
+import { text } from "./text.ts";
+import type { Answer, WholeAsk, WithPeople } from "./wire.ts";
+import { text as consoleText } from "../text.ts";
+import { text as appText } from "../../text.ts";
+
+const BASE = "/console/asks";
+const LOOK_EVERY_MS = 2000;
+
+/** The asks of executors, and the whole life of one ask. */
+export function AsksPage({ item }: PageProps) {
+  const [which, setWhich] = useState<api.AskFilter>("all");
+  const { rows: asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
+  if (error && !asks) return <Trouble title={text.asks.failed} error={error} onTryAgain={() => void refetch()} />;
+  const list = (
+    <Paged
+      words={text.asks}
+      choice={{ which, options: ["all", "open"], onChoose: setWhich }}
+      rows={asks?.map(askRow)}
+      base={BASE}
+      item={item}
+      hasNextPage={hasNextPage}
+      fetchNextPage={fetchNextPage}
+    />
+  );
+  return <Sides list={list} detail={item === undefined ? undefined : <OneAsk key={item} id={item} />} />;
+}
+
+function OneAsk({ id }: { id: string }) {
+  const { data, error, refetch } = api.useWholeAsk(id);
+  useEvery(LOOK_EVERY_MS, data?.status === "PENDING", () => void refetch());
+  if (error && !data) return <Gone to={BASE} />;
+  if (!data) return <Loading rows={4} />;
+  return (
+    <Detail title={text.askState({ ...data, ...(data.answer ?? {}) })}>
+      <p class={relayStyles.prompt} dir="auto">
+        {data.prompt}
+      </p>
+      <Facts
+        facts={[
+          [text.asks.kind, text.type(data.type)],
+          [text.asks.who, data.by],
+          [text.asks.job, <ToJob id={data.job} />],
+          [text.asks.step, data.step],
+          [text.asks.asked, <Moment time={data.created_at} />],
+          [text.asks.deadline, <Moment time={data.expires_at} />],
+          ...(data.role === null ? [] : [[text.asks.role, data.role] as const]),
+          ...(data.joined_to === null ? [] : [[text.asks.joined, <ToAsk id={data.joined_to} />] as const]),
+          ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
+          ...(data.question_id === null ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
+          [text.asks.id, <code>{data.id}</code>],
+        ]}
+      />
+      <Output label={text.asks.context} value={{ ...data.meta, ...(data.envelope && { context: data.envelope }) }} />
+      <Stages of={data} />
+      <Section title={text.asks.answer}>
+        {data.answer ? <AnswerFacts of={data.answer} /> : <p class="muted">{text.asks.noAnswer}</p>}
+      </Section>
+      {data.people && <People of={data.people} />}
+      <Besides of={data} />
+      <Section title={text.asks.record}>
+        <Entries filter={{ ask_id: data.id }} />
+      </Section>
+    </Detail>
+  );
+}
+
+function Stages({ of: { stages } }: { of: WholeAsk }) {
+  return (
+    <Section title={text.asks.stages}>
+      {stages.length === 0 && <p class="muted">{text.asks.noStages}</p>}
+      <ol class={styles.entries}>
+        {stages.map(({ stage, outcome, ms }, at) => (
+          <li key={at}>
+            <div>
+              <p>{text.stage(stage)}</p>
+              <Line parts={[outcome, text.asks.took(ms)]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** How an ask was answered, and on what grounds. */
+export function AnswerFacts({ of: answer }: { of: Answer }) {
+  return (
+    <>
+      {answer.text !== null && (
+        <p class={relayStyles.prompt} dir="auto">
+          {answer.text}
+        </p>
+      )}
+      {answer.error !== null && <p class={styles.alarm}>{answer.error}</p>}
+      {answer.ask_back !== null && (
+        <p>
+          {text.asks.askBack}: {answer.ask_back}
+        </p>
+      )}
+      {answer.truncated && <p class="muted">{text.asks.truncated}</p>}
+      <Line parts={[text.askState({ ...answer, stage: "people" }), moment(answer.at)]} />
+      <Output label={text.asks.json} value={answer.json} />
+      <Output label={text.asks.trace} value={answer.policy_trace} />
+      <Output label={text.asks.attestation} value={answer.attestation} />
+      <Output label={text.asks.artifacts} value={answer.artifacts} />
+    </>
+  );
+}
+
+function People({ of: people }: { of: WithPeople }) {
+  const named = (name: string | null): string => name ?? text.asks.somebody;
+  return (
+    <Section title={text.asks.people}>
+      <ul class={styles.entries}>
+        {people.may_answer.map(({ name, channel }, at) => (
+          <li key={at}>
+            <div>
+              <p>{text.asks.asksWhom}</p>
+              <Line parts={[text.asks.byChannel(name, channel)]} />
+            </div>
+          </li>
+        ))}
+        {people.deliveries.map(({ channel, name, state, at }, index) => (
+          <li key={index}>
+            <div>
+              <p>{text.asks.byChannel(name, consoleText.channel(channel as "email"))}</p>
+              <Line parts={[state, moment(at)]} />
+            </div>
+          </li>
+        ))}
+        {people.decisions.map(({ by, approved, comment, at }, index) => (
+          <li key={index}>
+            <div>
+              <p>{text.asks.decided(named(by.name), approved)}</p>
+              {comment !== null && (
+                <p class={relayStyles.wrapped} dir="auto">
+                  {comment}
+                </p>
+              )}
+              <Line parts={[by.via, moment(at)]} />
+            </div>
+          </li>
+        ))}
+      </ul>
+      <div class={styles.actions}>
+        <Link href={`/inbox/${people.id}`} class="button">
+          {text.asks.inbox}
+        </Link>
+        {people.settled_at !== null && (
+          <a href={api.receiptPath(people.id)} class="button" download={`${people.id}.jws`}>
+            {text.asks.receipt}
+          </a>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+function Besides({ of: { id, late, shared_by } }: { of: WholeAsk }) {
+  return (
+    <>
+      {shared_by.length > 0 && <SharedBy of={id} />}
+      {late.length > 0 && <Late of={id} />}
+    </>
+  );
+}
+
+function SharedBy({ of }: { of: string }) {
+  const pages = api.useSharedBy(of);
+  return (
+    <Section title={text.asks.sharedBy}>
+      <ol class={styles.entries}>
+        {pages.rows?.map((one) => (
+          <li key={one}>
+            <ToAsk id={one} />
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={pages} label={appText.more} />
+    </Section>
+  );
+}
+
+function Late({ of }: { of: string }) {
+  const pages = api.useLate(of);
+  return (
+    <Section title={text.asks.late}>
+      <ol class={styles.entries}>
+        {pages.rows?.map((one, at) => (
+          <li key={at}>
+            <div>
+              {one.text !== null && <Block label={text.asks.late} words={one.text} />}
+              <Line parts={[one.by, text.status(one.status), moment(one.at)]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={pages} label={appText.more} />
+    </Section>
+  );
+}

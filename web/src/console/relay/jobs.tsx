@@ -1,0 +1,155 @@
+import { useEffect, useState } from "preact/hooks";
+import { Loading } from "../../parts/notice.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import styles from "../console.module.css";
+import type { PageProps } from "../page-props.ts";
+import relayStyles from "./relay.module.css";
+import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "../parts.tsx";
+import * as api from "./api.ts";
+import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
+import { text } from "./text.ts";
+import type { Job, JobEvent, JobState } from "./wire.ts";
+import { text as consoleText } from "../text.ts";
+import { text as appText } from "../../text.ts";
+import { Link } from "wouter";
+
+const BASE = "/console/jobs";
+/** After so many events that came while one looks, the list is read anew. */
+const MOST_LIVE = 200;
+const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
+
+/** Everybody's jobs, and one of them as it goes. */
+export function JobsPage({ item }: PageProps) {
+  const [which, setWhich] = useState<api.JobFilter>("all");
+  const { rows: jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
+  if (error && !jobs) return <Trouble title={text.jobs.failed} error={error} onTryAgain={() => void refetch()} />;
+  const list = (
+    <Paged
+      words={text.jobs}
+      choice={{ which, options: ["all", "open", "over"], onChoose: setWhich }}
+      rows={jobs?.map(jobRow)}
+      base={BASE}
+      item={item}
+      hasNextPage={hasNextPage}
+      fetchNextPage={fetchNextPage}
+    />
+  );
+  return <Sides list={list} detail={item === undefined ? undefined : <JobPage key={item} id={item} />} />;
+}
+
+function JobPage({ id }: { id: string }) {
+  const { data, error } = api.useJob(id);
+  if (error && !data) return <Gone to={BASE} />;
+  if (!data) return <Loading rows={4} />;
+  return <OneJob job={data} />;
+}
+
+function OneJob({ job }: { job: Job }) {
+  const timed = (time: string | null) => (time === null ? consoleText.never : <Moment time={time} />);
+  return (
+    <Detail title={job.id}>
+      <p role="status">{text.jobState(job.state)}</p>
+      <Facts
+        facts={[
+          ...(job.reason === null ? [] : [[text.jobs.reason, job.reason] as const]),
+          [text.jobs.kind, job.kind],
+          [text.jobs.owner, job.owner],
+          [text.jobs.holder, job.external ? text.jobs.external : (job.holder ?? text.jobs.nobody)],
+          [text.jobs.epoch, String(job.epoch)],
+          [text.jobs.attempts, text.jobs.attemptsOf(job.attempts, job.max_attempts)],
+          ...(job.lease_until === null ? [] : [[text.jobs.lease, timed(job.lease_until)] as const]),
+          [text.jobs.made, timed(job.created_at)],
+          [text.jobs.changed, timed(job.updated_at)],
+          ...(OVER.includes(job.state) ? [] : [[text.jobs.ttl, timed(job.ttl_until)] as const]),
+          ...((job.env ?? job.repo) === null
+            ? []
+            : [[text.jobs.place, [job.env, job.repo].filter(Boolean).join(", ")] as const]),
+        ]}
+      />
+      <Output label={text.jobs.labels} value={job.labels} />
+      <Output label={text.jobs.spec} value={job.spec} />
+      <Output label={text.jobs.result} value={job.result} />
+      <Output label={text.jobs.artifacts} value={job.artifacts} />
+      <AsksOf job={job.id} />
+      <Events job={job} />
+    </Detail>
+  );
+}
+
+function AsksOf({ job }: { job: string }) {
+  const pages = api.useAsksOfJob(job);
+  const asks = pages.rows;
+  return (
+    <Section title={text.jobs.asks}>
+      {asks?.length === 0 && <p class="muted">{text.jobs.noAsks}</p>}
+      <ol class={styles.entries}>
+        {asks?.map((one) => (
+          <li key={one.id}>
+            <div>
+              <p>
+                <Link href={hrefOf("asks", one.id)}>{one.prompt}</Link>
+              </p>
+              {one.answer !== null && one.answer.text !== null && (
+                <p class={relayStyles.wrapped} dir="auto">
+                  {one.answer.text}
+                </p>
+              )}
+              <Line
+                parts={[
+                  text.type(one.type),
+                  text.askState({ ...one, ...(one.answer ?? {}) }),
+                  one.step,
+                  moment(one.created_at),
+                ]}
+              />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={pages} label={appText.more} />
+    </Section>
+  );
+}
+
+/** The events of a job, the newest first. Each new event reads the job above again. */
+function Events({ job }: { job: Job }) {
+  const [begin] = useState(job.seq);
+  const [live, setLive] = useState<readonly JobEvent[]>([]);
+  const history = api.useHistory(job.id);
+  const newest = history.rows?.[0]?.seq ?? 0;
+  // Events that the list holds by now are shown from the list.
+  useEffect(() => setLive((known) => known.filter(({ seq }) => seq > newest)), [newest]);
+  api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
+    onEvent(event, data, seq) {
+      if (seq <= (live[0]?.seq ?? newest)) return;
+      setLive((known) => [{ seq, event, data } as JobEvent, ...known]);
+      if (live.length >= MOST_LIVE) void api.refreshRelay("history", job.id);
+      if (seq > job.seq) void api.refreshRelay("job", job.id);
+    },
+    isOver: () => OVER.includes(job.state),
+  });
+  const events = [...live.filter(({ seq }) => seq > newest), ...(history.rows ?? [])];
+  return (
+    <Section title={text.jobs.events}>
+      {history.rows && events.length === 0 && <p class="muted">{text.jobs.noEvents}</p>}
+      <ol class={styles.entries}>
+        {events.map((one) => (
+          <li key={`${one.seq} ${one.event}`}>
+            <div>
+              <p>{saysOf(one)}</p>
+              <Line parts={[one.event, moment(new Date(Number(one.data["at"])).toISOString())]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={{ ...history, rows: events }} />
+    </Section>
+  );
+}
+
+function saysOf({ event, data }: JobEvent): string {
+  const word = (name: string): string => (typeof data[name] === "string" ? data[name] : "");
+  if (event === "log") return [word("event"), word("message")].filter((part) => part !== "").join(": ");
+  if (event === "answer") return `${word("step_id")}: ${word("status")}`;
+  return word("state");
+}

@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks";
+import { Loading, Notice } from "../../parts/notice.tsx";
+import { useTitle } from "../../title.ts";
+import styles from "../console.module.css";
+import { List, Rows, Section } from "../parts.tsx";
+import { useStream } from "./api.ts";
+import { askRow, jobRow } from "./parts.tsx";
+import relayStyles from "./relay.module.css";
+import { text } from "./text.ts";
+import type { AnsweredBy, AskLine, Figures, JobLine, Stage } from "./wire.ts";
+
+const BY: readonly AnsweredBy[] = ["policy", "cache", "runner", "people", "nobody"];
+const STAGES: readonly Stage[] = ["intake", "policy", "cache", "runner", "people"];
+
+/** Asks and jobs as they happen, with the figures of the last hour. */
+export function LivePage() {
+  useTitle(text.live.title);
+  const [asks, setAsks] = useState<readonly AskLine[] | null>(null);
+  const [jobs, setJobs] = useState<readonly JobLine[]>([]);
+  const [figures, setFigures] = useState<Figures | null>(null);
+  useStream("/admin/live", {
+    onEvent(event, data) {
+      if (event === "asks") setAsks((data as { asks: AskLine[] }).asks);
+      if (event === "jobs") setJobs((data as { jobs: JobLine[] }).jobs);
+      if (event === "figures") setFigures(data as Figures);
+    },
+  });
+  return (
+    <section class={styles.console}>
+      <h1>{text.live.title}</h1>
+      {figures ? <Hour of={figures} /> : <p class="muted">{text.live.waiting}</p>}
+      {!asks && <Loading rows={4} />}
+      {asks?.length === 0 && <Notice level={2} title={text.live.noAsks} hint={text.live.noAsksHint} />}
+      {asks && asks.length > 0 && (
+        <List title={text.live.newestAsks} isAlone={false}>
+          <Rows base="/console/asks" rows={asks.map(askRow)} current={undefined} />
+        </List>
+      )}
+      {asks && (
+        <List title={text.live.newestJobs} isAlone={false}>
+          {jobs.length === 0 && <p class="muted">{text.live.noJobs}</p>}
+          <Rows base="/console/jobs" rows={jobs.map(jobRow)} current={undefined} />
+        </List>
+      )}
+    </section>
+  );
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
+
+function Hour({ of: { minutes, pending } }: { of: Figures }) {
+  const ended = minutes.map(({ stages }) => sum(Object.values(stages)));
+  const total = sum(ended);
+  const ofStage = (stage: Stage): number => sum(minutes.map(({ stages }) => stages[stage] ?? 0));
+  const p95 = minutes.map(({ p95_ms }) => p95_ms);
+  const known = p95.filter((ms) => ms !== null);
+  const endedSays = text.live.endedSays(total, Math.max(...ended));
+  const p95Says = text.live.p95Says(known.at(-1) ?? null, known.length === 0 ? null : Math.max(...known));
+  const waiting = (of: (stage: Stage) => boolean) =>
+    sum(pending.filter(({ stage }) => of(stage)).map((one) => one.count));
+  return (
+    <Section title={text.live.lastHour}>
+      <p role="status">
+        {text.live.pending(
+          waiting(() => true),
+          waiting((stage) => stage === "people"),
+        )}
+      </p>
+      <div class={relayStyles.charts}>
+        <figure class={relayStyles.chart}>
+          <figcaption>{text.live.ended}</figcaption>
+          <Bars values={ended} label={text.live.chart(text.live.ended, endedSays)} />
+          <p class="small">{endedSays}</p>
+          <p class="small muted">
+            {STAGES.filter((stage) => ofStage(stage) > 0)
+              .map((stage) => text.live.byStage(stage, ofStage(stage)))
+              .join(", ")}
+          </p>
+        </figure>
+        <figure class={relayStyles.chart}>
+          <figcaption>{text.live.shares}</figcaption>
+          {total === 0 && <p class="small">{text.live.noShares}</p>}
+          <ul class={relayStyles.shares}>
+            {BY.map((by) => ({ by, n: sum(minutes.map((one) => one.by[by] ?? 0)) }))
+              .filter(({ n }) => n > 0)
+              .map(({ by, n }) => (
+                <li key={by}>
+                  {text.live.share(by, n / total, n)}
+                  <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                    <rect width={(100 * n) / total} height={1} />
+                  </svg>
+                </li>
+              ))}
+          </ul>
+        </figure>
+        <figure class={relayStyles.chart}>
+          <figcaption>{text.live.p95}</figcaption>
+          <Bars values={p95.map((ms) => ms ?? 0)} label={text.live.chart(text.live.p95, p95Says)} />
+          <p class="small">{p95Says}</p>
+        </figure>
+      </div>
+    </Section>
+  );
+}
+
+/** A bar for each minute, the highest as high as there is room. */
+function Bars({ values, label }: { values: readonly number[]; label: string }) {
+  const most = Math.max(1, ...values);
+  return (
+    <svg viewBox={`0 0 ${values.length} 1`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {values.map((value, at) => (
+        <rect key={at} x={at + 0.1} y={1 - value / most} width={0.8} height={value / most} />
+      ))}
+    </svg>
+  );
+}

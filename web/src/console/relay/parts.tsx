@@ -1,0 +1,127 @@
+import { Link } from "wouter";
+import { Choice } from "../../parts/choice.tsx";
+import { More } from "../../parts/more.tsx";
+import { Loading } from "../../parts/notice.tsx";
+import styles from "../console.module.css";
+import { Empty, List, moment, type RowOf, Rows } from "../parts.tsx";
+import relayStyles from "./relay.module.css";
+import { text } from "./text.ts";
+import type { AskLine, JobLine } from "./wire.ts";
+import { text as consoleText } from "../text.ts";
+
+export const askRow = (one: AskLine): RowOf => ({
+  id: encodeURIComponent(one.id),
+  title: one.prompt,
+  facts: [text.type(one.type), text.askState(one), one.by, moment(one.created_at)],
+});
+
+export const jobRow = (one: JobLine): RowOf => ({
+  id: encodeURIComponent(one.id),
+  title: one.id,
+  facts: [
+    text.jobState(one.state),
+    one.kind,
+    ...(one.pending_asks > 0 ? [text.jobs.pending(one.pending_asks)] : []),
+    one.holder ?? one.owner,
+    moment(one.created_at),
+  ],
+});
+
+export const hrefOf = (of: "asks" | "jobs", id: string): string => `/console/${of}/${encodeURIComponent(id)}`;
+
+export function ToAsk({ id }: { id: string }) {
+  return (
+    <Link href={hrefOf("asks", id)} class={relayStyles.target}>
+      <code>{id}</code>
+    </Link>
+  );
+}
+
+export function ToJob({ id }: { id: string }) {
+  return (
+    <Link href={hrefOf("jobs", id)} class={relayStyles.target}>
+      <code>{id}</code>
+    </Link>
+  );
+}
+
+/** A list of which there is more, and what of it is shown; an item of it may stand beside it. */
+export function Paged<Which extends string>(props: {
+  words: Readonly<Record<Which | "title" | "empty" | "emptyHint", string>>;
+  choice: { which: Which; options: readonly Which[]; onChoose: (which: Which) => void };
+  /** Undefined while they are fetched. */
+  rows: readonly RowOf[] | undefined;
+  base: string;
+  item: string | undefined;
+  hasNextPage: Pages["hasNextPage"];
+  fetchNextPage: Pages["fetchNextPage"];
+}) {
+  const { words, choice, rows, base, item } = props;
+  return (
+    <List title={words.title} isAlone={item === undefined}>
+      <div class={styles.tabs}>
+        <Choice
+          legend={text.which}
+          hideLegend
+          value={choice.which}
+          onChoose={choice.onChoose}
+          options={choice.options.map((value) => ({ value, label: words[value] }))}
+        />
+      </div>
+      {!rows && <Loading rows={4} />}
+      {rows?.length === 0 && <Empty title={words.empty} hint={words.emptyHint} />}
+      {rows && <Rows base={base} rows={rows} current={item && encodeURIComponent(item)} />}
+      <MoreOf pages={props} />
+    </List>
+  );
+}
+
+/** The button below a list that is read page after page. */
+export function MoreOf({ pages, label = consoleText.older }: { pages: Pages; label?: string }) {
+  return (
+    <More
+      label={label}
+      rows={pages.rows?.length ?? 0}
+      isMore={pages.hasNextPage}
+      readOn={() => pages.fetchNextPage({ throwOnError: true })}
+    />
+  );
+}
+
+/** A list that is read page after page. */
+interface Pages {
+  rows: readonly unknown[] | undefined;
+  hasNextPage: boolean;
+  fetchNextPage: (options: { throwOnError: true }) => Promise<unknown>;
+}
+
+/** The output of a program, whole; nothing where it is empty. */
+export function Output({ label, value }: { label: string; value: unknown }) {
+  if (isNothing(value)) return null;
+  return (
+    <details class={relayStyles.more}>
+      <summary>{label}</summary>
+      <Block label={label} words={JSON.stringify(value, null, 2)} />
+    </details>
+  );
+}
+
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+export function Block({ label, words }: { label: string; words: string }) {
+  return (
+    <pre class={relayStyles.block} tabIndex={0} role="region" aria-label={label}>
+      {words}
+    </pre>
+  );
+}
+
+/** Facts of one entry side by side. */
+export function Line({ parts }: { parts: readonly (string | null)[] }) {
+  return (
+    <p class={`small muted ${styles.line}`}>{parts.map((part, at) => part !== null && <span key={at}>{part}</span>)}</p>
+  );
+}
