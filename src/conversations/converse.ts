@@ -14,8 +14,9 @@ import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords } from "../requests/clean-words.ts";
+import { REPEATED } from "../requests/inbound/answer-message.ts";
 import { keepMessage } from "./keep-message.ts";
-import { isNamed, namedDelivery } from "./named-delivery.ts";
+import { isNamed, namedDelivery } from "../requests/inbound/named-delivery.ts";
 
 /** A message that somebody writes in a thread, with the known facts about it. */
 export interface Talking {
@@ -93,8 +94,6 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
   });
   return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
 }
-
-const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
 
 /**
  * Returns the entry point where the thread was begun, as long as that is still open; else the one where the message was

@@ -109,8 +109,6 @@ async function decideHeld(
   input: DecisionInput,
   misfit: Refusal | null,
 ): Promise<Decided | Refusal> {
-  const seen = await findRequest(tx, input.askId);
-  if (seen && seen.request.state !== "open") return lateAnswer(tx, seen.request, input);
   const held = await lockRequest(tx, input.askId);
   if (!held) throw new Refusal("request_not_found");
   const { request, now } = held;
@@ -148,12 +146,11 @@ async function decideHeld(
   await upsertDecision(tx, request.id, before.length + 1, counted);
   // point: decision-stored
   if (!settled.outcome) {
-    await updateRequest(tx, { ...request, refused: null });
+    const counting = await updateRequest(tx, { ...request, refused: null });
     await note(tx, request, settled.counted, "approval_counted");
     tx.wake(askTopic(request.id));
     tx.wake(INBOX_TOPIC);
-    const reread = await lockRequest(tx, request.id);
-    return { request: reread?.request ?? request, repeated: false };
+    return { request: counting, repeated: false };
   }
   const outcome = withArguments(request, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";

@@ -7,7 +7,7 @@ import { openDeliver, type Deliver } from "../requests/loops/deliver.ts";
 import type { RequestRules } from "../requests/model/rules.ts";
 import type { ChannelCatalogue, OutsideChannel } from "../requests/model/channel-catalogue.ts";
 import { findSecret } from "../core/store/sealed-secrets.ts";
-import { knownBy } from "../conversations/handle-inbound.ts";
+import { knownBy } from "../requests/inbound/sender.ts";
 import { openEditor } from "../requests/open-editor.ts";
 import { phoneMemory } from "../requests/phone-memory.ts";
 

@@ -40,7 +40,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   },
   {
     bug: "notes keep the link that they hold",
-    file: "src/conversations/handle-inbound.ts",
+    file: "src/requests/inbound/answer-message.ts",
     find: "...(wanted !== undefined && { linkOf: matched.delivery.id }),",
     put: "...(wanted !== undefined && { linkOf: matched.delivery.id, wanted }),",
     harness: "consent",

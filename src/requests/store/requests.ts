@@ -188,13 +188,18 @@ export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: nu
   return toRequest(row);
 }
 
-/** Changes a held, open ask: whom it asks, and the newest answer that was not accepted. */
-export async function updateRequest(tx: Tx, ask: Pick<Request, "id" | "audience" | "refused" | "wire">): Promise<void> {
-  await tx.all(
+/** Changes a held, open request: whom it asks, and the newest answer that was not accepted. Returns it as it is now. */
+export async function updateRequest(
+  tx: Tx,
+  ask: Pick<Request, "id" | "audience" | "refused" | "wire">,
+): Promise<Request> {
+  const row = await one<RequestRow>(
+    tx,
     sql`UPDATE requests SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
         refused = ${ask.refused && JSON.stringify(ask.refused)}, version = version + 1
-      WHERE ask_id = ${ask.id}`,
+      WHERE ask_id = ${ask.id} RETURNING *, parley_now() AS now`,
   );
+  return toRequest(row);
 }
 
 /**

@@ -1,12 +1,7 @@
-import { sha256Hex } from "../lib/secrets/keyring.ts";
-import type { InboundMessage } from "../requests/model/inbound-message.ts";
-import type { Queryable } from "../core/store/db.ts";
-import {
-  findDeliveriesByThread,
-  findDelivery,
-  findDeliveryByHash,
-  type Delivery,
-} from "../requests/store/deliveries.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
+import type { InboundMessage } from "../model/inbound-message.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { findDeliveriesByThread, findDelivery, findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
 
 type Match = InboundMessage["match"];
 type Naming = Exclude<Match, { thread: string } | { pair: unknown }>;

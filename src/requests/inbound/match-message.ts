@@ -1,16 +1,14 @@
-import type { Context } from "../context.ts";
-import type { Request } from "../requests/model/request.ts";
-import type { InboundMessage } from "../requests/model/inbound-message.ts";
-import { offeredBy } from "../requests/model/view.ts";
-import { flat, takeCode } from "../requests/model/reply-grammar.ts";
-import { findRequest } from "../requests/store/requests.ts";
-import type { Conversation } from "./store/conversations.ts";
-import type { Queryable } from "../core/store/db.ts";
-import { isPostedAt, isPostedBy } from "../requests/model/carrier.ts";
-import { findDeliveriesByThread, findDeliveriesInConversation, type Delivery } from "../requests/store/deliveries.ts";
+import type { Context } from "../../context.ts";
+import type { Request } from "../model/request.ts";
+import type { InboundMessage } from "../model/inbound-message.ts";
+import { offeredBy } from "../model/view.ts";
+import { flat, takeCode } from "../model/reply-grammar.ts";
+import { findRequest } from "../store/requests.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { isPostedAt, isPostedBy } from "../model/carrier.ts";
+import { findDeliveriesByThread, type Delivery } from "../store/deliveries.ts";
 import { isNamed, namedDelivery } from "./named-delivery.ts";
-import type { Talking } from "./converse.ts";
-import { tokensOf } from "../requests/links/delivery-tokens.ts";
+import { tokensOf } from "../links/delivery-tokens.ts";
 
 /** A message that a received one answers, with its request. */
 export interface Matched {
@@ -27,11 +25,16 @@ export type Found =
 
 /**
  * Finds the request that a received message answers: by the request it names, by its code, or as the only request that
- * waits there. A reply to a message that is over, or in its thread, answers nothing else that waits.
+ * waits there. `elsewhere` are the messages that wait in the sender's conversation. A reply to a message that is over,
+ * or in its thread, answers nothing else that waits.
  */
-export async function matchInbound(ctx: Context, message: InboundMessage, talking: Talking | null): Promise<Found> {
-  const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, message));
-  const waiting = talking && !isNamed(message.match) ? await waitingIn(ctx.db, message, talking) : [];
+export async function matchMessage(
+  ctx: Context,
+  message: InboundMessage,
+  elsewhere: readonly Delivery[],
+): Promise<Found> {
+  const matched = await withRequests(ctx.db, await candidatesOf(ctx.db, message));
+  const waiting = await withRequests(ctx.db, elsewhere);
   const code = codeOf(message);
   const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
   if (byCode) return { is: "one", matched: byCode };
@@ -40,16 +43,6 @@ export async function matchInbound(ctx: Context, message: InboundMessage, talkin
   const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
   if (!only) return { is: "nothing" };
   return others.length > 0 ? { is: "several", all: [only, ...others] } : { is: "one", matched: only };
-}
-
-/**
- * True for words at the place of a request that is over, if they do not name it by its code. A reply to a message
- * outside of any conversation means that message, and begins nothing.
- */
-export function isOver(ctx: Context, found: Found, message: InboundMessage, { going }: Talking): boolean {
-  if (found.is !== "one" || found.matched.request.state === "open") return false;
-  if (!going && !("thread" in message.match) && !("pair" in message.match)) return false;
-  return codeOf(message) !== tokensOf(ctx, found.matched.delivery.id).code;
 }
 
 /** True where an open question of those found offers these very words as an option. */
@@ -64,27 +57,7 @@ export function isOffered(found: Found, { content }: InboundMessage): boolean {
   );
 }
 
-/** Returns what waits in the conversation that words belong to: an unproved author answers nothing but what was sent to him. */
-async function waitingIn(
-  on: Queryable,
-  { sender }: InboundMessage,
-  { talk, isReply, going }: Talking,
-): Promise<Matched[]> {
-  if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
-  const isFromSameApp = ({ target }: Delivery) => sender.kind !== "slack" || isPostedBy(target, sender.app ?? null);
-  const all = await findDeliveriesInConversation(on, going.number);
-  return withAsks(
-    on,
-    all.filter((one) => isSame(one.target, going) && isFromSameApp(one)),
-  );
-}
-
-/** A call whose opener may not decide it goes to others, and waits elsewhere. */
-function isSame(target: Delivery["target"], { target: here }: Conversation): boolean {
-  return target.via === here.via && "to" in target && "to" in here && target.to === here.to;
-}
-
-async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
+async function withRequests(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
   const matched: Matched[] = [];
   for (const delivery of deliveries) {
     const found = await findRequest(on, delivery.askId);
@@ -93,7 +66,7 @@ async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise
   return matched;
 }
 
-/** Several messages may be about one ask: the newest stands for it. */
+/** Several messages may be about one request: the newest stands for it. */
 function distinct(matched: readonly Matched[]): Matched[] {
   const byAsk = new Map<string, Matched>();
   for (const one of matched) if (!byAsk.has(one.request.id)) byAsk.set(one.request.id, one);

@@ -1,0 +1,137 @@
+import type { Context } from "../../context.ts";
+import type { Decider, Decision, RefusedAnswer, Request } from "../model/request.ts";
+import { inQuotes } from "../model/agent-words.ts";
+import { viewInMessage } from "../model/view.ts";
+import { isAsked } from "../model/audience.ts";
+import type { InboundMessage, InboundResult } from "../model/inbound-message.ts";
+import { Refusal } from "../../refusals.ts";
+import { findRequest } from "../store/requests.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { insertInboundIfNew } from "../store/deliveries.ts";
+import { transact } from "../../core/store/transact.ts";
+import { isAddressLost } from "../address-of-delivery.ts";
+import { decideIn, judged, noteRefusedAnswer } from "../decide.ts";
+import { linkOf, tokensOf } from "../links/delivery-tokens.ts";
+import { decisionOriginOf } from "../decision-origin.ts";
+import type { Found, Matched } from "./match-message.ts";
+import { meaningOf } from "./meaning.ts";
+import { existingResult, refusalResult, refuseStranger } from "./refused.ts";
+import { identityOf, responderFor, viaOf } from "./sender.ts";
+import { FROM_ELSEWHERE, tellSender } from "./tell-sender.ts";
+
+/**
+ * Decides the request that a received message answers, and returns the reply to the sender. The mark that the message
+ * was received is part of the same transaction, so that a provider that repeats itself changes nothing twice
+ * (spec/channels 1.4). Where several requests wait, the sender is asked for one of them.
+ */
+export async function answerMessage(
+  ctx: Context,
+  publicUrl: string,
+  message: InboundMessage,
+  found: Exclude<Found, { is: "nothing" }>,
+): Promise<InboundResult> {
+  if (found.is === "several") return askWhich(ctx, publicUrl, message, found.all);
+  const { matched } = found;
+  const link = linkOf(ctx, publicUrl, matched.delivery);
+  const result = await answer(ctx, matched, message, link);
+  const { says, link: wanted } = result;
+  await tellSender(ctx, matched.delivery, result, {
+    says,
+    ...(wanted !== undefined && { linkOf: matched.delivery.id }),
+  });
+  return result;
+}
+
+/** The result of a message that was received before. */
+export const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
+
+/** Marks a message as received; returns whether it was received before. */
+export async function isRepeat(ctx: Context, message: InboundMessage): Promise<boolean> {
+  return !(await transact(ctx, (tx) => insertInboundIfNew(tx, message.provider, message.id)));
+}
+
+/** Asks the sender which of several requests the message answers. */
+async function askWhich(
+  ctx: Context,
+  publicUrl: string,
+  message: InboundMessage,
+  all: readonly [Matched, ...Matched[]],
+): Promise<InboundResult> {
+  if (await isRepeat(ctx, message)) return REPEATED;
+  const titleOf = (request: Request) => inQuotes(viewInMessage(request, publicUrl).title);
+  const lines = all.map(({ request, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(request)}`);
+  const result = { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...lines].join("\n") } as const;
+  // Elsewhere the channel itself says which there are.
+  if (message.sender.kind === "email") {
+    const choices = all.map(({ delivery, request }) => ({ delivery: delivery.id, title: titleOf(request) }));
+    await tellSender(ctx, all[0].delivery, result, { says: SEVERAL, choices });
+  }
+  return result;
+}
+
+const SEVERAL = "Several requests are waiting. Put the code of the one you mean first:";
+
+async function answer(
+  ctx: Context,
+  { delivery, request }: Matched,
+  message: InboundMessage,
+  link: string,
+): Promise<InboundResult> {
+  const responder = await responderFor(ctx, delivery, message);
+  if (!responder) {
+    if (await isRepeat(ctx, message)) return REPEATED;
+    const refused = await refuseStranger(ctx, request.id, { via: viaOf(delivery) });
+    const isElsewhere = message.sender.kind === "email" && !(await isAddressLost(ctx.db, delivery));
+    return isElsewhere ? { ...refused, says: FROM_ELSEWHERE } : refused;
+  }
+  // Elsewhere a provider's signature proves who speaks, whatever a program has read of the message.
+  if (request.state === "open" && delivery.exposedAt !== null && message.sender.kind === "email") {
+    return (await isRepeat(ctx, message)) ? REPEATED : { is: "not_understood", says: EXPOSED };
+  }
+  const decided = await meaningOf(ctx, { request, delivery }, message, link);
+  if ("is" in decided) {
+    if (await isRepeat(ctx, message)) return REPEATED;
+    if (!(await wasAsked(ctx.db, request.id, responder))) return refuseStranger(ctx, request.id, responder);
+    if (request.state !== "open") return existingResult(ctx.db, request);
+    const { reason } = decided;
+    if (reason) await noteRefusedAnswer(ctx, request.id, responder, { reason, ...quotedIn(reason, message) });
+    return decided;
+  }
+
+  try {
+    const decision = await judged(ctx, request, { decision: decided.decision, responder });
+    const input = { askId: request.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
+    const result = await transact(ctx, async (tx) => {
+      if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;
+      return decideIn(ctx, tx, input, decision);
+    });
+    if (result === null) return REPEATED;
+    if (result instanceof Refusal) return refusalResult(ctx, { request, responder, inbound: message, link }, result);
+    return { is: "accepted", says: acceptedSentence(result.request, decided.decision) };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    // Its transaction was undone, and with it the mark that this message was received.
+    if (await isRepeat(ctx, message)) return REPEATED;
+    return refusalResult(ctx, { request, responder, inbound: message, link }, error);
+  }
+}
+
+const EXPOSED =
+  "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
+
+async function wasAsked(on: Queryable, askId: string, responder: Decider): Promise<boolean> {
+  const found = await findRequest(on, askId);
+  if (!found) return false;
+  const { request, now } = found;
+  return isAsked(request.audience, responder, request.form.kind, now - request.createdAt);
+}
+
+/** The words are kept where they were not understood. */
+function quotedIn(reason: RefusedAnswer["reason"], { content }: InboundMessage): { input?: string } {
+  return reason === "unparseable" && "text" in content ? { input: content.text } : {};
+}
+
+function acceptedSentence(request: Request, decision: Decision): string {
+  if (request.state === "open") return "Recorded: approved. More people have to agree.";
+  return `Recorded: ${{ approve: "approved", reject: "rejected", reply: "answered", value: "answered" }[decision.kind]}.`;
+}
