@@ -137,6 +137,12 @@ describe("a page made of a template", () => {
     assert.equal(pageText(page), 'Pay\nCall\nf({\n  "a": 1\n})\nApprove\none\ntwo <b>');
   });
 
+  it("has the characters that HTML names, and no tag made of them", () => {
+    const written = "1 &euro; &mdash; &amp;lt; &lt;b&gt; &#x3c;i> &nosuch; &#xd800;";
+    assert.equal(pageText(written), "1 € — &lt; <b> <i> &nosuch; \ufffd");
+    assert.equal(shapedPage(written), "1 € — &#38;lt; &#60;b&#62; &#60;i&#62; &#38;nosuch; \ufffd");
+  });
+
   it("keeps shapes alone where it is shaped, each closed, with nothing that is loaded or leads anywhere", () => {
     const shaped = shapedPage(page);
     assert.doesNotMatch(shaped, /evil|href|src|style|onload|script|<a|<img|No/);

@@ -1,3 +1,4 @@
+import { decodeHTML } from "entities/decode";
 import { printableLines } from "../../lib/printable.ts";
 
 /** The elements that begin and end on a line of their own. */
@@ -17,7 +18,6 @@ const BLOCKS = new Set([
   "section",
   "article",
 ]);
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
 /** The elements whose content is not part of a page's visible text. */
 const UNSEEN = new Set(["style", "script", "head", "title", "template", "noscript"]);
@@ -61,7 +61,7 @@ function* piecesOf(html: string): Generator<Piece> {
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf("<", at);
-    if (!unseen) yield { text: unescaped(html.slice(at, open < 0 ? html.length : open)) };
+    if (!unseen) yield { text: decodeHTML(html.slice(at, open < 0 ? html.length : open)) };
     if (open < 0) return;
     const isComment = html.startsWith("<!--", open);
     const close = html.indexOf(isComment ? "-->" : ">", open);
@@ -135,15 +135,4 @@ function wordsOf(pieces: Iterable<Piece>): string {
 
 export function escapedHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-function unescaped(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi,
-    (whole, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : "";
-    },
-  );
 }

@@ -1,17 +1,10 @@
-import {
-  createServer,
-  request as plainRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { request as secureRequest } from "node:https";
-import { pipeline } from "node:stream";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { passedHeaders, passOn, pathBelow } from "./pass-on.ts";
 
-/** Headers for one connection, which are not passed on. */
-const HOP_BY_HOP = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 /** Headers that a browser sends about itself, and headers that could name another caller than the key does. */
-const NOT_PASSED = new Set([...HOP_BY_HOP, "host", "cookie", "origin", "referer", "expect"]);
+const NOT_PASSED = ["host", "cookie", "origin", "referer", "expect"];
+/** Headers that say where a body ends: a request cannot have them taken away. */
+const FRAMING = ["content-length", "transfer-encoding"];
 const OWN_NAME = /^(localhost|[a-z0-9.-]+\.localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
@@ -42,28 +35,13 @@ function refusalOf({ headers, url }: IncomingMessage): { status: number; code: s
 
 function pass(request: IncomingMessage, reply: ServerResponse, { to, key }: { to: URL; key: string }): void {
   const named = (request.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const passed = Object.entries(request.headers).filter(([name]) => !NOT_PASSED.has(name) && !named.includes(name));
-  const send = to.protocol === "https:" ? secureRequest : plainRequest;
-  const upstream = send({
-    protocol: to.protocol,
-    hostname: to.hostname.replace(/^\[|\]$/g, ""),
-    port: to.port,
-    method: request.method,
-    path: to.pathname.replace(/\/+$/, "") + (request.url ?? "/"),
-    headers: { authorization: `Bearer ${key}`, ...Object.fromEntries(passed) },
+  const dropped = [...NOT_PASSED, ...named.filter((name) => !FRAMING.includes(name))];
+  passOn(request, reply, {
+    to,
+    path: pathBelow(to, request),
+    headers: { authorization: `Bearer ${key}`, ...passedHeaders(request.headers, dropped) },
+    onUnreachable: () => refuse(reply, 502, "UNREACHABLE", "The server behind this address cannot be reached."),
   });
-  upstream.on("response", (answer) => {
-    const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(kept));
-    reply.flushHeaders();
-    pipeline(answer, reply, () => {});
-  });
-  upstream.on("error", () => {
-    if (reply.headersSent) reply.destroy();
-    else refuse(reply, 502, "UNREACHABLE", "The server behind this address cannot be reached.");
-  });
-  reply.on("close", () => upstream.destroy());
-  pipeline(request, upstream, () => {});
 }
 
 function refuse(reply: ServerResponse, status: number, code: string, message: string): void {

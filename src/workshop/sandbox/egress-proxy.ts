@@ -1,11 +1,5 @@
 import { lookup } from "node:dns/promises";
-import {
-  createServer,
-  request as plainRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
   connect,
   createServer as createPlainServer,
@@ -14,6 +8,7 @@ import {
   type Server as PlainServer,
 } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
+import { passedHeaders, passOn } from "../../lib/network/pass-on.ts";
 import { isPublicAddress } from "../../lib/network/public-address.ts";
 
 /** Where a connection is to lead. */
@@ -30,7 +25,6 @@ interface EgressOptions {
   resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-const HOP_BY_HOP = ["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "upgrade"];
 const WITHIN_MS = 30_000;
 
 /**
@@ -65,7 +59,7 @@ export function openEgressProxy({ egress, onRefused, resolve = resolveByMachine 
       reply.writeHead(403, { "content-type": "text/plain" });
       return void reply.end(refuse(target, "plain http goes to a host and port that egress names exactly."));
     }
-    forward(request, reply, target, dialled(target));
+    forward(request, reply, dialled(target));
   });
   server.on("connect", (request: IncomingMessage, inside: Duplex, head: Buffer) => {
     inside.on("error", () => {});
@@ -132,36 +126,18 @@ function targetOfUrl(text: string): Target | null {
   return username === "" && password === "" ? { host: hostname, port: Number(port || 80) } : null;
 }
 
-function forward(
-  request: IncomingMessage,
-  reply: ServerResponse,
-  { host, port }: Target,
-  lookup: LookupFunction,
-): void {
-  const { pathname, search, host: named } = new URL(request.url ?? "");
-  const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
-  const outside = plainRequest({
-    host: host.replace(/^\[|\]$/g, ""),
-    port,
+function forward(request: IncomingMessage, reply: ServerResponse, lookup: LookupFunction): void {
+  const to = new URL(request.url ?? "");
+  passOn(request, reply, {
+    to,
+    path: to.pathname + to.search,
+    headers: { ...passedHeaders(request.headers, ["proxy-authorization"]), host: to.host },
     lookup,
-    method: request.method,
-    path: pathname + search,
-    headers: { ...headers, host: named },
-    agent: false,
+    onUnreachable() {
+      reply.writeHead(502, { "content-type": "text/plain" });
+      reply.end(`${to.hostname} cannot be reached.\n`);
+    },
   });
-  outside.on("response", (answer) => {
-    const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(kept));
-    reply.flushHeaders();
-    pipeline(answer, reply, () => {});
-  });
-  outside.on("error", () => {
-    if (reply.headersSent) return void reply.destroy();
-    reply.writeHead(502, { "content-type": "text/plain" });
-    reply.end(`${host} cannot be reached.\n`);
-  });
-  reply.on("close", () => outside.destroy());
-  pipeline(request, outside, () => {});
 }
 
 async function resolveByMachine(name: string): Promise<readonly string[]> {

@@ -1,13 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import {
-  createServer,
-  request as plainRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { request as secureRequest } from "node:https";
-import { pipeline } from "node:stream";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { passedHeaders, passOn, pathBelow } from "../../lib/network/pass-on.ts";
 import type { AgentSettings } from "../agents/agent.ts";
 
 /** A model's key that its agent never has, and where it is added. */
@@ -19,16 +12,6 @@ export interface KeptKey {
   url: string;
 }
 
-const HOP_BY_HOP = [
-  "host",
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
 const CLAUDE = { urlName: "ANTHROPIC_BASE_URL", usual: "https://api.anthropic.com" };
 const GEMINI = { urlName: "GOOGLE_GEMINI_BASE_URL", usual: "https://generativelanguage.googleapis.com" };
 /** Agents that take the address of their model from a variable. */
@@ -62,7 +45,13 @@ export function openKeyProxy({ key, url }: KeptKey, token: string): Server {
   return createServer((request, reply) => {
     const carrier = Object.entries(request.headers).find(([, value]) => isToken(value, token));
     if (!carrier) return refuse(reply, 401, "This address serves one agent only.");
-    pass(request, reply, to, { [carrier[0]]: String(carrier[1]).replace(token, () => key) });
+    const shown = { [carrier[0]]: String(carrier[1]).replace(token, () => key) };
+    passOn(request, reply, {
+      to,
+      path: pathBelow(to, request),
+      headers: { ...passedHeaders(request.headers, ["host"]), ...shown },
+      onUnreachable: () => refuse(reply, 502, "The model cannot be reached."),
+    });
   });
 }
 
@@ -71,31 +60,6 @@ function isToken(value: string | string[] | undefined, token: string): boolean {
   const shown = Buffer.from(String(value ?? "").replace(/^bearer /i, ""));
   const wanted = Buffer.from(token);
   return shown.length === wanted.length && timingSafeEqual(shown, wanted);
-}
-
-function pass(request: IncomingMessage, reply: ServerResponse, to: URL, shown: Record<string, string>): void {
-  const kept = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-  const send = to.protocol === "https:" ? secureRequest : plainRequest;
-  const upstream = send({
-    protocol: to.protocol,
-    hostname: to.hostname.replace(/^\[|\]$/g, ""),
-    port: to.port,
-    method: request.method,
-    path: to.pathname.replace(/\/+$/, "") + (request.url ?? "/"),
-    headers: { ...Object.fromEntries(kept), ...shown },
-  });
-  upstream.on("response", (answer) => {
-    const headers = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
-    reply.flushHeaders();
-    pipeline(answer, reply, () => {});
-  });
-  upstream.on("error", () => {
-    if (reply.headersSent) reply.destroy();
-    else refuse(reply, 502, "The model cannot be reached.");
-  });
-  reply.on("close", () => upstream.destroy());
-  pipeline(request, upstream, () => {});
 }
 
 function refuse(reply: ServerResponse, status: number, message: string): void {
