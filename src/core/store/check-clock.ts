@@ -1,6 +1,5 @@
-import { type Db, type Queryable, first, one } from "./db.ts";
-import { moveDeadlines } from "./move-deadlines.ts";
-import type { OwnedTables } from "./owned-tables.ts";
+import { type Db, type Queryable, type Tx, first, one } from "./db.ts";
+import type { OwnedTables, WrongClock } from "./owned-tables.ts";
 import { join, raw, sql } from "./sql.ts";
 import type { ClockMark, StoreClock } from "./store-clock.ts";
 
@@ -70,6 +69,21 @@ export async function acceptClock(
   return [
     `The clock was accepted: the store's went back from ${timeOf(lastMs)} to ${timeOf(nowMs)}; ${kept}, all others stand, and what was written meanwhile keeps its date.`,
   ];
+}
+
+/**
+ * Moves everything open whose times were given under the wrong clock: it has as much time left as it had at that
+ * clock's last moment. Rows that were written for good stay as they are. Returns how many asks and jobs were moved.
+ */
+async function moveDeadlines(tx: Tx, rooms: readonly OwnedTables[], clock: WrongClock): Promise<number> {
+  let moved = 0;
+  for (const room of rooms) {
+    for (const statement of room.moveOpen?.(clock) ?? []) moved += (await tx.all(statement)).length;
+  }
+  for (const room of rooms) {
+    for (const statement of room.moveTimes?.(clock) ?? []) await tx.all(statement);
+  }
+  return moved;
 }
 
 /** Returns notes for the operator when the store's clock is not the machine's. */
