@@ -1,7 +1,7 @@
 /**
  * Prints how the source is divided: for each room of a subject its files, lines and what it imports of others, and for
- * the whole what is to stay at none: imports against the order of subjects, circles, long functions, names of types that
- * stand for several.
+ * the whole what is to stay at none or few: imports against the order of subjects, circles, SQL on another room's
+ * tables, long functions, names of types that stand for several.
  *
  * `npm run house` prints the tables; `-- --list` names each offender, too.
  */
@@ -11,6 +11,7 @@ import { dirname, join, matchesGlob } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { SUBJECTS } from "../.dependency-cruiser.js";
+import { findForeignTables } from "../test/support/foreign-tables.ts";
 import { wordsAgainstRule } from "./comment-rule.mjs";
 import { WORD_EXCEPTIONS } from "./word-exceptions.mjs";
 
@@ -33,6 +34,7 @@ const upward = crossing.filter(({ from, to }) => SUBJECTS.indexOf(to) > SUBJECTS
 const declared = readDeclarations();
 const prose = readProse();
 const fullFolders = readFullFolders();
+const foreignTables = findForeignTables();
 
 printRooms();
 printFigures();
@@ -175,6 +177,7 @@ function printFigures() {
       ["median file, largest", `${counts[counts.length >> 1]} lines, ${largest[1]} (\`${largest[0]}\`)`],
       ["imports between rooms, against their order", `${crossing.length}, ${upward.length}`],
       ["imports that are part of a circle, types included", circles.length],
+      ["SQL on another room's tables", foreignTables.length],
       [`folders of sources with over ${MOST_FILES_IN_FOLDER} files`, fullFolders.length],
       [`functions over ${LONGEST_FUNCTION} lines of code`, declared.long.length],
       ["exported types whose name another has, too", declared.doubled.length],
@@ -188,6 +191,10 @@ function printFigures() {
   if (!isListing) return;
   print("Against the order", upward.map(({ text }) => text).sort());
   print("In a circle", circles.sort());
+  print(
+    "SQL on another room's tables",
+    foreignTables.map(({ file, line, table }) => `${file}:${line} ${table}`),
+  );
   print("Full folders", fullFolders.sort());
   print("Long functions", declared.long);
   print("Comments without a subject", prose.wrong);

@@ -10,7 +10,8 @@ import { makeNewFile } from "./make-new-file.ts";
 import { EXPORT_FORMAT, type ExportHeader, printHeader, printLine, printRow } from "./model/export-lines.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
 import { type Moment, type SnapshotSource, openMoment } from "./store/moment.ts";
-import { judgeSource, type Marks, readMarks } from "./store/source-facts.ts";
+import { type Marks, readMarks } from "../core/store/store-marks.ts";
+import { judgeSource } from "./store/source-facts.ts";
 import { countRows, readTables, type Table } from "./store/tables.ts";
 import { openFitting, openTakenArtifacts, type Taking } from "./take-artifacts.ts";
 

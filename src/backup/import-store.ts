@@ -12,7 +12,7 @@ import { EXPORT_FORMAT, type ExportHeader, readHeader, readLine, type Row } from
 import { isRestored, KEY_NAME } from "./model/members.ts";
 import type { SnapshotSource } from "./store/moment.ts";
 import { receiveOnPostgres, receiveOnSqlite, type Receiver } from "./store/receive-rows.ts";
-import { type Marks, readMarks } from "./store/source-facts.ts";
+import { type Marks, readMarks } from "../core/store/store-marks.ts";
 
 interface ImportHow {
   schema: number;

@@ -12,7 +12,8 @@ import { printRow } from "./model/export-lines.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
 import { type Moment, openMoment } from "./store/moment.ts";
 import { receiveOnPostgres, receiveOnSqlite, type Receiver } from "./store/receive-rows.ts";
-import { judgeSource, type Marks } from "./store/source-facts.ts";
+import type { Marks } from "../core/store/store-marks.ts";
+import { judgeSource } from "./store/source-facts.ts";
 import { countRows, readTables } from "./store/tables.ts";
 import { nameOf, readAsKept } from "./take-artifacts.ts";
 

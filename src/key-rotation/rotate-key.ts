@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { forgetDecisions } from "../asks/store/decision-cache.ts";
+import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
 import { judgeSource } from "../backup/store/source-facts.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
@@ -17,7 +18,8 @@ import { makeSigningKey, publicPart } from "../lib/receipt.ts";
 import { tokenHashes, tokensOf } from "../requests/links/delivery-tokens.ts";
 import { SIGNING_SECRET } from "../requests/read-receipt.ts";
 import { type ExclusiveStoreAddress, openAlone, type StoreAlone } from "./store/alone.ts";
-import { changeSealed, changeTokens, countDependents, type Dependents, SEALED_PLACES } from "./store/sealed-rows.ts";
+import { changeTokens } from "../requests/store/token-hashes.ts";
+import { changeSealed, countDependents, type Dependents } from "./store/sealed-rows.ts";
 
 export interface KeyRotationInput extends ExclusiveStoreAddress {
   keyFile: string;
@@ -96,7 +98,7 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
   const { tx } = alone;
   const dependents = await countDependents(tx);
   let sealed = 0;
-  for (const place of SEALED_PLACES) {
+  for (const place of OWNED_TABLES.flatMap(({ sealed: places = [] }) => places)) {
     sealed += await changeSealed(tx, place, async (text, key) => {
       const found = place.find(text, key);
       if (!found) return text;

@@ -1,16 +1,19 @@
 import type { Row } from "../backup/model/export-lines.ts";
+import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
 import { readTables, type Table } from "../backup/store/tables.ts";
 import type { Context } from "../context.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Db, Tx } from "../core/store/db.ts";
 import { raw } from "../core/store/sql.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
+import { type DataSubject, findCalled } from "../access/store/data-subjects.ts";
 import { lockHumans } from "../access/store/humans.ts";
 import { Refusal } from "../refusals.ts";
 import { removeFrom, rerouteFrom } from "../requests/remove-human.ts";
 import { lockRequest } from "../requests/store/requests.ts";
 import { besideArguments, eraser, formsOf, type Identifiers, pseudonymOf, withoutErased } from "./model/identifiers.ts";
-import { findCalled, forgetPerson, listOpenAt, listReached, type DataSubject } from "./store/person.ts";
+import { listOpenAt } from "../requests/store/person-rows.ts";
+import { forgetPerson, listReached } from "./store/person.ts";
 import { listRowsWith, readRow, updateRow, type SearchedWords } from "./store/traces.ts";
 
 export interface Erasure {
@@ -26,31 +29,9 @@ export interface Erasure {
   isNameShared: boolean;
 }
 
-/** Columns that hold sentences of this server, in which it calls people by their names. */
-const OUR_SENTENCES: ReadonlySet<string> = new Set([
-  "deliveries.words",
-  "task_events.data_json",
-  "task_board_events.data_json",
-  "tasks.feedback_json",
-  "tasks.error",
-  "answers.error",
-  "job_events.body",
-  "webhook_events.body",
-  "webhook_events.message",
-  "conversation_messages.raw",
-]);
-/** Columns that say where something is sent. */
-const TARGETS: ReadonlySet<string> = new Set([
-  "requests.audience",
-  "deliveries.target",
-  "deliveries.long_target",
-  "conversations.target",
-]);
-/**
- * The columns that others are computed from, and that name nobody: the chain of the record, and pinned definitions of
- * tools.
- */
-const NEVER_CHANGED: ReadonlySet<string> = new Set(["audit.entry", "audit.prev", "audit.hash", "tool_pins.definition"]);
+const OWN_SENTENCES = new Set(OWNED_TABLES.flatMap(({ ownSentences = [] }) => ownSentences));
+const TARGETS = new Set(OWNED_TABLES.flatMap(({ targets = [] }) => targets));
+const NEVER_CHANGED = new Set(OWNED_TABLES.flatMap(({ unchanging = [] }) => unchanging));
 
 class OnlyTried extends Error {
   readonly erasure: Erasure;
@@ -186,7 +167,7 @@ function erasedValues(table: Table, row: Row, erase: Erase): Row {
 }
 
 function erasedText(place: string, value: string, { row, erase }: { row: Row; erase: Erase }): string {
-  const change = (text: string) => erase(text, OUR_SENTENCES.has(place));
+  const change = (text: string) => erase(text, OWN_SENTENCES.has(place));
   const isDigested = place.startsWith("requests.") && row["digest"] !== null;
   const text = isDigested ? besideArguments(value, change) : change(value);
   return TARGETS.has(place) && text !== value ? withoutErased(text) : text;

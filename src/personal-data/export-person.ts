@@ -1,8 +1,9 @@
 import type { Row } from "../backup/model/export-lines.ts";
 import { readTables, type Table } from "../backup/store/tables.ts";
+import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
+import { listEntriesNaming } from "../core/store/audit.ts";
 import type { Db, Queryable } from "../core/store/db.ts";
 import { findSubject, listAddresses } from "./erase-person.ts";
-import { listEntriesNaming } from "./store/person.ts";
 import { selectRowsOf } from "./store/traces.ts";
 
 /** Columns that hold the id of a person; whatever table has one is exported. */
@@ -19,14 +20,7 @@ const OF_A_PERSON: ReadonlySet<string> = new Set([
 ]);
 /** Columns by which somebody else could act as the person, or that are digests of such. */
 const CREDENTIAL = /hash|^credential$|secret|sealed|^keys$|fingerprint|^network$/;
-/** The tables that name nobody and hold the person's questions and words, and the columns that lead to them. */
-const FOLLOWED: readonly { from: string; by: string; to: string; column: string }[] = [
-  { from: "request_recipients", by: "ask_id", to: "requests", column: "ask_id" },
-  { from: "decisions", by: "ask_id", to: "requests", column: "ask_id" },
-  { from: "responses", by: "ask_id", to: "questions", column: "ask_id" },
-  { from: "answers", by: "ask_id", to: "asks", column: "ask_id" },
-  { from: "conversations", by: "number", to: "conversation_messages", column: "conversation" },
-];
+const FOLLOWED = OWNED_TABLES.flatMap(({ followed = [] }) => followed);
 
 type Printed = Readonly<Record<string, unknown>>;
 

@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import type { Request, Audience } from "./model/request.ts";
 import { isJoint, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
+import { skipQueuedTo } from "./store/person-rows.ts";
 import { insertReaders, listPending, lockRequest, updateRequest } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -33,6 +34,7 @@ export async function removeHuman(ctx: Pick<Context, "db" | "wake">, number: num
 export async function removeFrom(tx: Tx, { person }: { person: string }, by: Actor): Promise<void> {
   await rerouteAll(tx, person, by);
   await retireHuman(tx, person);
+  await skipQueuedTo(tx, person);
   await appendAudit(tx, { actor: by, action: "human.deleted", data: { person } });
   tx.wake(INBOX_TOPIC);
 }

@@ -1,4 +1,5 @@
-import { findPeopleOfReaders, insertRequestNotices } from "../requests/store/device-notices.ts";
+import { findPeopleOfReaders } from "../access/store/people.ts";
+import { insertRequestNotices } from "../requests/store/device-notices.ts";
 import type { Audience } from "../requests/model/request.ts";
 import { ALL_READERS, leavesOf, readersOf } from "../requests/model/audience.ts";
 import type { Tx } from "../core/store/db.ts";

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import type { InheritedSocket } from "../lib/network/inherited-sockets.ts";
 import { systemRandom, type Random } from "../lib/random.ts";
+import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
 import { openStore, type Store } from "../core/store/open-store.ts";
 
 /** The services of the machine that the server uses; tests put their own in their place. */
@@ -30,7 +31,15 @@ export function completeOutside(config: Config, given: Partial<Outside>): Outsid
   const { clock = systemClock, random = systemRandom, log = pino({ level: config.log.level }) } = given;
   const { fetch = globalThis.fetch, onFatal = endProcess(log), acceptLoss = false, acceptClock = false } = given;
   const openConfigured = () =>
-    openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss, acceptClock });
+    openStore(config, {
+      clock,
+      random,
+      log,
+      exclusive: true,
+      onFatal,
+      acceptLoss,
+      acceptClock: acceptClock ? OWNED_TABLES : undefined,
+    });
   return {
     clock,
     random,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Audience } from "../../src/requests/model/request.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { movedAsks, movedTimes } from "../../src/core/store/move-deadlines.ts";
+import { OWNED_TABLES } from "../../src/backup/store/owned-tables.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { claimDedupeKey } from "../../src/requests/dedupe-key.ts";
@@ -249,7 +249,10 @@ it("every time that lies ahead goes with the clock when one is accepted", async 
   );
   const clock = { wrongMs: 1, nowMs: 0 };
   const moved = new Set(
-    [...movedAsks(clock), ...movedTimes(clock)].flatMap(({ sql: text }) => {
+    OWNED_TABLES.flatMap(({ moveOpen, moveTimes }) => [
+      ...(moveOpen?.(clock) ?? []),
+      ...(moveTimes?.(clock) ?? []),
+    ]).flatMap(({ sql: text }) => {
       const table = /^UPDATE (\w+)/.exec(text)?.[1];
       // The expiry that an approval is bound to cannot be moved. Such a call is dropped, and asked for again.
       const [, bound] = /SET state = 'dropped' WHERE state = 'asked' AND (\w+) > /.exec(text) ?? [];

@@ -56,7 +56,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   {
     bug: "what was given under a clock that was ahead keeps its date when another is accepted",
     file: "src/core/store/check-clock.ts",
-    find: "(tx) => moveDeadlines(tx, { wrongMs: lastMs, nowMs }));",
+    find: "(tx) => moveDeadlines(tx, rooms, { wrongMs: lastMs, nowMs }));",
     put: "() => Promise.resolve(0));",
     harness: "clock",
     says: /T3: a \w+ ended late/,

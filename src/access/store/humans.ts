@@ -65,18 +65,14 @@ export async function lockHumans(tx: Tx): Promise<void> {
 }
 
 /**
- * Somebody is enrolled no longer: nothing is addressed to them, no session or key of theirs works, and what was to be
- * sent to them stays. The row remains, because what they decided names it.
+ * Somebody is enrolled no longer: nothing is addressed to them, and no session or key of theirs works. The row remains,
+ * because what they decided names it.
  */
 export async function retireHuman(tx: Tx, person: string): Promise<void> {
   await tx.all(sql`DELETE FROM identities WHERE person = ${person}`);
   await deleteSignInsOf(tx, person);
   await tx.all(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person}`);
   await endSubscriptionsOf(tx, person);
-  await tx.all(
-    sql`UPDATE deliveries SET state = 'skipped', changed_at = (SELECT parley_now())
-      WHERE person = ${person} AND state = 'queued'`,
-  );
   await tx.all(
     sql`UPDATE people SET description = NULL, channels = '[]', sees_all = 0, left_at = (SELECT parley_now()),
         updated_at = (SELECT parley_now())

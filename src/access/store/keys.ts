@@ -1,6 +1,6 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
-import { sql } from "../../core/store/sql.ts";
+import { join, sql } from "../../core/store/sql.ts";
 import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
 
 /** A key as it is stored: never its text. */
@@ -155,4 +155,9 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
   if (!row) return undefined;
   await endSubscriptionsUnder(tx, [row.hash]);
   return toKey(row);
+}
+
+/** Deletes the keys that were made for these conversations. */
+export async function deleteKeysOfConversations(tx: Tx, conversations: readonly number[]): Promise<void> {
+  await tx.all(sql`DELETE FROM keys WHERE conversation IN (${join([...conversations])})`);
 }

@@ -1,6 +1,6 @@
 import { nextChannelNumber } from "./channel-numbers.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
-import { sql } from "../../core/store/sql.ts";
+import { join, sql } from "../../core/store/sql.ts";
 
 export type PersonRole = "admin" | "member";
 
@@ -85,4 +85,20 @@ export async function updateRole(tx: Tx, id: string, role: PersonRole): Promise<
       WHERE person_id = ${id} AND left_at IS NULL RETURNING person_id, name, role`,
   );
   return row && toPerson(row);
+}
+
+/** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */
+export async function findPeopleOfReaders(
+  on: Queryable,
+  readers: readonly string[],
+  allReaders: string,
+): Promise<string[]> {
+  if (readers.length === 0) return [];
+  const names = join([...readers]);
+  const rows = await on.all<{ person_id: string }>(
+    sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
+      OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
+      OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`,
+  );
+  return rows.map((row) => row.person_id);
 }

@@ -13,6 +13,7 @@ import {
   type AskAt,
 } from "./ask-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
+import { hasReader } from "../../requests/store/tables.ts";
 
 export type { AskAt } from "./ask-rows.ts";
 
@@ -282,8 +283,7 @@ export async function listPendingAsks(
     ? empty
     : readers.includes(ALL_READERS)
       ? sql`AND addressed_id IS NOT NULL`
-      : sql`AND EXISTS (SELECT 1 FROM request_recipients t
-          WHERE t.ask_id = asks.addressed_id AND t.reader IN (${join([...readers])}))`;
+      : sql`AND ${hasReader(sql`asks.addressed_id`, readers)}`;
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks
       WHERE status = 'PENDING' AND joined_to IS NULL AND ask_type IN (${join([...types])}) ${shown}

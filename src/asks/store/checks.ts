@@ -1,5 +1,9 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { empty, sql, type Sql } from "../../core/store/sql.ts";
+import { SHOWN_KEYS } from "../../access/store/tables.ts";
+import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
+import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 const QUICK_JOBS = 200;
 
@@ -36,7 +40,7 @@ export const RELAY_CHECKS: readonly Check[] = [
     (quick) => sql`SELECT j.job_id AS offender FROM
         (SELECT job_id, state, created_at, seq FROM jobs WHERE ended_at IS NOT NULL ORDER BY ended_at DESC
           ${quick ? sql`LIMIT ${QUICK_JOBS}` : empty}) AS j
-      WHERE 1 <> (SELECT count(*) FROM audit r WHERE r.call_id = j.job_id AND r.at >= j.created_at
+      WHERE 1 <> (SELECT count(*) FROM ${SHOWN_ENTRIES} r WHERE r.call_id = j.job_id AND r.at >= j.created_at
           AND r.action IN ('job.succeeded', 'job.failed', 'job.canceled', 'job.expired')
           AND r.action = 'job.' || lower(j.state))
         OR 1 <> (SELECT count(*) FROM job_events e WHERE e.job_id = j.job_id AND e.event = 'status'
@@ -51,6 +55,18 @@ export const RELAY_CHECKS: readonly Check[] = [
         ELSE s.ask_id IS NULL OR s.status <> a.status OR s.job_id <> a.job_id OR s.step_id <> a.step_id END`,
   ),
   checkRows(
+    "K1",
+    "nothing was asked, and no job or key was made, under a key in place of a name; whoever sees one here revokes that key",
+    () => sql`SELECT offender FROM
+        (SELECT ask_id AS offender, asker AS name FROM ${SHOWN_QUESTIONS} asked
+          UNION ALL SELECT ask_id, asker FROM ${SHOWN_REQUESTS} requested
+          UNION ALL SELECT job_id, owner FROM jobs
+          UNION ALL SELECT key_id, name FROM ${SHOWN_KEYS} made) AS named
+      WHERE name LIKE 'open:parley#_%' ESCAPE '#' OR name LIKE '%parley#_agent#_%' ESCAPE '#'
+        OR name LIKE '%parley#_executor#_%' ESCAPE '#' OR name LIKE '%parley#_answer#_%' ESCAPE '#'
+        OR name LIKE '%parley#_assign#_%' ESCAPE '#' OR name LIKE '%parley#_admin#_%' ESCAPE '#'`,
+  ),
+  checkRows(
     "A2",
     "an ask that joined another ends as that one does",
     (quick) => sql`SELECT a.ask_id AS offender FROM ${newestAsks(quick)} AS a JOIN asks o ON o.ask_id = a.joined_to
@@ -61,7 +77,7 @@ export const RELAY_CHECKS: readonly Check[] = [
     "what the public is asked for an executor is no decision, and does not end before what it stands for",
     (
       quick,
-    ) => sql`SELECT a.ask_id AS offender FROM ${newestAsks(quick)} AS a LEFT JOIN questions q ON q.ask_id = a.question_id
+    ) => sql`SELECT a.ask_id AS offender FROM ${newestAsks(quick)} AS a LEFT JOIN ${SHOWN_QUESTIONS} q ON q.ask_id = a.question_id
       WHERE a.question_id IS NOT NULL AND (a.ask_type IN ('APPROVAL', 'POLICY_DECISION') OR a.addressed_id IS NOT NULL
         OR a.status = 'PENDING' AND (q.ask_id IS NULL OR q.state <> 'open' OR q.need <> 1 OR q.expires_at <> a.expires_at)
         OR q.state = 'answered' AND a.status <> 'ANSWERED')`,

@@ -120,6 +120,11 @@ export async function countDecisions(on: Queryable, role: string | undefined): P
     .count;
 }
 
+/** Returns how many decisions are kept, those included that may not be repeated any more. */
+export async function countAllDecisions(on: Queryable): Promise<number> {
+  return (await one<{ count: number }>(on, sql`SELECT count(*) AS count FROM decision_cache`)).count;
+}
+
 /** Forgets one decision, those of one role, or all. Returns how many there were. */
 export async function forgetDecisions(tx: Tx, which: { key: string } | { role: string } | "all"): Promise<number> {
   const wanted =

@@ -1,5 +1,8 @@
-import { first, one, type Queryable } from "../../core/store/db.ts";
-import { raw, sql } from "../../core/store/sql.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { readLastCommit } from "../../core/store/store-marks.ts";
+import { readSchemaNumber } from "../../core/store/migrate.ts";
+import { findSealed } from "../../core/store/sealed-secrets.ts";
+import { raw } from "../../core/store/sql.ts";
 
 /** The facts that a backup needs about the database in it. */
 export interface Facts {
@@ -15,11 +18,7 @@ export async function readFacts(on: Queryable): Promise<Facts | null> {
     raw("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('meta', 'migrations', 'sealed_secrets')"),
   );
   if (tables.length < 3) return null;
-  const { schema } = await one<{ schema: number }>(on, sql`SELECT max(number) AS schema FROM migrations`);
-  const { commitNo } = await one<{ commitNo: number }>(on, sql`SELECT commit_no AS "commitNo" FROM meta`);
-  const sealed = await first<{ name: string; sealed: string }>(
-    on,
-    sql`SELECT name, sealed FROM sealed_secrets LIMIT 1`,
-  );
-  return { schema, commitNo, sealed };
+  const schema = await readSchemaNumber(on);
+  const { commitNo } = await readLastCommit(on);
+  return { schema, commitNo, sealed: await findSealed(on) };
 }

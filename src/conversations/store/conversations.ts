@@ -2,6 +2,9 @@ import type { Target } from "../../requests/model/request.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
+import { nextNumber } from "../../access/store/channel-numbers.ts";
+import { deleteKeysOfConversations } from "../../access/store/keys.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 export type ConversationChannel = "slack" | "email" | "sms" | "whatsapp" | "inbox";
 
@@ -195,10 +198,7 @@ export async function insertMessageIfNew(
     source: string;
   },
 ): Promise<ConversationMessage | undefined> {
-  const { last } = await one<{ last: number }>(
-    tx,
-    sql`UPDATE numbers SET last = last + 1 WHERE name = 'conversation message' RETURNING last`,
-  );
+  const last = await nextNumber(tx, "conversation message");
   const row = await first<MessageRow>(
     tx,
     sql`INSERT INTO conversation_messages (uid, seq, conversation, agent, source, words, raw, follow_up, created_at)
@@ -272,7 +272,7 @@ export async function listPlacesIn(
   return on.all<MessagePosition & Record<string, unknown>>(
     sql`SELECT at, id FROM (
         SELECT created_at AS at, uid AS id FROM conversation_messages WHERE conversation = ${conversation}
-        UNION ALL SELECT created_at, ask_id FROM requests WHERE conversation = ${conversation}) AS said
+        UNION ALL SELECT created_at, ask_id FROM ${SHOWN_REQUESTS} asked WHERE conversation = ${conversation}) AS said
       ${before ? sql`WHERE (at, id) < (${before.at}, ${before.id})` : empty}
       ORDER BY at DESC, id DESC LIMIT ${limit}`,
   );
@@ -284,6 +284,15 @@ export async function findMessages(on: Queryable, uids: readonly string[]): Prom
     sql`SELECT * FROM conversation_messages WHERE uid IN (${join(["", ...uids])}) ORDER BY seq`,
   );
   return rows.map(toMessage);
+}
+
+/** Returns where conversations with the person were opened and go on, as JSON. */
+export async function listConversationTargets(on: Queryable, person: string): Promise<string[]> {
+  const rows = await on.all<{ target: string }>(
+    sql`SELECT opener AS target FROM conversations WHERE person = ${person}
+      UNION SELECT target FROM conversations WHERE person = ${person}`,
+  );
+  return rows.map(({ target }) => target);
 }
 
 /** Its agent has taken a message; the time of the first word of it stays. */
@@ -313,12 +322,13 @@ export async function deleteOldConversations(
   const quiet = await tx.all<{ number: number }>(
     sql`SELECT number FROM conversations c WHERE said_at <= (SELECT parley_now()) - ${kept.quietMs}
         AND NOT EXISTS (SELECT 1 FROM conversation_messages m WHERE m.conversation = c.number)
-        AND NOT EXISTS (SELECT 1 FROM requests a WHERE a.conversation = c.number)
+        AND NOT EXISTS (SELECT 1 FROM ${SHOWN_REQUESTS} a WHERE a.conversation = c.number)
       LIMIT ${limit}`,
   );
   if (quiet.length > 0) {
-    const numbers = join(quiet.map(({ number }) => number));
-    await tx.all(sql`DELETE FROM keys WHERE conversation IN (${numbers})`);
+    const ids = quiet.map(({ number }) => number);
+    const numbers = join(ids);
+    await deleteKeysOfConversations(tx, ids);
     await tx.all(sql`DELETE FROM conversation_threads WHERE conversation IN (${numbers})`);
     await tx.all(sql`DELETE FROM conversations WHERE number IN (${numbers})`);
   }

@@ -198,6 +198,21 @@ function findAuditHead(on: Queryable): Promise<AuditHead> {
   return one<AuditHead>(on, sql`SELECT seq, hash FROM audit_head WHERE id = 1`);
 }
 
+/** Returns how many entries are in the chain, and how many are not yet. */
+export function countEntries(on: Queryable): Promise<{ sealed: number; unsealed: number }> {
+  return one(
+    on,
+    sql`SELECT seq AS sealed, (SELECT count(*) FROM audit WHERE seq IS NULL) AS unsealed FROM audit_head WHERE id = 1`,
+  );
+}
+
+/** Returns the entries of the record whose actor is the person, or whose data is about them, oldest first. */
+export function listEntriesNaming(on: Queryable, person: string): Promise<{ entry: string; data: string | null }[]> {
+  const by = `%"actor":{"id":${JSON.stringify(person)},"kind":"human"}%`;
+  const about = `%"person":${JSON.stringify(person)}%`;
+  return on.all(sql`SELECT entry, data FROM audit WHERE entry LIKE ${by} OR data LIKE ${about} ORDER BY id`);
+}
+
 /** Returns what the first such entry about an ask says, whether or not it is in the chain yet. */
 export async function findNoted(
   on: Queryable,

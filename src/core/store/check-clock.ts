@@ -1,6 +1,6 @@
-import { type Db, type Queryable, first, one } from "./db.ts";
-import { moveDeadlines } from "./move-deadlines.ts";
-import { raw, sql } from "./sql.ts";
+import { type Db, type Queryable, type Tx, first, one } from "./db.ts";
+import type { OwnedTables, WrongClock } from "./owned-tables.ts";
+import { join, raw, sql } from "./sql.ts";
 import type { ClockMark, StoreClock } from "./store-clock.ts";
 
 const HOUR_MS = 3_600_000;
@@ -47,20 +47,21 @@ export function judgeClock(nowMs: number, lastMs: number): void {
  * Sets the store's time to the wall clock's. Everything open that was given while the store's clock was ahead keeps the
  * time it had left. Returns notes for the operator on what this did to open deadlines; nothing where the clocks agreed.
  *
+ * @param clock `lastMs` of the store's clock, `nowMs` of the wall clock; `rooms`, whose deadlines go with it
  * @param takeWall has the store's clock take the wall clock's time, where it has one of its own
  */
 export async function acceptClock(
   db: Db,
-  { lastMs, nowMs }: { lastMs: number; nowMs: number },
+  { lastMs, nowMs, rooms }: { lastMs: number; nowMs: number; rooms: readonly OwnedTables[] },
   takeWall: () => void,
 ): Promise<string[]> {
   takeWall();
   if (Math.abs(nowMs - lastMs) < WORTH_A_WORD_MS) return [];
   if (nowMs > lastMs) {
-    const passed = await countPassing(db, lastMs);
+    const passed = await countPassing(db, rooms, lastMs);
     return [`The clock was accepted: the store's went from ${timeOf(lastMs)} to ${timeOf(nowMs)}; ${passed}.`];
   }
-  const { value: moved } = await db.transact((tx) => moveDeadlines(tx, { wrongMs: lastMs, nowMs }));
+  const { value: moved } = await db.transact((tx) => moveDeadlines(tx, rooms, { wrongMs: lastMs, nowMs }));
   const kept =
     moved === 1
       ? "1 open deadline that was given meanwhile keeps the time it had left"
@@ -68,6 +69,21 @@ export async function acceptClock(
   return [
     `The clock was accepted: the store's went back from ${timeOf(lastMs)} to ${timeOf(nowMs)}; ${kept}, all others stand, and what was written meanwhile keeps its date.`,
   ];
+}
+
+/**
+ * Moves everything open whose times were given under the wrong clock: it has as much time left as it had at that
+ * clock's last moment. Rows that were written for good stay as they are. Returns how many asks and jobs were moved.
+ */
+async function moveDeadlines(tx: Tx, rooms: readonly OwnedTables[], clock: WrongClock): Promise<number> {
+  let moved = 0;
+  for (const room of rooms) {
+    for (const statement of room.moveOpen?.(clock) ?? []) moved += (await tx.all(statement)).length;
+  }
+  for (const room of rooms) {
+    for (const statement of room.moveTimes?.(clock) ?? []) await tx.all(statement);
+  }
+  return moved;
 }
 
 /** Returns notes for the operator when the store's clock is not the machine's. */
@@ -80,16 +96,9 @@ export function clockNotes(clock: Pick<StoreClock, "now" | "wallAheadMs">): stri
   ];
 }
 
-async function countPassing(db: Db, lastMs: number): Promise<string> {
-  const { count } = await one<{ count: number }>(
-    db,
-    sql`SELECT (SELECT count(*) FROM questions WHERE state = 'open' AND expires_at > ${lastMs}
-            AND expires_at <= (SELECT parley_now()))
-        + (SELECT count(*) FROM requests WHERE state = 'open' AND expires_at > ${lastMs}
-            AND expires_at <= (SELECT parley_now()))
-        + (SELECT count(*) FROM asks WHERE status = 'PENDING' AND expires_at > ${lastMs}
-            AND expires_at <= (SELECT parley_now())) AS count`,
-  );
+async function countPassing(db: Db, rooms: readonly OwnedTables[], lastMs: number): Promise<string> {
+  const counts = rooms.flatMap((room) => (room.countPassed ? [sql`(${room.countPassed(lastMs)})`] : []));
+  const { count } = await one<{ count: number }>(db, sql`SELECT ${join([sql`0`, ...counts], " + ")} AS count`);
   return count === 1 ? "1 open deadline has passed" : `${count} open deadlines have passed`;
 }
 

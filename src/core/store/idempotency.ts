@@ -77,6 +77,11 @@ export async function releaseKey(
     WHERE principal = ${principal} AND verb = ${verb} AND key = ${key} AND object_id = ${objectId}`);
 }
 
+/** Deletes every key of a principal. */
+export async function deleteKeysUnder(tx: Tx, principal: string): Promise<void> {
+  await tx.all(sql`DELETE FROM idempotency WHERE principal = ${principal}`);
+}
+
 /**
  * Deletes up to `limit` keys whose day is over; true when there may be more. Of the two conditions the outer one is
  * judged again when a key was taken anew while this waited for its row.

@@ -1,5 +1,5 @@
 import { raw, sql } from "./sql.ts";
-import type { Db, Queryable } from "./db.ts";
+import { type Db, one, type Queryable } from "./db.ts";
 import { crowd } from "./migrations/0001-crowd.ts";
 import { waits } from "./migrations/0002-waits.ts";
 import { addressed } from "./migrations/0003-addressed.ts";
@@ -122,6 +122,11 @@ export async function migrateTo(on: Queryable, last: number): Promise<void> {
     }
     await on.all(sql`INSERT INTO migrations (number, name) VALUES (${migration.number}, ${migration.name})`);
   }
+}
+
+/** Returns the number of the store's schema. */
+export async function readSchemaNumber(on: Queryable): Promise<number> {
+  return (await one<{ number: number }>(on, sql`SELECT max(number) AS number FROM migrations`)).number;
 }
 
 /** The store's clock on PostgreSQL; made once, so that a test's own stays in place. SQLite's is registered on opening. */

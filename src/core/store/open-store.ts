@@ -8,10 +8,12 @@ import { Refusal } from "../../refusals.ts";
 import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./check-clock.ts";
 import { DATABASE_FILE, HIGHWATER_FILE, LOCK_FILE, prepareDataDir, refuseUnfinished } from "./data-dir.ts";
 import { inSentence, judgeFile, RESTORE } from "./damage.ts";
-import { type Db, one, type Queryable, storeNow } from "./db.ts";
+import { type Db, type Queryable, storeNow } from "./db.ts";
 import { watchFiles } from "./files-in-place.ts";
 import { checkedKeyring, finishKeyChange, isSealedWith, openInstallationKey } from "./installation-key.ts";
+import type { OwnedTables } from "./owned-tables.ts";
 import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
+import { readLastCommit } from "./store-marks.ts";
 import { migrate } from "./migrate.ts";
 import { lockForServer, takeAlone } from "./server-lock.ts";
 import { openSqlite, PlaceLost } from "./sqlite/sqlite.ts";
@@ -44,8 +46,11 @@ export interface StoreOptions {
   onFatal: (error: Error) => void;
   /** Start although commits are missing that were once on disk. */
   acceptLoss?: boolean;
-  /** The machine's clock is right, whatever the store remembers: start by it. */
-  acceptClock?: boolean;
+  /**
+   * The machine's clock is right, whatever the store remembers: start by it, and move the deadlines of these rooms where
+   * they were given under a clock that was ahead.
+   */
+  acceptClock?: readonly OwnedTables[] | undefined;
 }
 
 const CHECK_PLACE_EVERY_MS = 1000;
@@ -125,7 +130,7 @@ async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise
       await migrate(db);
       notes.push(...(await begin()), ...clockNotes(storeClock));
     } else {
-      await goOn(db, storeClock, { ...options, acceptClock: false });
+      await goOn(db, storeClock, { ...options, acceptClock: undefined });
       await migrate(db);
     }
     const keyring = await keyringOf(db, place, options);
@@ -145,16 +150,16 @@ async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise
 async function goOn(
   db: Db,
   storeClock: StoreClock,
-  { clock, acceptClock: isAccepted }: Pick<StoreOptions, "clock" | "acceptClock">,
+  { clock, acceptClock: rooms }: Pick<StoreOptions, "clock" | "acceptClock">,
 ): Promise<() => Promise<string[]>> {
   const mark = await readClockMark(db);
   const isKnown = mark !== null && storeClock.goOnFrom(mark);
-  if (mark && !isKnown && !isAccepted) judgeClock(clock.now(), mark.lastMs);
+  if (mark && !isKnown && !rooms) judgeClock(clock.now(), mark.lastMs);
   return async () => {
     let notes: string[] = [];
-    if (mark && isAccepted) {
+    if (mark && rooms) {
       const lastMs = isKnown ? storeClock.now() : mark.lastMs;
-      notes = await acceptClock(db, { lastMs, nowMs: clock.now() }, () => storeClock.takeWall());
+      notes = await acceptClock(db, { lastMs, nowMs: clock.now(), rooms }, () => storeClock.takeWall());
     }
     await keepClock(db, storeClock);
     return notes;
@@ -223,7 +228,8 @@ async function openOnPostgres(place: StoreAddress, url: string, options: StoreOp
     if (!options.exclusive) return { db, wake: openWake(), keyring, notes, probe, close: () => db.close() };
 
     const [lastMs, nowMs] = [await readLastMoment(db), await storeNow(db)];
-    if (options.acceptClock) notes.push(...(await acceptClock(db, { lastMs, nowMs }, () => {})));
+    const rooms = options.acceptClock;
+    if (rooms) notes.push(...(await acceptClock(db, { lastMs, nowMs, rooms }, () => {})));
     else judgeClock(nowMs, lastMs);
     let wakeHere: (topic: string) => void = () => {};
     const carrier = await openNotify({ url, clock, waitMs, onTopic: (topic) => wakeHere(topic), onError });
@@ -272,7 +278,7 @@ function keyJudge(keyring: Keyring, onFatal: StoreOptions["onFatal"]): (on: Quer
 
 /** Returns the number of the last commit. @throws {Error} when the file beside the database has seen a later one */
 async function checkHistory(db: Db, dataDir: string, acceptLoss: boolean): Promise<number> {
-  const commitNo = (await hasTables(db)) ? await lastCommitNo(db) : 0;
+  const commitNo = (await hasTables(db)) ? (await readLastCommit(db)).commitNo : 0;
   const highest = readHighwater(join(dataDir, HIGHWATER_FILE));
   if (acceptLoss || (highest !== null && highest <= commitNo)) return commitNo;
 
@@ -287,10 +293,6 @@ async function hasTables(db: Db): Promise<boolean> {
   if (db.dialect === "postgres") return true;
   const found = await db.all(raw("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'meta'"));
   return found.length > 0;
-}
-
-async function lastCommitNo(db: Db): Promise<number> {
-  return (await one<{ commit_no: number }>(db, sql`SELECT commit_no FROM meta`)).commit_no;
 }
 
 /**

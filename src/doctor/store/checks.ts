@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
+import { CORE_CHECKS } from "../../core/store/stream-checks.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { ACCESS_CHECKS } from "../../access/store/bound-subscriptions.ts";
 import { ADDRESSED_CHECKS } from "../../requests/store/checks.ts";
@@ -10,6 +11,7 @@ import { QUESTION_CHECKS } from "../../questions/store/checks.ts";
 import { RELAY_CHECKS } from "../../asks/store/checks.ts";
 
 const CHECKS: readonly Check[] = [
+  ...CORE_CHECKS,
   ...ACCESS_CHECKS,
   ...QUESTION_CHECKS,
   ...ADDRESSED_CHECKS,

@@ -1,10 +1,12 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { countEntries } from "../../core/store/audit.ts";
 import { DATABASE_FILE, FILE_MODE, FOLDER_MODE, HIGHWATER_FILE } from "../../core/store/data-dir.ts";
 import { first, one, type Db } from "../../core/store/db.ts";
 import type { Finding } from "./checks.ts";
 import { readHighwater } from "../../core/store/highwater.ts";
-import { SCHEMA_NUMBER } from "../../core/store/migrate.ts";
+import { readLastCommit } from "../../core/store/store-marks.ts";
+import { readSchemaNumber, SCHEMA_NUMBER } from "../../core/store/migrate.ts";
 import type { StoreAddress } from "../../core/store/open-store.ts";
 import { raw, sql } from "../../core/store/sql.ts";
 
@@ -24,18 +26,15 @@ export async function examineEngine(db: Db, place: StoreAddress, nowMs: number, 
   const findings: Finding[] = [];
   const add = (check: string, promise: string, offenders: string[]) => findings.push({ check, promise, offenders });
 
-  const { number } = await one<{ number: number }>(db, sql`SELECT max(number) AS number FROM migrations`);
+  const number = await readSchemaNumber(db);
   facts["schema"] = number;
   const schema = number === SCHEMA_NUMBER ? [] : [`schema ${number}, this program knows ${SCHEMA_NUMBER}`];
   add("D10", "the schema is this program's", schema);
 
-  const { sealed, unsealed } = await one<{ sealed: number; unsealed: number }>(
-    db,
-    sql`SELECT seq AS sealed, (SELECT count(*) FROM audit WHERE seq IS NULL) AS unsealed FROM audit_head WHERE id = 1`,
-  );
+  const { sealed, unsealed } = await countEntries(db);
   facts["record"] = `${sealed} entries in the chain, ${unsealed} not yet`;
 
-  const { last } = await one<{ last: number }>(db, sql`SELECT last_ms AS last FROM meta`);
+  const { lastMs: last } = await readLastCommit(db);
   const behind = nowMs < last - HOUR_MS ? [`the clock is ${Math.round((last - nowMs) / 60_000)} minutes behind`] : [];
   add("T3", "the clock is not an hour behind the last commit", behind);
 
@@ -65,7 +64,7 @@ export function examineFiles({ dataDir, keyFile, databaseUrl }: StoreAddress): F
 async function historyProblems(db: Db, { dataDir }: StoreAddress, facts: EngineReport["facts"]): Promise<string[]> {
   // The file first: the number in the database only grows meanwhile.
   const highest = readHighwater(join(dataDir, HIGHWATER_FILE));
-  const { commit_no: commitNo } = await one<{ commit_no: number }>(db, sql`SELECT commit_no FROM meta`);
+  const { commitNo } = await readLastCommit(db);
   facts["commits"] = commitNo;
   if (highest === null) return [`${HIGHWATER_FILE} is damaged`];
   return highest > commitNo ? [`the database ends at commit ${commitNo}, ${highest} was once on disk`] : [];

@@ -1,5 +1,7 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql } from "../../core/store/sql.ts";
+import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 /** The loop that gives calls up looks every second. */
 const LONG_LAPSED_MS = 120_000;
@@ -9,7 +11,7 @@ export const GATE_CHECKS: readonly Check[] = [
   checkRows(
     "W1",
     "a gated call that was started was approved before, by a request of the same agent",
-    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN requests a ON a.ask_id = c.ask_id
+    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
       WHERE c.run IS NOT NULL AND (a.state <> 'answered' OR a.asker <> c.asker OR a.door <> 'gate'
         OR a.outcome NOT LIKE '%"approved":true%' OR a.settled_at > c.started_at OR c.started_at >= c.good_until)`,
   ),
@@ -17,9 +19,9 @@ export const GATE_CHECKS: readonly Check[] = [
     "W1",
     "the start of a gated call is in the record once, and its end where it has one",
     () => sql`SELECT c.ask_id AS offender FROM gate_calls c
-      WHERE (c.run IS NOT NULL) <> (1 = (SELECT count(*) FROM audit r
+      WHERE (c.run IS NOT NULL) <> (1 = (SELECT count(*) FROM ${SHOWN_ENTRIES} r
           WHERE r.ask_id = c.ask_id AND r.action = 'gate_call.started'))
-        OR (c.state = 'ended') <> (1 = (SELECT count(*) FROM audit r
+        OR (c.state = 'ended') <> (1 = (SELECT count(*) FROM ${SHOWN_ENTRIES} r
           WHERE r.ask_id = c.ask_id AND r.action = 'gate_call.ended'))`,
   ),
   checkRows(

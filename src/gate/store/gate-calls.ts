@@ -1,6 +1,7 @@
 import type { CallState, GateCall, NewGateCall } from "../model/gate-call.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 interface GateCallRow {
   ask_id: string;
@@ -63,7 +64,7 @@ export async function findGateCall(on: Queryable, askId: string): Promise<GateCa
 /** Returns the same calls of an agent that are neither over nor known to have ended, the newest first. */
 export async function findSameCalls(on: Queryable, asker: string, sameHash: string): Promise<GateCall[]> {
   const rows = await on.all<GateCallRow>(
-    sql`SELECT c.* FROM gate_calls c LEFT JOIN requests a ON a.ask_id = c.ask_id
+    sql`SELECT c.* FROM gate_calls c LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
       WHERE c.asker = ${asker} AND c.same_hash = ${sameHash} AND c.state IN ('asked', 'started', 'unknown')
       ORDER BY coalesce(a.created_at, 0) DESC, c.ask_id LIMIT 100`,
   );
@@ -163,7 +164,7 @@ export async function findLapsed(on: Queryable, limit: number): Promise<string[]
 export async function deleteForgottenCalls(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM gate_calls WHERE ask_id IN (
-        SELECT c.ask_id FROM gate_calls c LEFT JOIN requests a ON a.ask_id = c.ask_id
+        SELECT c.ask_id FROM gate_calls c LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
         WHERE a.ask_id IS NULL AND c.state NOT IN ('started', 'unknown') LIMIT ${limit}) RETURNING ask_id`,
   );
   return rows.length === limit;

@@ -6,10 +6,12 @@ import { readClockMark } from "../../core/store/check-clock.ts";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { countCommit } from "../../core/store/store-marks.ts";
 import { postgresNumbers } from "../../core/store/postgres/postgres.ts";
 import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
-import { raw, type Sql, sql } from "../../core/store/sql.ts";
+import { lockSecrets } from "../../core/store/sealed-secrets.ts";
+import { type Sql, sql } from "../../core/store/sql.ts";
 import { openStoreClock } from "../../core/store/store-clock.ts";
 import type { Clock } from "../../lib/clock.ts";
 
@@ -66,7 +68,7 @@ async function openOnSqlite(dataDir: string, clock: Clock): Promise<StoreAlone> 
       tx,
       begin: () => Promise.resolve(),
       async commit() {
-        await all(sql`UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now()`);
+        await countCommit(tx);
         open.exec("COMMIT");
       },
       close,
@@ -122,7 +124,7 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
       await refuseOthers(tx);
       await client.query(BEGIN_LONG);
       // A server that starts from now on reads the sealed secrets before anything else, and waits here.
-      await all(raw("LOCK TABLE sealed_secrets IN ACCESS EXCLUSIVE MODE"));
+      await lockSecrets(tx);
       await refuseOthers(tx);
     },
     async commit() {

@@ -4,6 +4,8 @@ import type { PushDevice } from "../model/push-message.ts";
 import type { QuietHours } from "../model/push-settings.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
+import { hasDealtWith } from "../../questions/store/marks.ts";
+import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
 
 export type NoticeKind = "crowd" | "addressed";
 export type DeviceKind = PushDevice["kind"];
@@ -37,7 +39,7 @@ export async function listWantingQuestions(
     sql`SELECT a.ask_id, a.audience, a.need, a.n, a.created_at, a.expires_at, a.last_answer_at,
         (SELECT count(*) FROM notices t WHERE t.ask_id = a.ask_id AND t.kind = 'crowd'
           AND t.told_at > (SELECT parley_now()) - ${latelyMs}) AS told_lately
-      FROM questions a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
+      FROM ${SHOWN_QUESTIONS} a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
       ORDER BY a.expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => ({
@@ -110,10 +112,7 @@ export async function findTellable(on: Queryable, askId: string, devices: readon
   const rows = await on.all<{ subscription_id: string }>(
     sql`SELECT s.subscription_id FROM push_subscriptions s
       WHERE s.subscription_id IN (${join([...devices])})
-        AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = ${askId} AND r.person = s.person)
-        AND NOT EXISTS (SELECT 1 FROM skips k WHERE k.ask_id = ${askId} AND k.until > (SELECT parley_now())
-          AND k.person = s.person)
-        AND NOT EXISTS (SELECT 1 FROM reports m WHERE m.ask_id = ${askId} AND m.person = s.person)
+        AND NOT ${hasDealtWith(askId, sql`s.person`)}
         AND NOT EXISTS (SELECT 1 FROM notices t WHERE t.ask_id = ${askId} AND t.kind = 'crowd'
           AND t.person = s.person)`,
   );

@@ -88,6 +88,13 @@ export async function deactivateSubscription(tx: Tx, id: string): Promise<boolea
   return row !== undefined;
 }
 
+/** Deletes the person's subscriptions, and the notices of them. */
+export async function deleteDevicesOf(tx: Tx, person: string): Promise<void> {
+  await tx.all(sql`DELETE FROM notices WHERE subscription_id IN
+    (SELECT subscription_id FROM push_subscriptions WHERE person = ${person})`);
+  await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${person}`);
+}
+
 /**
  * Returns where an active subscription leads, and when it wants quiet. A notice that is addressed to a person leads
  * nowhere once the subscription is somebody else's, or its session or key is over.

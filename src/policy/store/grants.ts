@@ -118,3 +118,17 @@ export async function listGrants(
   );
   return rows.map((row) => ({ ...toGrant(row), isLive: row.live === 1 }));
 }
+
+/** True where the person had granted the agent exactly what has this digest, and the grant was in force at `at`. */
+export async function wasGranted(
+  on: Queryable,
+  { id, by, digest, agent, at }: { id: string; by: string; digest: string; agent: string; at: number },
+): Promise<boolean> {
+  const grant = await first(
+    on,
+    sql`SELECT grant_id FROM policy_grants WHERE grant_id = ${id} AND made_by = ${by}
+      AND digest = ${digest} AND agent = ${agent} AND created_at <= ${at}
+      AND expires_at > ${at} AND (revoked_at IS NULL OR revoked_at >= ${at})`,
+  );
+  return grant !== undefined;
+}

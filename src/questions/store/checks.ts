@@ -2,6 +2,7 @@ import { checkRows, type Check } from "../../core/store/check.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
 import { examineLedger } from "./ledger-checks.ts";
 import { ledgersWithoutScore, scoresThatDiffer } from "./score-checks.ts";
+import { SHOWN_EVENTS, SHOWN_KEYED_CALLS } from "../../core/store/tables.ts";
 
 const QUICK_ROWS = 10_000;
 /** Events and keys are kept for 24 hours; what is younger than this by far must be there. */
@@ -32,22 +33,11 @@ function asksWithoutEvents(events: Sql, asks: Sql): Sql {
 
 const responsesOf = sql`SELECT count(*) FROM responses r WHERE r.ask_id = a.ask_id`;
 
-const STREAMS_WITH_HOLES = sql`SELECT s.id AS offender FROM streams s
-  WHERE s.seq - s.kept_from + 1 <> (SELECT count(*) FROM events e WHERE e.stream = s.id AND e.seq BETWEEN s.kept_from AND s.seq)
-    OR EXISTS (SELECT 1 FROM events e WHERE e.stream = s.id AND e.seq > s.seq)`;
-
-/** Each of the newest events follows the one before it, and none is beyond its stream's last number. */
-const NEWEST_EVENTS_WITH_HOLES = sql`SELECT DISTINCT e.stream AS offender
-  FROM (SELECT stream, seq FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS}) AS e LEFT JOIN streams s ON s.id = e.stream
-  WHERE s.id IS NULL OR e.seq > s.seq
-    OR NOT EXISTS (SELECT 1 FROM events newest WHERE newest.stream = e.stream AND newest.seq = s.seq)
-    OR e.seq > s.kept_from AND NOT EXISTS (SELECT 1 FROM events p WHERE p.stream = e.stream AND p.seq = e.seq - 1)`;
-
 /** The second in which an ask was made; the thousandths of `created_at` are its place among those of that second. */
 const ASKED_IN = sql`a.created_at - a.created_at % 1000`;
 const CHANGED_LATELY = sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS}`;
 
-const NEWEST_EVENTS = sql`(SELECT stream, ask_id, version, at FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS})`;
+const NEWEST_EVENTS = sql`(SELECT stream, ask_id, version, at FROM ${SHOWN_EVENTS} e ORDER BY at DESC LIMIT ${QUICK_ROWS})`;
 const OLDEST_OF_THEM = sql`(SELECT coalesce(min(at), 0) FROM ${NEWEST_EVENTS} AS newest)`;
 
 /** Of asks that are younger than the oldest of the newest events, all events are among those; unless the clock went back. */
@@ -58,7 +48,7 @@ const NEWEST_ASKS_WITHOUT_EVENTS = asksWithoutEvents(
     AND coalesce(a.settled_at, a.created_at) > ${OLDEST_OF_THEM}`,
 );
 
-const ASKS_WITHOUT_EVENTS = asksWithoutEvents(sql`events`, CHANGED_LATELY);
+const ASKS_WITHOUT_EVENTS = asksWithoutEvents(SHOWN_EVENTS, CHANGED_LATELY);
 
 const SCORES_OF_NEWEST = 200;
 const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${SCORES_OF_NEWEST})`;
@@ -110,9 +100,6 @@ export const QUESTION_CHECKS: readonly Check[] = [
     () =>
       sql`SELECT ask_id AS offender FROM questions WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000`,
   ),
-  checkRows("S1", "the numbers of a stream have no holes above its retention mark", (quick) =>
-    quick ? NEWEST_EVENTS_WITH_HOLES : STREAMS_WITH_HOLES,
-  ),
   checkRows("S3", "every change of an ask of the last 23 hours has exactly one event", (quick) =>
     quick ? NEWEST_ASKS_WITHOUT_EVENTS : ASKS_WITHOUT_EVENTS,
   ),
@@ -120,7 +107,7 @@ export const QUESTION_CHECKS: readonly Check[] = [
     "S3",
     "every event of the last 23 hours tells of an ask that exists",
     (quick) => sql`SELECT e.stream || ' ' || e.seq AS offender
-      FROM ${quick ? sql`(SELECT * FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`events`} AS e
+      FROM ${quick ? sql`(SELECT * FROM ${SHOWN_EVENTS} e ORDER BY at DESC LIMIT ${QUICK_ROWS})` : SHOWN_EVENTS} AS e
       LEFT JOIN questions a ON a.ask_id = e.ask_id
       WHERE e.at > (SELECT parley_now()) - ${SURELY_KEPT_MS} AND (a.ask_id IS NULL OR e.stream <> 'asker:' || a.asker)`,
   ),
@@ -128,7 +115,7 @@ export const QUESTION_CHECKS: readonly Check[] = [
     "I1",
     "a live idempotency key stands for an object that exists, or keeps the reply it had",
     (quick) => sql`SELECT i.principal || ' ' || i.verb || ' ' || i.object_id AS offender
-      FROM ${quick ? sql`(SELECT * FROM idempotency ORDER BY expires_at DESC LIMIT ${QUICK_ROWS})` : sql`idempotency`} AS i
+      FROM ${quick ? sql`(SELECT * FROM ${SHOWN_KEYED_CALLS} i ORDER BY expires_at DESC LIMIT ${QUICK_ROWS})` : SHOWN_KEYED_CALLS} AS i
       WHERE i.expires_at > (SELECT parley_now()) AND (i.verb = 'answer' AND i.reply IS NULL
         OR i.verb = 'ask' AND NOT EXISTS (SELECT 1 FROM questions a WHERE a.ask_id = i.object_id))`,
   ),

@@ -1,5 +1,6 @@
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 /** A question that goes to a named person when nobody of the crowd answers. */
 export interface Fallback {
@@ -30,7 +31,7 @@ export async function insertFallback(tx: Tx, askId: string, person: string, dueA
 export async function findDueFallbacks(on: Queryable, limit: number): Promise<Fallback[]> {
   const rows = await on.all<Row>(
     sql`SELECT f.ask_id, f.person, f.addressed_id FROM fallbacks f
-      JOIN questions q ON q.ask_id = f.ask_id LEFT JOIN requests a ON a.ask_id = f.addressed_id
+      JOIN questions q ON q.ask_id = f.ask_id LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = f.addressed_id
       WHERE f.over = 0 AND f.due_at <= (SELECT parley_now())
         AND (f.addressed_id IS NULL OR q.state <> 'open' OR a.state IS NULL OR a.state <> 'open')
       ORDER BY f.due_at LIMIT ${limit}`,

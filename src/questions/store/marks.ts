@@ -1,5 +1,5 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, type Sql, sql } from "../../core/store/sql.ts";
 
 /** Keeps when a person first saw a question; later views change nothing. */
 export async function insertFirstView(tx: Tx, askId: string, person: string): Promise<void> {
@@ -59,3 +59,9 @@ export async function deleteOldMarks(tx: Tx, viewsKeptMs: number, limit: number)
   );
   return skips.length === limit || views.length === limit;
 }
+
+/** True in SQL where the person has answered the question, reported it, or skipped it for now. */
+export const hasDealtWith = (askId: string, person: Sql): Sql => sql`(
+  EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = ${askId} AND r.person = ${person})
+  OR EXISTS (SELECT 1 FROM skips k WHERE k.ask_id = ${askId} AND k.until > (SELECT parley_now()) AND k.person = ${person})
+  OR EXISTS (SELECT 1 FROM reports m WHERE m.ask_id = ${askId} AND m.person = ${person}))`;

@@ -1,5 +1,6 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
+import { deleteKeysUnder } from "../../core/store/idempotency.ts";
 
 export interface Participant {
   id: string;
@@ -139,6 +140,19 @@ export async function spendRecovery(tx: Tx, hash: string): Promise<string | unde
   return row?.participant_id;
 }
 
+/** Counts those who are known by nothing but the cookie that the installation key signed. */
+export async function countAnonymous(on: Queryable): Promise<number> {
+  return (await one<{ count: number }>(on, sql`SELECT count(*) AS count FROM participants WHERE person IS NULL`)).count;
+}
+
+/** Deletes every means to recognise the participant. */
+export async function forgetMeans(tx: Tx, id: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE participants SET last_fingerprint = NULL, recovery_hash = NULL, recovery_expires_at = NULL,
+        time_zone = NULL, time_zone_at = NULL WHERE participant_id = ${id}`,
+  );
+}
+
 /** Erases a person: participants, subscriptions, statistics. Answers that were given stay, under no one's name. */
 export async function eraseParticipant(
   tx: Tx,
@@ -157,7 +171,7 @@ export async function eraseParticipant(
     await tx.all(sql`UPDATE reports SET person = ${strangerOf(name)}, comment = NULL WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM notices WHERE person = ${name}`);
-    await tx.all(sql`DELETE FROM idempotency WHERE principal = ${`person:${name}`}`);
+    await deleteKeysUnder(tx, `person:${name}`);
     await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
     await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
   }

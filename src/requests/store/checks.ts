@@ -2,13 +2,14 @@ import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Request, Audience } from "../model/request.ts";
 import { isJoint, isSatisfied } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
-import { findExposedApprovals } from "./exposed-approvals.ts";
 import { findRequest, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
-import { first, type Queryable } from "../../core/store/db.ts";
+import type { Queryable } from "../../core/store/db.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
 import { empty, sql } from "../../core/store/sql.ts";
+import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
+import { wasGranted } from "../../policy/store/grants.ts";
 
 const PAGE = 200;
 const QUICK_ASKS = 500;
@@ -33,12 +34,6 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     look: examineApprovals,
   },
   {
-    check: "X14",
-    promise:
-      "no approval was made by way of a message whose link, reply address or id stands in words that agents can read",
-    look: async (on, quick) => (quick ? [] : findExposedApprovals(on)),
-  },
-  {
     check: "A3",
     promise: "the end of a request to people is in the record once",
     look: (on, quick) =>
@@ -47,7 +42,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
         sql`SELECT a.ask_id AS offender FROM
           (SELECT ask_id FROM requests WHERE state <> 'open' ORDER BY settled_at DESC
             ${quick ? sql`LIMIT ${QUICK_ASKS}` : empty}) AS a
-          WHERE 1 <> (SELECT count(*) FROM audit r WHERE r.ask_id = a.ask_id AND
+          WHERE 1 <> (SELECT count(*) FROM ${SHOWN_ENTRIES} r WHERE r.ask_id = a.ask_id AND
             (r.action LIKE '%.approved' OR r.action LIKE '%.rejected' OR r.action LIKE '%.answered'
               OR r.action LIKE '%.expired' OR r.action LIKE '%.cancelled')) LIMIT ${MOST_OFFENDERS}`,
       ),
@@ -60,23 +55,6 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
         on,
         sql`SELECT d.delivery_id AS offender FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
           WHERE a.state <> 'open' AND d.kind <> 'tell' AND d.state IN ('queued', 'sent') LIMIT ${MOST_OFFENDERS}`,
-      ),
-  },
-  {
-    check: "K1",
-    promise:
-      "nothing was asked, and no job or key was made, under a key in place of a name; whoever sees one here revokes that key",
-    look: (on) =>
-      offenders(
-        on,
-        sql`SELECT offender FROM
-          (SELECT ask_id AS offender, asker AS name FROM questions
-            UNION ALL SELECT ask_id, asker FROM requests
-            UNION ALL SELECT job_id, owner FROM jobs
-            UNION ALL SELECT key_id, name FROM keys) AS named
-          WHERE name LIKE 'open:parley#_%' ESCAPE '#' OR name LIKE '%parley#_agent#_%' ESCAPE '#'
-            OR name LIKE '%parley#_executor#_%' ESCAPE '#' OR name LIKE '%parley#_answer#_%' ESCAPE '#'
-            OR name LIKE '%parley#_assign#_%' ESCAPE '#' OR name LIKE '%parley#_admin#_%' ESCAPE '#' LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {
@@ -134,13 +112,13 @@ async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }:
   if (noted?.actor.kind !== kind || noted.consent_digest !== digest) return false;
   if (noted.actor.id !== by.id && !(await isFormerId(on, by.id, noted.actor.id))) return false;
   if (by.kind === "policy") return trace.rule_index !== undefined && trace.policy.startsWith(`${by.id}@v`);
-  const grant = await first(
-    on,
-    sql`SELECT grant_id FROM policy_grants WHERE grant_id = ${trace.grant ?? ""} AND made_by = ${by.id}
-      AND digest = ${digest} AND agent = ${asker.replace(/^agent:/, "")} AND created_at <= ${createdAt}
-      AND expires_at > ${createdAt} AND (revoked_at IS NULL OR revoked_at >= ${createdAt})`,
-  );
-  return grant !== undefined;
+  return wasGranted(on, {
+    id: trace.grant ?? "",
+    by: by.id,
+    digest,
+    agent: asker.replace(/^agent:/, ""),
+    at: createdAt,
+  });
 }
 
 function isDecidedByPeople(ask: Request, counted: readonly Counted[]): boolean {

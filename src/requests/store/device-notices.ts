@@ -1,4 +1,4 @@
-import type { Queryable, Tx } from "../../core/store/db.ts";
+import type { Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
@@ -22,20 +22,4 @@ export async function insertRequestNotices(
       WHERE s.active = 1 AND s.person IN (${them}) AND ${isLiveCredential(sql`s.credential`)}
       ON CONFLICT DO NOTHING`,
   );
-}
-
-/** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */
-export async function findPeopleOfReaders(
-  on: Queryable,
-  readers: readonly string[],
-  allReaders: string,
-): Promise<string[]> {
-  if (readers.length === 0) return [];
-  const names = join([...readers]);
-  const rows = await on.all<{ person_id: string }>(
-    sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
-      OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
-      OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`,
-  );
-  return rows.map((row) => row.person_id);
 }

@@ -8,19 +8,27 @@ import { findNamedDeliveries } from "./exposed.ts";
 
 const PAGE = 200;
 
-/** Where words of people are kept that agents can read: each table's key, and its words. */
-const WORDS = [
-  { from: sql`requests`, key: sql`ask_id`, words: sql`coalesce(outcome, '') || ' ' || coalesce(refused, '')` },
-  { from: sql`conversation_messages`, key: sql`uid`, words: sql`words || ' ' || coalesce(raw, '')` },
-] as const;
+/** Words of people that agents can read: a table's key, and its words. */
+export interface WordsPlace {
+  from: Sql;
+  key: Sql;
+  words: Sql;
+}
+
+/** Where requests keep such words. */
+export const REQUEST_WORDS: WordsPlace = {
+  from: sql`requests`,
+  key: sql`ask_id`,
+  words: sql`coalesce(outcome, '') || ' ' || coalesce(refused, '')`,
+};
 
 /**
- * Returns approvals that were decided by way of a message whose link, reply address or id stands in words that agents
- * can read: versions before 0.2 kept such words, and an agent could make the approval itself (spec/security 10).
+ * Returns approvals that were decided by way of a message whose link, reply address or id stands in words of these
+ * places: versions before 0.2 kept such words, and an agent could make the approval itself (spec/security 10).
  */
-export async function findExposedApprovals(on: Queryable): Promise<string[]> {
+export async function findExposedApprovals(on: Queryable, places: readonly WordsPlace[]): Promise<string[]> {
   const found = new Set<string>();
-  for (const { from, key, words } of WORDS) {
+  for (const { from, key, words } of places) {
     for (let after = ""; ;) {
       const rows = await on.all<{ id: string; words: string }>(
         sql`SELECT ${key} AS id, ${words} AS words FROM ${from}

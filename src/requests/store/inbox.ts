@@ -5,6 +5,7 @@ import type { InboxDue, InboxFilter, InboxGroup } from "../model/inbox.ts";
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { hasReader } from "./tables.ts";
 
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
@@ -101,7 +102,7 @@ function isIn(state: InboxFilter["state"]): Sql {
 
 function mayRead(readers: readonly string[]): Sql {
   if (readers.includes(ALL_READERS)) return empty;
-  return sql`AND EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...readers])}))`;
+  return sql`AND ${hasReader(sql`a.ask_id`, readers)}`;
 }
 
 function isWanted({ kind, due, askers }: InboxQuery): Sql {

@@ -1,5 +1,5 @@
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
-import { sql } from "../../core/store/sql.ts";
+import { join, sql } from "../../core/store/sql.ts";
 
 type PhoneKind = "sms" | "whatsapp";
 
@@ -17,6 +17,11 @@ export async function notePhoneContact(tx: Tx, kind: PhoneKind, number: string):
     sql`INSERT INTO phones (kind, number, opted_out, heard_at) VALUES (${kind}, ${number}, 0, parley_now())
       ON CONFLICT (kind, number) DO UPDATE SET heard_at = excluded.heard_at`,
   );
+}
+
+/** Deletes what is known of these numbers. */
+export async function forgetPhones(tx: Tx, numbers: readonly string[]): Promise<void> {
+  if (numbers.length > 0) await tx.all(sql`DELETE FROM phones WHERE number IN (${join([...numbers])})`);
 }
 
 /** Returns what is known of a number, with the store's clock. */

@@ -5,6 +5,7 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
+import { hasReader } from "./tables.ts";
 
 /** A row as it is stored, with the store's clock. */
 export interface RequestRow {
@@ -280,10 +281,7 @@ export async function listPending(
   page: { limit: number; offset: number },
 ): Promise<{ items: RequestAt[]; total: number }> {
   const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
-  const readers =
-    of.readers === undefined
-      ? empty
-      : sql`AND EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...of.readers])}))`;
+  const readers = of.readers === undefined ? empty : sql`AND ${hasReader(sql`a.ask_id`, of.readers)}`;
   const start = of.kinds === undefined ? empty : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
   const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;

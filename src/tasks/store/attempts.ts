@@ -5,6 +5,8 @@ import type { Attempt, AttemptState, AttemptUsage } from "../model/task.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import { TASKS_TOPIC, taskTopic } from "../../core/store/wake.ts";
+import { SHOWN_ASKS, SHOWN_JOBS } from "../../asks/store/tables.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 interface AttemptRow {
   attempt_id: string;
@@ -195,7 +197,7 @@ export async function findLiveAttempts(on: Queryable, holder?: string): Promise<
  */
 export async function findLongOver(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
   const rows = await on.all<AttemptRow>(
-    sql`SELECT a.* FROM task_attempts a JOIN jobs j ON j.job_id = a.job_id
+    sql`SELECT a.* FROM task_attempts a JOIN ${SHOWN_JOBS} j ON j.job_id = a.job_id
       WHERE a.ended_at IS NULL AND a.holder LIKE ${holders} AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
   );
   return rows.map(toAttempt);
@@ -272,12 +274,12 @@ export async function listTaskQuestions(on: Queryable, repo: string): Promise<Ta
   const rows = await on.all<QuestionRow>(
     sql`SELECT t.id, a.ask_id, a.prompt, coalesce(a.addressed_id, o.addressed_id) AS addressed_id, a.created_at,
         NULL AS wire
-      FROM task_attempts t JOIN asks a ON a.job_id = t.job_id AND a.status = 'PENDING'
-        LEFT JOIN asks o ON o.ask_id = a.joined_to
+      FROM task_attempts t JOIN ${SHOWN_ASKS} a ON a.job_id = t.job_id AND a.status = 'PENDING'
+        LEFT JOIN ${SHOWN_ASKS} o ON o.ask_id = a.joined_to
       WHERE t.repo = ${repo} AND t.ended_at IS NULL
       UNION ALL
       SELECT t.id, p.ask_id, p.title AS prompt, p.ask_id AS addressed_id, p.created_at, p.wire
-      FROM task_attempts t JOIN requests p ON p.asker = 'agent:' || t.attempt_id AND p.state = 'open'
+      FROM task_attempts t JOIN ${SHOWN_REQUESTS} p ON p.asker = 'agent:' || t.attempt_id AND p.state = 'open'
       WHERE t.repo = ${repo} AND t.ended_at IS NULL AND p.expires_at > (SELECT parley_now())
       ORDER BY 1, 5, 2`,
   );
@@ -304,7 +306,7 @@ function safeTitleIn(wire: string): string | undefined {
 /** Returns open asks to people of agents whose attempts have ended, or are to end. */
 export async function findAttemptOrphans(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT p.ask_id FROM requests p JOIN task_attempts a ON a.attempt_id = substr(p.asker, 7)
+    sql`SELECT p.ask_id FROM ${SHOWN_REQUESTS} p JOIN task_attempts a ON a.attempt_id = substr(p.asker, 7)
       WHERE p.state = 'open' AND p.asker LIKE 'agent:%' AND (a.ended_at IS NOT NULL OR a.state = 'ending') LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

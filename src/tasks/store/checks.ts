@@ -1,6 +1,7 @@
 import { OFFERED } from "../model/task.ts";
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql, type Sql } from "../../core/store/sql.ts";
+import { SHOWN_JOBS } from "../../asks/store/tables.ts";
 
 const QUICK_TASKS = 2000;
 /** The holder of an attempt ends it within a minute of its job. If the holder is away, others end it an hour later. */
@@ -57,7 +58,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
     "J2",
     "the job of an attempt that is to end, or has ended, has ended, or is the next attempt's",
     // After a worker was lost, the next attempt goes on as the same job.
-    (quick) => sql`SELECT a.attempt_id AS offender FROM task_attempts a JOIN jobs j ON j.job_id = a.job_id
+    (quick) => sql`SELECT a.attempt_id AS offender FROM task_attempts a JOIN ${SHOWN_JOBS} j ON j.job_id = a.job_id
       WHERE ${quick ? sql`a.ended_at IS NULL` : sql`1 = 1`} AND a.state IN ('ending', 'ended') AND j.ended_at IS NULL
         AND NOT (a.outcome = 'lost' AND EXISTS
           (SELECT 1 FROM task_attempts later WHERE later.job_id = a.job_id AND later.n > a.n))`,
@@ -65,7 +66,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
   checkRows(
     "J2",
     "an attempt whose job ended two hours ago is to end, or has ended",
-    () => sql`SELECT a.attempt_id AS offender FROM task_attempts a JOIN jobs j ON j.job_id = a.job_id
+    () => sql`SELECT a.attempt_id AS offender FROM task_attempts a JOIN ${SHOWN_JOBS} j ON j.job_id = a.job_id
       WHERE a.ended_at IS NULL AND a.state <> 'ending' AND j.ended_at < (SELECT parley_now()) - ${LONG_OVER_MS}`,
   ),
   checkRows(

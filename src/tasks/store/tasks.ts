@@ -3,6 +3,7 @@ import { titleOfPrompt } from "../model/names.ts";
 import type { TaskConflict } from "../model/conflict.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 interface TaskRow {
   repo: string;
@@ -97,7 +98,7 @@ export async function findTaskOfAsk(on: Queryable, askId: string): Promise<Task 
 /** Returns asks to people about tasks that are open though their task went on without them. */
 export async function findTaskOrphans(on: Queryable, door: string, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT p.ask_id FROM requests p WHERE p.state = 'open' AND p.door = ${door}
+    sql`SELECT p.ask_id FROM ${SHOWN_REQUESTS} p WHERE p.state = 'open' AND p.door = ${door}
       AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.review_ask = p.ask_id) LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -1,0 +1,57 @@
+import type { OwnedTables } from "../../core/store/owned-tables.ts";
+import { sql } from "../../core/store/sql.ts";
+
+export const RELAY_TABLES: OwnedTables = {
+  names: [
+    "answer_deliveries",
+    "answers",
+    "artifacts",
+    "asks",
+    "decision_cache",
+    "job_claims",
+    "job_events",
+    "jobs",
+    "late_answers",
+    "runner_runs",
+    "runner_spending",
+    "tool_pins",
+  ],
+  moveOpen: ({ wrongMs, nowMs }) => {
+    const by = wrongMs - nowMs;
+    return [
+      sql`UPDATE asks SET created_at = created_at - ${by}, expires_at = expires_at - ${by}, respond_at = respond_at - ${by}
+        WHERE status = 'PENDING' AND created_at > ${nowMs} RETURNING 1 AS moved`,
+      sql`UPDATE jobs SET created_at = created_at - ${by}, queued_at = queued_at - ${by}, ttl_until = ttl_until - ${by}
+        WHERE ended_at IS NULL AND created_at > ${nowMs} RETURNING 1 AS moved`,
+    ];
+  },
+  moveTimes: ({ wrongMs, nowMs }) => {
+    const by = wrongMs - nowMs;
+    return [
+      sql`UPDATE jobs SET lease_until = lease_until - ${by} WHERE lease_until > ${wrongMs}`,
+      sql`UPDATE runner_runs SET claimed_until = claimed_until - ${by} WHERE claimed_until > ${wrongMs}`,
+    ];
+  },
+  countPassed: (sinceMs) => sql`SELECT count(*) FROM asks
+    WHERE status = 'PENDING' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+  sealed: [
+    {
+      table: "asks",
+      key: "ask_id",
+      column: "wire",
+      where: `wire LIKE '%"call":"%'`,
+      find(text, key) {
+        const { call } = JSON.parse(text) as { call?: unknown };
+        return typeof call === "string" ? { sealed: call, rowId: key } : null;
+      },
+    },
+  ],
+  ownSentences: ["answers.error", "job_events.body"],
+  unchanging: ["tool_pins.definition"],
+  followed: [{ from: "answers", by: "ask_id", to: "asks", column: "ask_id" }],
+};
+
+/** The columns of jobs that other rooms read. */
+export const SHOWN_JOBS = sql`(SELECT job_id, ended_at FROM jobs)`;
+/** The columns of executors' asks that other rooms read. */
+export const SHOWN_ASKS = sql`(SELECT ask_id, job_id, status, prompt, joined_to, addressed_id, created_at FROM asks)`;

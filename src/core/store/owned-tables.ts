@@ -1,0 +1,60 @@
+import type { Sql } from "./sql.ts";
+
+/** A clock that was ahead: the last moment it gave, and what time it was then. */
+export interface WrongClock {
+  wrongMs: number;
+  nowMs: number;
+}
+
+/** A column in which something is sealed, and for what. */
+export interface SealedColumn {
+  table: string;
+  key: string;
+  column: string;
+  /** Which rows have something sealed; those alone are read. */
+  where: string;
+  /** Returns what is sealed in the column's text, and the id for which it is; null where nothing is. */
+  find(text: string, key: string): { sealed: string; rowId: string } | null;
+}
+
+/** Returns a column whose whole text is sealed, for the row's key unless `idOf` says otherwise. */
+export function sealedColumn(table: string, key: string, column: string, idOf = (text: string) => text): SealedColumn {
+  const find = (sealed: string, id: string) => ({ sealed, rowId: idOf(id) });
+  return { table, key, column, where: `${column} IS NOT NULL`, find };
+}
+
+/**
+ * The tables of one room. No other room's SQL names them: it calls a function of this room's `store/`, or joins the
+ * columns that the room's `store/tables.ts` shows. Code that concerns every table, such as the rotation of the
+ * installation key, reads here which of them it concerns.
+ */
+export interface OwnedTables {
+  readonly names: readonly string[];
+  /** Moves what is open, asks and jobs. Their times were given under the wrong clock if they were made later than now. */
+  moveOpen?(clock: WrongClock): Sql[];
+  /**
+   * Moves every other time that lies ahead. Rows that do not say when they were made are due later than the wrong
+   * clock's last moment.
+   */
+  moveTimes?(clock: WrongClock): Sql[];
+  /** Selects the number of open deadlines after `sinceMs` that have passed. */
+  countPassed?(sinceMs: number): Sql;
+  /** The columns in which something is sealed under the installation key. */
+  readonly sealed?: readonly SealedColumn[];
+  /** Columns, as `table.column`, that hold sentences of this server, in which it calls people by their names. */
+  readonly ownSentences?: readonly string[];
+  /** Columns, as `table.column`, that say where something is sent. */
+  readonly targets?: readonly string[];
+  /** Columns, as `table.column`, that others are computed from, and that name nobody. */
+  readonly unchanging?: readonly string[];
+  /** The tables that name nobody and hold a person's questions and words, and the columns that lead to them. */
+  readonly followed?: readonly FollowedTable[];
+}
+
+/** The rows of `to` whose `column` is in the column `by` of a person's rows in `from`. */
+export interface FollowedTable {
+  from: string;
+  by: string;
+  to: string;
+  column: string;
+}

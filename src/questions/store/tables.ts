@@ -1,0 +1,44 @@
+import type { OwnedTables } from "../../core/store/owned-tables.ts";
+import { sql } from "../../core/store/sql.ts";
+
+export const QUESTION_TABLES: OwnedTables = {
+  names: [
+    "badges",
+    "fallbacks",
+    "fingerprints",
+    "ledger",
+    "outcomes",
+    "participants",
+    "questions",
+    "reports",
+    "responses",
+    "scores",
+    "skips",
+    "views",
+    "waits",
+  ],
+  moveOpen: ({ wrongMs, nowMs }) => {
+    const by = wrongMs - nowMs;
+    return [
+      sql`UPDATE questions SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
+        WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
+    ];
+  },
+  moveTimes: ({ wrongMs, nowMs }) => {
+    const by = wrongMs - nowMs;
+    return [
+      sql`UPDATE waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by} WHERE created_at > ${nowMs}`,
+      sql`UPDATE participants SET recovery_expires_at = recovery_expires_at - ${by}
+        WHERE recovery_expires_at > ${wrongMs}`,
+      sql`UPDATE fallbacks SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+      sql`UPDATE skips SET until = until - ${by} WHERE until > ${wrongMs}`,
+    ];
+  },
+  countPassed: (sinceMs) => sql`SELECT count(*) FROM questions
+    WHERE state = 'open' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+  followed: [{ from: "responses", by: "ask_id", to: "questions", column: "ask_id" }],
+};
+
+/** The columns of questions that other rooms read. */
+export const SHOWN_QUESTIONS = sql`(SELECT ask_id, asker, door, state, held, audience, need, n, created_at, expires_at,
+  last_answer_at FROM questions)`;
