@@ -63,7 +63,7 @@ export function startLoops(
     startOutbox(ctx, eventOutbox(ctx, telling)),
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
-    startOutbox(ctx, deliver.outbox),
+    ...deliver.outboxes().map((outbox) => startOutbox(ctx, outbox)),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),

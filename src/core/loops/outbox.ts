@@ -42,11 +42,13 @@ export interface Outbox<Due, Row extends Claimed> {
   failed(row: Row, error: DeliveryError, inMs: number | null): Promise<void>;
 }
 
+type Surroundings = Pick<Context, "clock" | "log" | "random" | "wake">;
+
 /**
  * Sends rows when they are due, until stopped. Each is claimed first, so that no other server sends it. A crash, or a stop
  * while it is sent, leaves it to the end of its lease. An error of one row is logged and delays no other row.
  */
-export function startOutbox<Due, Row extends Claimed>(ctx: Context, outbox: Outbox<Due, Row>): Loop {
+export function startOutbox<Due, Row extends Claimed>(ctx: Surroundings, outbox: Outbox<Due, Row>): Loop {
   const { name, topic, idleMs } = outbox;
   const onError = loopErrors(ctx, name);
 
@@ -68,7 +70,7 @@ export function startOutbox<Due, Row extends Claimed>(ctx: Context, outbox: Outb
 }
 
 async function sendDue<Due, Row extends Claimed>(
-  ctx: Context,
+  ctx: Surroundings,
   outbox: Outbox<Due, Row>,
   due: Due,
   signal: AbortSignal,

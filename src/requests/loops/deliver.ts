@@ -37,7 +37,7 @@ import { isRenewal } from "../model/renewal.ts";
 
 const LOOK_EVERY_MS = 500;
 const SEND_WITHIN_MS = 30_000;
-/** Of one channel at a time: a provider that hangs delays nobody else's messages. */
+/** The messages of one channel that are sent at one time. */
 const AT_ONCE = 8;
 /** A provider that asks for a longer pause gets it, up to the last (spec/channels 1.2). */
 const RETRIES = { pausesMs: [2000, 10_000, 60_000, 300_000, 900_000], jitter: 0.2, longestMs: 900_000 };
@@ -52,8 +52,11 @@ export interface Deliverer {
 
 /** Sends messages. */
 export interface Deliver {
-  /** Sends the messages that are due, and closes those that are over. */
-  outbox: Outbox<{ id: string; epoch: number }, ClaimedLetter>;
+  /**
+   * Describes the messages to be sent, and those to be closed: an outbox for each channel, so that a provider that hangs
+   * delays nobody else's, and one for the rows that no channel sends.
+   */
+  outboxes(): Outbox<{ id: string; epoch: number }, ClaimedLetter>[];
   /** A message that was sent did not arrive and never will: the person's next channel is tried. */
   bounced(of: { delivery: string } | { thread: string } | { replyToken: string }, code: string): Promise<void>;
 }
@@ -66,19 +69,18 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   const post: Post = { ctx, ...deliverer };
   const { channels } = deliverer;
   return {
-    outbox: {
-      name: "deliver",
-      topic: DELIVERIES_TOPIC,
-      idleMs: LOOK_EVERY_MS,
-      retries: RETRIES,
-      async findDue() {
-        const unsendable = NO_CHANNEL.filter((name) => !channels.has(name));
-        const lanes = [unsendable, ...[...channels.keys()].map((name) => [name])];
-        return (await Promise.all(lanes.map((names) => findDueDeliveries(ctx.db, names, AT_ONCE)))).flat();
-      },
-      claim: (due, leaseMs) => takeUp(post, due, leaseMs),
-      send: (letter, signal) => send(post, letter, signal),
-      failed: (letter, error, inMs) => fail(ctx, letter, error, inMs),
+    outboxes() {
+      const unsendable = NO_CHANNEL.filter((name) => !channels.has(name));
+      return [unsendable, ...[...channels.keys()].map((name) => [name])].map((names) => ({
+        name: "deliver",
+        topic: DELIVERIES_TOPIC,
+        idleMs: LOOK_EVERY_MS,
+        retries: RETRIES,
+        findDue: () => findDueDeliveries(ctx.db, names, AT_ONCE),
+        claim: (due, leaseMs) => takeUp(post, due, leaseMs),
+        send: (letter, signal) => send(post, letter, signal),
+        failed: (letter, error, inMs) => fail(ctx, letter, error, inMs),
+      }));
     },
     async bounced(of, code) {
       await transact(ctx, async (tx) => {
