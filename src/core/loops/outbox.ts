@@ -83,12 +83,7 @@ async function sendDue<Due, Row extends Claimed>(
     if (signal.aborted) return;
     if (!(error instanceof DeliveryError)) ctx.log.error({ err: error, ...row.log }, "a channel failed");
     const failure = error instanceof DeliveryError ? error : new DeliveryError("failed", { retry: true, cause: error });
-    const luck = (ctx.random(1)[0] ?? 0) / 255;
-    const askedMs = failure.retryAfterMs ?? 0;
-    await outbox.failed(
-      row,
-      failure,
-      failure.retry ? pauseBeforeRetry(outbox.retries, row.attempt, { luck, askedMs }) : null,
-    );
+    const more = { luck: (ctx.random(1)[0] ?? 0) / 255, askedMs: failure.retryAfterMs ?? 0 };
+    await outbox.failed(row, failure, failure.retry ? pauseBeforeRetry(outbox.retries, row.attempt, more) : null);
   }
 }
