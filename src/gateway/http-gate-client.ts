@@ -1,3 +1,4 @@
+import { pauseAfter, RESTARTING } from "../lib/back-off.ts";
 import type { Clock } from "../lib/clock.ts";
 import { canonicalExact, readExactJson } from "../lib/json/exact-json.ts";
 import { Redirected } from "../lib/network/fetch.ts";
@@ -25,8 +26,6 @@ export interface HttpGateClientOptions {
 
 /** For how long a server that is away is tried again. */
 const PATIENCE_MS = 60_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3000;
 /** The server is not there, is stopping, or asks for patience. */
 const AGAIN = [429, 502, 503, 504];
 
@@ -36,14 +35,14 @@ export function openHttpGateClient(options: HttpGateClientOptions): GateClient {
 
   async function post(path: string, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
     const start = clock.monotonic();
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await postOnce(options, path, canonicalExact(body), signal);
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof ServerUnreachable) || clock.monotonic() - start >= PATIENCE_MS) throw error;
       }
-      await clock.sleep(pauseMs, signal);
+      await clock.sleep(pauseAfter(failures, RESTARTING), signal);
       signal?.throwIfAborted();
     }
   }

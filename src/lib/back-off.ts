@@ -1,5 +1,44 @@
 import type { Clock } from "./clock.ts";
 
+/** Attempts that end: so many pauses, each before a further attempt, in ms. */
+export interface Retries {
+  pausesMs: readonly number[];
+  /** The part of a pause by which chance makes it longer, at most. */
+  jitter: number;
+  /** The longest pause that the other side may ask for. */
+  longestMs: number;
+}
+
+/**
+ * Returns the pause after so many failures, in ms, or null after the last; `luck` is between 0 and 1. Where the other side
+ * asks for a longer pause it gets that.
+ */
+export function pauseBeforeRetry(
+  { pausesMs, jitter, longestMs }: Retries,
+  failures: number,
+  { luck = 0, askedMs = 0 } = {},
+): number | null {
+  const pauseMs = pausesMs[failures - 1];
+  if (pauseMs === undefined) return null;
+  return Math.round(Math.max(pauseMs * (1 + jitter * luck), Math.min(askedMs, longestMs)));
+}
+
+/** Attempts that do not end: the first pause, and the longest. */
+interface Doubling {
+  firstMs: number;
+  longestMs: number;
+}
+
+/** The back-off of work that may fail for long. */
+const PATIENT: Doubling = { firstMs: 1000, longestMs: 60_000 };
+/** The back-off of a client whose server is away, as it is while it restarts. */
+export const RESTARTING: Doubling = { firstMs: 250, longestMs: 3000 };
+
+/** Returns the pause after so many failures in a row, in ms: twice as long after each, up to the longest. */
+export function pauseAfter(failures: number, { firstMs, longestMs }: Doubling = PATIENT): number {
+  return Math.min(firstMs * 2 ** (failures - 1), longestMs);
+}
+
 /** Delays a new try after each failure; every further failure of the same key doubles the delay. */
 export interface BackOff {
   /** Whether it may be tried now. */
@@ -10,24 +49,15 @@ export interface BackOff {
   forget(key: string): void;
 }
 
-const FIRST_MS = 1000;
-const LONGEST_MS = 60_000;
-
-/** Returns how long to wait after a failure, in ms: a second, and twice as long after each, up to a minute. */
-export function pauseAfter(previousMs: number | undefined): number {
-  return previousMs === undefined ? FIRST_MS : Math.min(2 * previousMs, LONGEST_MS);
-}
-
 /** Opens a memory of failures, with a pause after each. */
 export function openBackOff(clock: Clock): BackOff {
-  const failures = new Map<string, { pauseMs: number; until: number }>();
+  const failures = new Map<string, { count: number; until: number }>();
   return {
     isDue: (key) => (failures.get(key)?.until ?? -Infinity) <= clock.monotonic(),
     failed(key) {
-      const before = failures.get(key);
-      const pauseMs = pauseAfter(before?.pauseMs);
-      failures.set(key, { pauseMs, until: clock.monotonic() + pauseMs });
-      return before === undefined;
+      const count = (failures.get(key)?.count ?? 0) + 1;
+      failures.set(key, { count, until: clock.monotonic() + pauseAfter(count) });
+      return count === 1;
     },
     forget: (key) => void failures.delete(key),
   };

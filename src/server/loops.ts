@@ -10,23 +10,21 @@ import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
 import { sweepJobs } from "../asks/loops/sweep.ts";
 import { sweepTasks } from "../tasks/loops/sweep.ts";
-import { tellAgents } from "../notices/loops/tell-agents.ts";
+import { eventOutbox } from "../notices/loops/tell-agents.ts";
 import { printEvent } from "../protocols/a2h/events.ts";
 import type { DoorContext } from "../protocols/http/door.ts";
 import type { RelayCounters } from "../protocols/ops/relay-metrics.ts";
 import { receiverOf } from "../protocols/hooks/hooks.ts";
 import type { OpenedDelivery } from "./channels.ts";
 import { sealRecord } from "../core/seal-record.ts";
-import { DELIVERIES_TOPIC, WEBHOOKS_TOPIC, watch } from "../core/store/wake.ts";
+import { startOutbox } from "../core/loops/outbox.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../notices/webhook-endpoints.ts";
 
 /** How often deadlines are looked at: an ask is settled well within a second of its own. */
 const EXPIRE_EVERY_MS = 250;
-const DELIVER_EVERY_MS = 500;
 const FALL_BACK_EVERY_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
-const TELL_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
 const GIVE_UP_EVERY_MS = 1000;
 const PROBE_EVERY_MS = 5000;
@@ -44,14 +42,8 @@ export function startLoops(
 ): Loop[] {
   const { ctx, readLimits } = door;
   const { clock } = ctx;
-  /** A loop with a topic goes on at once when the topic is woken; the pause is for wake-ups that were lost. */
-  const loop = (name: string, idleMs: number, step: Step, topic?: string): Loop =>
-    startLoop(step, {
-      clock,
-      idleMs,
-      onError: loopErrors(ctx, name),
-      ...(topic !== undefined && { openPause: (stopping) => watch(ctx, [topic], [stopping]) }),
-    });
+  const loop = (name: string, idleMs: number, step: Step): Loop =>
+    startLoop(step, { clock, idleMs, onError: loopErrors(ctx, name) });
   // A channel that listens does so until it is stopped; one that fails listens again after a while.
   const listening = [...channels.values()].flatMap(({ name, inbound }) => {
     if (!inbound?.listen) return [];
@@ -68,10 +60,10 @@ export function startLoops(
   };
   return [
     ...listening,
-    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal), WEBHOOKS_TOPIC),
+    startOutbox(ctx, eventOutbox(ctx, telling)),
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
-    loop("deliver", DELIVER_EVERY_MS, deliver.step, DELIVERIES_TOPIC),
+    ...deliver.outboxes().map((outbox) => startOutbox(ctx, outbox)),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),

@@ -1,4 +1,5 @@
 import { loopErrors } from "../core/loops/errors.ts";
+import { startOutbox } from "../core/loops/outbox.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { type FcmAccount, readFcmAccount } from "../channels/push/fcm.ts";
@@ -6,7 +7,7 @@ import { openPush } from "../channels/push/push.ts";
 import type { GuardedFetch } from "../lib/network/guarded-fetch.ts";
 import { startLoop, type Loop } from "../lib/loop.ts";
 import { openNotify } from "../notices/loops/notify.ts";
-import { sendNotices } from "../notices/loops/send.ts";
+import { noticeOutbox } from "../notices/loops/send.ts";
 import { readVapidPair } from "../notices/read-vapid-key.ts";
 
 /** By what the server is known to push services. */
@@ -43,14 +44,12 @@ export function startPush(
   );
   const kinds = fcm ? (["web", "fcm"] as const) : (["web"] as const);
   const rules = { factor: config.notify.factor, catchUpMs: config.notify.catchUpMinutes * 60_000 };
-  const loop = (name: string, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
-    startLoop(step, {
+  return [
+    startLoop(openNotify(ctx, { rules, kinds }), {
       clock,
       idleMs: NOTIFY_EVERY_MS,
-      onError: loopErrors(ctx, name),
-    });
-  return [
-    loop("notify", openNotify(ctx, { rules, kinds })),
-    loop("send notices", (signal) => sendNotices(ctx, { send, kinds, shows: config.push.lockScreen }, signal)),
+      onError: loopErrors(ctx, "notify"),
+    }),
+    startOutbox(ctx, noticeOutbox(ctx, { send, kinds, shows: config.push.lockScreen })),
   ];
 }

@@ -1,6 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
+import { pauseAfter } from "../lib/back-off.ts";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/network/fetch.ts";
 import { ARTIFACT_LIMITS } from "../asks/model/artifact-rules.ts";
@@ -52,8 +53,7 @@ export interface HttpAttemptClientOptions {
   log: () => Promise<string | null>;
 }
 
-const AGAIN_MS = 1000;
-const SLOWEST_MS = 15_000;
+const BACK_OFF = { firstMs: 1000, longestMs: 15_000 };
 /** The status codes of a reply about a lease that is not good any more, or about a job that is over. */
 const LOST = new Set([404, 409, 410]);
 /** The status codes of a refused key. It stays unknown whether the job is still this worker's. */
@@ -154,7 +154,7 @@ function openConnection({ place, leaving, hold: heldBefore }: HttpAttemptClientO
   const work = () => `/assignment/${encodeURIComponent(hold.repo)}/work/${encodeURIComponent(hold.jobId)}`;
 
   async function request(path: string, init: RequestInit, until = stop): Promise<Response> {
-    for (let pauseMs = AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, SLOWEST_MS)) {
+    for (let failures = 1; ; failures += 1) {
       if (until.aborted) throw new AttemptLost("it was left");
       const reply = await systemFetch(`${place.url}${path}`, {
         ...init,
@@ -171,7 +171,7 @@ function openConnection({ place, leaving, hold: heldBefore }: HttpAttemptClientO
       if (reply && reply.status < 500 && reply.status !== 429) {
         throw new Declined(`the server declined it (${reply.status}): ${await reply.text()}`);
       }
-      await systemClock.sleep(pauseMs, until);
+      await systemClock.sleep(pauseAfter(failures, BACK_OFF), until);
     }
   }
   return {

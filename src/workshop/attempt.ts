@@ -101,12 +101,12 @@ async function untilBack({ workshop, client, repo }: At): Promise<void> {
 /** Returns a function that reports why an attempt waits, and waits: each time for longer, unless it is to stop. */
 function openWait({ clock }: WorkshopContext, client: AttemptClient): (why: string) => Promise<void> {
   let reported: string | null = null;
-  let pauseMs: number | undefined;
+  let failures = 0;
   return async (why) => {
     if (why !== reported) await client.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
     reported = why;
-    pauseMs = pauseAfter(pauseMs);
-    await clock.sleep(pauseMs, AbortSignal.any([client.ending, client.leaving, client.interrupting]));
+    failures += 1;
+    await clock.sleep(pauseAfter(failures), AbortSignal.any([client.ending, client.leaving, client.interrupting]));
   };
 }
 

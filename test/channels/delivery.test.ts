@@ -84,6 +84,25 @@ for (const on of DATABASES) {
       assert.equal(slack.sent.length, 1);
     });
 
+    itOnOne("leave at once while the provider of another channel hangs", async () => {
+      await using scene = await openScene(on);
+      const { world, slack, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+      const ben = await enrol(ctx, "Ben Okafor", [{ ...EMAIL, target: { ...EMAIL.target, to: "ben@example.com" } }], {
+        identities: [{ kind: "email", value: "ben@example.com" }],
+      });
+      let isHanging = false;
+      slack.send = (_notice, signal) => {
+        isHanging = true;
+        return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+      };
+      await askPeople(ctx, { audience: toPerson(ana) });
+      await until(() => isHanging);
+      await askPeople(ctx, { audience: toPerson(ben) });
+      await until(() => email.sent.length === 1);
+    });
+
     it("are tried six times, and then the next channel is", async () => {
       await using scene = await openScene(on);
       const { world, slack } = scene;

@@ -1,5 +1,6 @@
 import type { ImapFlow } from "imapflow";
 import type { Logger } from "pino";
+import { pauseAfter } from "../../lib/back-off.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
 import type { TakeMail } from "./inbound.ts";
@@ -7,8 +8,6 @@ import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";
 import { mailServerAt } from "./smtp-out.ts";
 
 const SWEEP_EVERY_MS = 60_000;
-const SHORTEST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** The services that reading a mailbox needs, and the receiver of each mail. */
 interface Watch {
@@ -34,17 +33,16 @@ export async function watchMailbox(
   signal: AbortSignal,
 ): Promise<void> {
   const watch: Watch = { url, clock, log, take, receive, signal };
-  let pauseMs = SHORTEST_PAUSE_MS;
-  while (!signal.aborted) {
+  for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       await readUntilBroken(watch, () => {
-        pauseMs = SHORTEST_PAUSE_MS;
+        failures = 1;
       });
     } catch (error) {
+      const pauseMs = pauseAfter(failures);
       if (!signal.aborted) log.warn({ ...reasonOf(error), pauseMs }, "the mailbox cannot be read; trying again");
     }
-    await clock.sleep(pauseMs, signal);
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    await clock.sleep(pauseAfter(failures), signal);
   }
 }
 

@@ -1,9 +1,8 @@
 import { clientOptions, deliveryError, SILENT } from "./web.ts";
+import { pauseAfter } from "../../lib/back-off.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SlackOutside, SlackSettings } from "./settings.ts";
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
 /** Slack closes connections as a matter of course, with notice; the next one is opened at once. */
 const USUAL_PAUSE_MS = 100;
 const HELLO_WITHIN_MS = 30_000;
@@ -54,8 +53,7 @@ export async function keepSocket(
     // A connection that is let go of while it opens would be opened all the same.
     await atMost(started, clock);
     await atMost(client.disconnect(), clock);
-    const pause = failures === 0 ? USUAL_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
-    await clock.sleep(pause, signal);
+    await clock.sleep(failures === 0 ? USUAL_PAUSE_MS : pauseAfter(failures), signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { pauseAfter, RESTARTING } from "../../lib/back-off.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Redirected } from "../../lib/network/fetch.ts";
 import { linesOf } from "../../lib/lines.ts";
@@ -7,8 +8,6 @@ import { APPROVE_TOOL, isWaiting } from "../../protocols/mcp/tools.ts";
 
 /** For how long a server that is away is tried again. */
 const PATIENCE_MS = 60_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3000;
 /** How long replies under way may still take once nobody sends any more. */
 const LAST_REPLIES_MS = 2000;
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
@@ -103,11 +102,11 @@ async function exchange(request: Request, signal: AbortSignal, options: BridgeOp
   const start = clock.monotonic();
   const say = growingProgress(() => (clock.monotonic() - start) / 1000, write);
   let awaySince: number | null = null;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       await send(request, signal, options, (text) => {
         awaySince = null;
-        pauseMs = FIRST_PAUSE_MS;
+        failures = 1;
         say(text);
       });
       return;
@@ -124,7 +123,7 @@ async function exchange(request: Request, signal: AbortSignal, options: BridgeOp
       }
     }
     say(null);
-    await clock.sleep(pauseMs, signal);
+    await clock.sleep(pauseAfter(failures, RESTARTING), signal);
     if (signal.aborted) return;
   }
 }

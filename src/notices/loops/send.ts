@@ -1,11 +1,13 @@
-import { DeliveryError } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
+import type { Outbox } from "../../core/loops/outbox.ts";
+import { openDeadline } from "../../lib/deadline.ts";
 import { asOf } from "../../questions/model/question.ts";
 import {
   requestMessage,
   crowdMessage,
   waitingMessage,
   type LockScreen,
+  type PushDevice,
   type PushMessage,
   type SendPush,
 } from "../model/push-message.ts";
@@ -18,12 +20,10 @@ import { claimNotice, findDueNotices, updateNotice, type DeviceKind, type PushNo
 import { deactivateIfStillAt, findDevice } from "../store/push-subscriptions.ts";
 import { transact } from "../../core/store/transact.ts";
 
-const NOTICES_PER_STEP = 50;
-/** Longer than a push service is given to answer. */
-const LEASE_MS = 60_000;
+const LOOK_EVERY_MS = 1000;
+const AT_ONCE = 50;
 const WITHIN_MS = 15_000;
-/** Pauses after the first, second and third failure. */
-const AGAIN_AFTER_MS = [5000, 30_000, 120_000];
+const RETRIES = { pausesMs: [5000, 30_000, 120_000], jitter: 0, longestMs: Infinity };
 
 interface Sender {
   send: SendPush;
@@ -33,58 +33,57 @@ interface Sender {
   shows: LockScreen;
 }
 
-/**
- * Sends the messages that are due to devices, up to fifty at once; returns whether it found any.
- *
- * Each is a row that was there first and is leased while it is sent: a crash sends it again, and the second takes the
- * place of the first on the device. A question that is final meanwhile is never sent. A subscription that its push
- * service no longer knows ends. Other failures are tried again, never past the deadline (spec/ask-a-human 6).
- */
-export async function sendNotices(ctx: Context, sender: Sender, signal: AbortSignal): Promise<boolean> {
-  const due = await findDueNotices(ctx.db, NOTICES_PER_STEP);
-  await Promise.all(due.map((notice) => (signal.aborted ? undefined : sendOne(ctx, sender, notice, signal))));
-  return due.length > 0;
+/** A message that this server has claimed, as its device is to show it. */
+interface ClaimedNotice {
+  attempt: number;
+  log: { device: string };
+  notice: PushNotice;
+  device: PushDevice;
+  message: PushMessage;
+  /** How long the message is of use, from when it was written. */
+  leftMs: number;
 }
 
-async function sendOne(
-  ctx: Context,
-  { send, kinds, shows }: Sender,
-  due: PushNotice,
-  stop: AbortSignal,
-): Promise<void> {
-  const notice = await transact(ctx, (tx) => claimNotice(tx, due, LEASE_MS));
-  if (!notice) return;
-  // point: notice-claimed
-  const settle = (to: Parameters<typeof updateNotice>[2]) => transact(ctx, (tx) => updateNotice(tx, notice, to));
-
-  const device = await findDevice(ctx.db, notice);
-  const written = await write(ctx, notice, shows);
-  if (!device || !written || !kinds.includes(device.kind)) return settle({ state: "dropped" });
-  const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;
-  if (quietMs > 0) return settle({ state: "queued", inMs: quietMs, attempt: notice.attempt - 1 });
-  const message = await messageFor(ctx, notice, written.message);
-  if (message === null) return settle({ state: "dropped" });
-
-  const patience = new AbortController();
-  const over = new AbortController();
-  void ctx.clock.sleep(WITHIN_MS, over.signal).then(() => patience.abort());
-  try {
-    await send(device, message, AbortSignal.any([patience.signal, stop]));
-    // point: notice-sent
-    await settle({ state: "sent" });
-  } catch (error) {
-    if (!(error instanceof DeliveryError)) throw error;
-    ctx.log.info({ err: error.message, code: error.providerCode, kind: device.kind }, "a device could not be notified");
-    if (error.providerCode === "gone") {
-      await transact(ctx, (tx) => deactivateIfStillAt(tx, notice.device, device.address));
-    }
-    const pauseMs = AGAIN_AFTER_MS[notice.attempt - 1];
-    const againMs = pauseMs === undefined ? undefined : Math.max(pauseMs, error.retryAfterMs ?? 0);
-    const isWorthIt = error.retry && againMs !== undefined && written.now + againMs < written.expiresAt;
-    await settle(isWorthIt ? { state: "queued", inMs: againMs } : { state: "failed" });
-  } finally {
-    over.abort();
+/**
+ * Describes the messages to devices. A crash sends one again, and the second takes the place of the first on the device. A
+ * question that is final meanwhile is never sent. A subscription that its push service no longer knows ends. Other
+ * failures are tried again, never past the deadline (spec/ask-a-human 6).
+ */
+export function noticeOutbox(ctx: Context, sender: Sender): Outbox<PushNotice, ClaimedNotice> {
+  async function settle(notice: PushNotice, to: Parameters<typeof updateNotice>[2]): Promise<undefined> {
+    await transact(ctx, (tx) => updateNotice(tx, notice, to));
   }
+  return {
+    name: "send notices",
+    idleMs: LOOK_EVERY_MS,
+    retries: RETRIES,
+    findDue: () => findDueNotices(ctx.db, AT_ONCE),
+    async claim(due, leaseMs) {
+      const notice = await transact(ctx, (tx) => claimNotice(tx, due, leaseMs));
+      if (!notice) return;
+      // point: notice-claimed
+      const device = await findDevice(ctx.db, notice);
+      const written = await write(ctx, notice, sender.shows);
+      if (!device || !written || !sender.kinds.includes(device.kind)) return settle(notice, { state: "dropped" });
+      const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;
+      if (quietMs > 0) return settle(notice, { state: "queued", inMs: quietMs, attempt: notice.attempt - 1 });
+      const message = await messageFor(ctx, notice, written.message);
+      if (message === null) return settle(notice, { state: "dropped" });
+      const leftMs = written.expiresAt - written.now;
+      return { attempt: notice.attempt, log: { device: notice.device }, notice, device, message, leftMs };
+    },
+    async send({ notice, device, message }, signal) {
+      using within = openDeadline(ctx.clock, WITHIN_MS, signal);
+      await sender.send(device, message, within.signal);
+      // point: notice-sent
+      await settle(notice, { state: "sent" });
+    },
+    async failed({ notice, device, leftMs }, { message: err, providerCode: code }, inMs) {
+      ctx.log.info({ err, code, kind: device.kind }, "a device could not be notified");
+      if (code === "gone") await transact(ctx, (tx) => deactivateIfStillAt(tx, notice.device, device.address));
+      await settle(notice, inMs !== null && inMs < leftMs ? { state: "queued", inMs } : { state: "failed" });
+    },
+  };
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Retries } from "../../lib/back-off.ts";
+
 /** The events of which an agent can be notified, by format (spec/a2h 17). */
 export const WEBHOOK_FORMATS = {
   v1beta1: ["function_call.completed", "human_contact.completed", "agent_email.received"],
@@ -23,19 +25,14 @@ export function eventsOf(channel: string): readonly string[] {
   return ["conversation.created", ...own];
 }
 
-/** Pauses before each further attempt: 75 hours and a half in all. */
-const PAUSES_MS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000);
-const JITTER = 0.1;
-const LONGEST_MS = 86_400_000;
+/** Ten attempts within 75 hours and a half. */
+export const WEBHOOK_RETRIES: Retries = {
+  pausesMs: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000),
+  jitter: 0.1,
+  longestMs: 86_400_000,
+};
 /** An endpoint that took nothing for so long receives nothing more, in ms. */
 export const ENDPOINT_GIVEN_UP_MS = 5 * 86_400_000;
-
-/** Returns the pause after attempt number `attempt`, or null after the last; `luck` is between 0 and 1. */
-export function pauseAfter(attempt: number, luck: number, retryAfterMs = 0): number | null {
-  const pause = PAUSES_MS[attempt - 1];
-  if (pause === undefined) return null;
-  return Math.round(Math.max(pause * (1 + JITTER * luck), Math.min(retryAfterMs, LONGEST_MS)));
-}
 
 /** True where an endpoint wants an event; without a list it wants everything its format has. */
 export function wantsEvent(format: WebhookFormat, events: readonly string[], event: string): boolean {

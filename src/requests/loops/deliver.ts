@@ -2,6 +2,7 @@ import { closingSentence } from "../closing-sentence.ts";
 import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
+import { LEASE_MS, type Outbox } from "../../core/loops/outbox.ts";
 import { openDeadline } from "../../lib/deadline.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { Request, Target } from "../model/request.ts";
@@ -11,6 +12,7 @@ import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/vi
 import { findRequest, lockRequest } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
+import { DELIVERIES_TOPIC } from "../../core/store/wake.ts";
 import {
   claimDelivery,
   findDeliveriesByThread,
@@ -33,14 +35,12 @@ import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
 import { isRenewal } from "../model/renewal.ts";
 
-/** A claimed message is a rival's again after this. */
-const LEASE_MS = 60_000;
+const LOOK_EVERY_MS = 500;
 const SEND_WITHIN_MS = 30_000;
-/** Of one channel at a time: a provider that hangs delays nobody else's messages. */
+/** The messages of one channel that are sent at one time. */
 const AT_ONCE = 8;
-/** The pause before each further attempt; a provider that asks for more gets it, up to the last. */
-const PAUSES_MS = [2000, 10_000, 60_000, 300_000, 900_000] as const;
-const JITTER = 0.2;
+/** A provider that asks for a longer pause gets it, up to the last (spec/channels 1.2). */
+const RETRIES = { pausesMs: [2000, 10_000, 60_000, 300_000, 900_000], jitter: 0.2, longestMs: 900_000 };
 /** Rows that no channel sends: the reminder, and whatever names a channel that is not configured any more. */
 const NO_CHANNEL = ["inbox", "slack", "email", "sms", "whatsapp", "webhook"] as const;
 
@@ -52,32 +52,35 @@ export interface Deliverer {
 
 /** Sends messages. */
 export interface Deliver {
-  /** Sends what is due and closes what is over; returns whether there was anything. */
-  step(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Describes the messages to be sent, and those to be closed: an outbox for each channel, so that a provider that hangs
+   * delays nobody else's, and one for the rows that no channel sends.
+   */
+  outboxes(): Outbox<{ id: string; epoch: number }, ClaimedLetter>[];
   /** A message that was sent did not arrive and never will: the person's next channel is tried. */
   bounced(of: { delivery: string } | { thread: string } | { replyToken: string }, code: string): Promise<void>;
 }
 
 /**
- * Opens the sender of messages. It claims each message first, so that no other server sends it. A crash between a
- * provider's acceptance and our commit sends a message twice, with the same content (spec/channels 1).
+ * Opens the sender of messages. A crash between a provider's acceptance and our commit sends a message twice, with the
+ * same content (spec/channels 1).
  */
 export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   const post: Post = { ctx, ...deliverer };
   const { channels } = deliverer;
   return {
-    async step(signal) {
-      const due = await Promise.all([
-        findDueDeliveries(
-          ctx.db,
-          NO_CHANNEL.filter((name) => !channels.has(name)),
-          AT_ONCE,
-        ),
-        ...[...channels.keys()].map((name) => findDueDeliveries(ctx.db, [name], AT_ONCE)),
-      ]);
-      const found = due.flat();
-      await Promise.all(found.map((one) => (signal.aborted ? undefined : takeUp(post, one, signal))));
-      return found.length > 0;
+    outboxes() {
+      const unsendable = NO_CHANNEL.filter((name) => !channels.has(name));
+      return [unsendable, ...[...channels.keys()].map((name) => [name])].map((names) => ({
+        name: "deliver",
+        topic: DELIVERIES_TOPIC,
+        idleMs: LOOK_EVERY_MS,
+        retries: RETRIES,
+        findDue: () => findDueDeliveries(ctx.db, names, AT_ONCE),
+        claim: (due, leaseMs) => takeUp(post, due, leaseMs),
+        send: (letter, signal) => send(post, letter, signal),
+        failed: (letter, error, inMs) => fail(ctx, letter, error, inMs),
+      }));
     },
     async bounced(of, code) {
       await transact(ctx, async (tx) => {
@@ -101,34 +104,48 @@ interface Post extends Deliverer {
   ctx: Context;
 }
 
-/** A message that this server has claimed, and the ask it is about. */
+/** A message, and the ask it is about. */
 interface Letter {
   delivery: Delivery;
   request: Request;
 }
 
+/** A message that this server has claimed, and its channel. */
+interface ClaimedLetter extends Letter {
+  attempt: number;
+  log: { delivery: string };
+  channel: Channel;
+}
+
 /** Claims a message that is due, and does with it what its ask and its person want by now. */
-async function takeUp(post: Post, due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
+async function takeUp(
+  post: Post,
+  due: { id: string; epoch: number },
+  leaseMs: number,
+): Promise<ClaimedLetter | undefined> {
   const { ctx } = post;
-  const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
+  const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, leaseMs));
   const request = delivery && (await findRequest(ctx.db, delivery.askId))?.request;
   if (!delivery || !request) return;
   const letter = { delivery, request };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
   const channel = post.channels.get(delivery.channel);
-  if (delivery.state === "closing") return close(post, letter, channel, signal);
-  if (delivery.kind !== "tell" && request.state !== "open") {
-    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "skipped" }));
-    return;
-  }
+  const claimed = channel && { ...letter, channel, attempt: delivery.attempt, log: { delivery: delivery.id } };
+  if (delivery.state === "closing") return claimed ?? settle(ctx, delivery, "closed");
+  if (delivery.kind !== "tell" && request.state !== "open") return settle(ctx, delivery, "skipped");
   if (delivery.kind === "remind" && delivery.channel === "inbox") return remind(ctx, letter);
-  if (!channel) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }));
+  if (!claimed) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }), null);
   if (delivery.kind !== "tell" && (await heldBack(ctx, letter))) return;
-  await send(post, letter, channel, signal);
+  return claimed;
+}
+
+/** Stores the last state of a message. */
+async function settle(ctx: Context, delivery: Delivery, state: "closed" | "skipped"): Promise<undefined> {
+  await transact(ctx, (tx) => updateDelivery(tx, delivery, { state }));
 }
 
 /** Nothing more is sent to an address that is no longer its person's; what was not sent goes to what took its place. */
-async function drop(ctx: Context, letter: Letter): Promise<void> {
+async function drop(ctx: Context, letter: Letter): Promise<undefined> {
   const { delivery, request } = letter;
   const state = delivery.state === "closing" ? "closed" : "skipped";
   await transact(ctx, async (tx) => {
@@ -137,36 +154,39 @@ async function drop(ctx: Context, letter: Letter): Promise<void> {
   });
 }
 
-async function send(post: Post, letter: Letter, channel: Channel, signal: AbortSignal): Promise<void> {
+async function send(post: Post, letter: ClaimedLetter, signal: AbortSignal): Promise<void> {
   const { ctx } = post;
-  const { delivery, request } = letter;
+  const { delivery, request, channel } = letter;
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
-  try {
-    if (delivery.kind === "tell") {
-      await sendNote(post, delivery, channel, within.signal);
-      await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
-      return;
-    }
-    const notice = noticeOf(post, letter, channel);
-    // Stored first, because a quick person answers before the sending is noted.
-    const shownDigest = notice.whole && !notice.informsOnly ? request.digest : null;
-    await transact(ctx, async (tx) => {
-      const person = await ownerOf(tx, delivery);
-      await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
-    });
-    // point: delivery-before-sending
-    const { externalIds } = await channel.send(notice, within.signal);
-    // point: delivery-sent
-    await transact(ctx, (tx) => noteSent(ctx, tx, letter, externalIds));
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof DeliveryError)) ctx.log.error({ err: error, delivery: delivery.id }, "a channel failed");
-    await fail(ctx, letter, failureOf(error));
+  if (delivery.state === "closing") {
+    const { externalIds, target } = delivery;
+    const closing = {
+      says: await closingSentence(ctx.db, request),
+      at: request.settledAt ?? 0,
+      view: viewFor(post, channel, request),
+    };
+    await channel.close?.(target, { externalIds: externalIds ?? {} }, closing, within.signal);
+    return settle(ctx, delivery, "closed");
   }
+  if (delivery.kind === "tell") {
+    await sendNote(post, letter, within.signal);
+    return settle(ctx, delivery, "closed");
+  }
+  const notice = noticeOf(post, letter, channel);
+  // Stored first, because a quick person answers before the sending is noted.
+  const shownDigest = notice.whole && !notice.informsOnly ? request.digest : null;
+  await transact(ctx, async (tx) => {
+    const person = await ownerOf(tx, delivery);
+    await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
+  });
+  // point: delivery-before-sending
+  const { externalIds } = await channel.send(notice, within.signal);
+  // point: delivery-sent
+  await transact(ctx, (tx) => noteSent(ctx, tx, letter, externalIds));
 }
 
 /** Says something in the thread of a message, or, without words of its own, how many messages are held back. */
-async function sendNote(post: Post, delivery: Delivery, channel: Channel, signal: AbortSignal): Promise<void> {
+async function sendNote(post: Post, { delivery, channel }: ClaimedLetter, signal: AbortSignal): Promise<void> {
   const { ctx, publicUrl } = post;
   const { target, words } = delivery;
   if (words !== null) {
@@ -219,8 +239,8 @@ function informing(notice: Notice, inbox: string): Notice {
 }
 
 /** Returns the view for a channel: exact for programs, and without look-alikes of our own words for people. */
-function viewFor({ publicUrl }: Post, channel: Channel | undefined, request: Request): AskView {
-  return channel?.name === "webhook" ? viewOutside(request) : viewInMessage(request, publicUrl());
+function viewFor({ publicUrl }: Post, channel: Channel, request: Request): AskView {
+  return channel.name === "webhook" ? viewOutside(request) : viewInMessage(request, publicUrl());
 }
 
 async function noteSent(
@@ -275,15 +295,13 @@ async function planFallback(
   return planned;
 }
 
-async function fail(ctx: Context, letter: Letter, error: DeliveryError): Promise<void> {
+async function fail(ctx: Context, letter: Letter, error: DeliveryError, inMs: number | null): Promise<undefined> {
   const { delivery } = letter;
-  const pause = PAUSES_MS[delivery.attempt - 1];
-  const lastError = error.providerCode ?? (error.retry ? "unreachable" : "refused");
-  if (error.retry && pause !== undefined) {
-    const wanted = Math.min(error.retryAfterMs ?? 0, PAUSES_MS[PAUSES_MS.length - 1] ?? 0);
-    const inMs = Math.max(wanted, pause * (1 + JITTER * ((ctx.random(1)[0] ?? 0) / 255)));
-    const state = delivery.state === "closing" ? "closing" : "queued";
-    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state, inMs: Math.round(inMs), lastError }));
+  const isClosing = delivery.state === "closing";
+  const lastError = isClosing ? "not closed" : (error.providerCode ?? (error.retry ? "unreachable" : "refused"));
+  if (isClosing || inMs !== null) {
+    const state = inMs === null ? "closed" : isClosing ? "closing" : "queued";
+    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state, inMs: inMs ?? 0, lastError }));
     return;
   }
   ctx.log.warn({ channel: delivery.channel, delivery: delivery.id, code: lastError }, "a message could not be sent");
@@ -298,38 +316,8 @@ async function failIn(ctx: Context, tx: Tx, letter: Letter, lastError: string): 
     await note(tx, letter, "fell_back");
 }
 
-async function close(
-  post: Post,
-  { delivery, request }: Letter,
-  channel: Channel | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const { ctx } = post;
-  using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
-  try {
-    const closing = {
-      says: await closingSentence(ctx.db, request),
-      at: request.settledAt ?? 0,
-      view: viewFor(post, channel, request),
-    };
-    await channel?.close?.(delivery.target, { externalIds: delivery.externalIds ?? {} }, closing, within.signal);
-    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
-  } catch (error) {
-    if (signal.aborted) return;
-    const pause = PAUSES_MS[delivery.attempt - 1];
-    const isOver = !failureOf(error).retry || pause === undefined;
-    await transact(ctx, (tx) =>
-      updateDelivery(tx, delivery, {
-        state: isOver ? "closed" : "closing",
-        inMs: pause ?? 0,
-        lastError: "not closed",
-      }),
-    );
-  }
-}
-
 /** Sends a reminder on the newest channel that carried the request. */
-async function remind(ctx: Context, { delivery, request }: Letter): Promise<void> {
+async function remind(ctx: Context, { delivery, request }: Letter): Promise<undefined> {
   await transact(ctx, async (tx) => {
     const sent = (await listDeliveries(tx, request.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
     const newest = sent.at(-1);
@@ -366,9 +354,4 @@ async function note(tx: Tx, { delivery, request }: Letter, action: string): Prom
     via: delivery.channel,
     data: { delivery: delivery.id },
   });
-}
-
-/** Returns the error of a channel as it is; every other error becomes one after which sending is tried again. */
-function failureOf(error: unknown): DeliveryError {
-  return error instanceof DeliveryError ? error : new DeliveryError("failed", { retry: true, cause: error });
 }

@@ -1,3 +1,4 @@
+import { pauseAfter, RESTARTING } from "../../lib/back-off.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { readObject } from "../agents/json-lines.ts";
@@ -17,8 +18,6 @@ export interface UpstreamReply {
   text: string;
 }
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3000;
 /** The server is not there, is stopping, or asks for patience. */
 const AGAIN = [429, 502, 503, 504];
 
@@ -33,7 +32,7 @@ export async function askServer(
   message: { body: string; headers: Readonly<Record<string, string>> },
   { signal, onAway }: { signal: AbortSignal; onAway: () => void },
 ): Promise<UpstreamReply> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await send(upstream, message, signal);
     } catch (error) {
@@ -41,7 +40,7 @@ export async function askServer(
       if (!(error instanceof ServerAway)) throw error;
     }
     onAway();
-    await upstream.clock.sleep(pauseMs, signal);
+    await upstream.clock.sleep(pauseAfter(failures, RESTARTING), signal);
     signal.throwIfAborted();
   }
 }

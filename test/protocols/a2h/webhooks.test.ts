@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { verifiedWebhookId, webhookSignature } from "../../../src/lib/network/standard-webhooks.ts";
-import { pauseAfter } from "../../../src/notices/model/webhook-events.ts";
+import { pauseBeforeRetry } from "../../../src/lib/back-off.ts";
+import { WEBHOOK_RETRIES } from "../../../src/notices/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { openAgentServer } from "../../support/agent-server.ts";
 import { advanceUntil, until } from "../../support/contract.ts";
@@ -23,13 +24,15 @@ describe("what signs a webhook", () => {
   });
 
   it("is tried ten times over 75 hours and a half", () => {
-    const pauses = Array.from({ length: 10 }, (_, i) => pauseAfter(i + 1, 0));
+    const pauses = Array.from({ length: 10 }, (_, i) => pauseBeforeRetry(WEBHOOK_RETRIES, i + 1));
     assert.equal(pauses.at(-1), null);
     assert.equal(
       pauses.reduce<number>((sum, ms) => sum + (ms ?? 0), 0),
       (75 * 60 + 35) * 60_000 + 5000,
     );
-    assert.deepEqual([pauseAfter(1, 1), pauseAfter(1, 0, 60_000), pauseAfter(1, 0, 1e12)], [5500, 60_000, 86_400_000]);
+    const first = (more: { luck?: number; askedMs?: number }) => pauseBeforeRetry(WEBHOOK_RETRIES, 1, more);
+    const longest = [first({ luck: 1 }), first({ askedMs: 60_000 }), first({ askedMs: 1e12 })];
+    assert.deepEqual(longest, [5500, 60_000, 86_400_000]);
   });
 });
 
