@@ -117,6 +117,8 @@ export interface Channel<Target = unknown> {
   readonly fields: Readonly<Record<string, FieldDoc>>;
   /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */
   readonly wholeLimit: number;
+  /** Programs read its messages: they get every word as it is, without changes against look-alikes of our own words. */
+  readonly isForPrograms?: true;
   /** Whether such a message has room for all of a call beside what else it must say; where it is missing, always. */
   showsWhole?(notice: Notice<Target>): boolean;
   /**

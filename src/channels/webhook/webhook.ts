@@ -58,6 +58,7 @@ export function webhookChannel(
 
   return {
     name: "webhook",
+    isForPrograms: true,
     via: "webhook",
     fields: { name: { type: "string", description: "Name of a target that is configured here.", required: true } },
     wholeLimit: Number.MAX_SAFE_INTEGER,

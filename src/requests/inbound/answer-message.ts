@@ -3,7 +3,7 @@ import type { Decider, Decision, RefusedAnswer, Request } from "../model/request
 import { inQuotes } from "../model/agent-words.ts";
 import { viewInMessage } from "../model/view.ts";
 import { isAsked } from "../model/audience.ts";
-import type { InboundMessage, InboundResult } from "../model/inbound-message.ts";
+import { SENDER_RULES, type InboundMessage, type InboundResult } from "../model/inbound-message.ts";
 import { Refusal } from "../../refusals.ts";
 import { findRequest } from "../store/requests.ts";
 import type { Queryable } from "../../core/store/db.ts";
@@ -61,8 +61,7 @@ async function askWhich(
   const titleOf = (request: Request) => inQuotes(viewInMessage(request, publicUrl).title);
   const lines = all.map(({ request, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(request)}`);
   const result = { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...lines].join("\n") } as const;
-  // Elsewhere the channel itself says which there are.
-  if (message.sender.kind === "email") {
+  if (!SENDER_RULES[message.sender.kind].isAnsweredAtOnce) {
     const choices = all.map(({ delivery, request }) => ({ delivery: delivery.id, title: titleOf(request) }));
     await tellSender(ctx, all[0].delivery, result, { says: SEVERAL, choices });
   }
@@ -77,15 +76,16 @@ async function answer(
   message: InboundMessage,
   link: string,
 ): Promise<InboundResult> {
+  const { isProvedByProvider } = SENDER_RULES[message.sender.kind];
   const responder = await responderFor(ctx, delivery, message);
   if (!responder) {
     if (await isRepeat(ctx, message)) return REPEATED;
     const refused = await refuseStranger(ctx, request.id, { via: viaOf(delivery) });
-    const isElsewhere = message.sender.kind === "email" && !(await isAddressLost(ctx.db, delivery));
+    const isElsewhere = !isProvedByProvider && !(await isAddressLost(ctx.db, delivery));
     return isElsewhere ? { ...refused, says: FROM_ELSEWHERE } : refused;
   }
-  // Elsewhere a provider's signature proves who speaks, whatever a program has read of the message.
-  if (request.state === "open" && delivery.exposedAt !== null && message.sender.kind === "email") {
+  // A provider that proves who speaks does so whatever a program has read of the message.
+  if (request.state === "open" && delivery.exposedAt !== null && !isProvedByProvider) {
     return (await isRepeat(ctx, message)) ? REPEATED : { is: "not_understood", says: EXPOSED };
   }
   const decided = await meaningOf(ctx, { request, delivery }, message, link);

@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import type { Decision, RefusedAnswer } from "../model/request.ts";
-import type { InboundMessage, InboundResult } from "../model/inbound-message.ts";
+import { SENDER_RULES, type InboundMessage, type InboundResult } from "../model/inbound-message.ts";
 import { decisionOfReply } from "../model/decision-of-reply.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { DECIDED_IN_INBOX } from "../closing-sentence.ts";
@@ -43,11 +43,12 @@ export async function meaningOf(
     if (delivery.shownDigest === null) return onPage("The arguments are longer than fits here. Confirm on the page.");
     if (inbound.trust === "weak" || inbound.trust === "none")
       return onPage("Your address could not be verified. Confirm on the page.", "sender_unverified");
-    if (inbound.sender.kind === "slack" && !isPress) return onPage("To approve, please press the button.");
-    if (inbound.sender.kind === "human" && inbound.digest === undefined) {
+    const { approvesBy } = SENDER_RULES[inbound.sender.kind];
+    if (approvesBy === "press" && !isPress) return onPage("To approve, please press the button.");
+    if (approvesBy === "digest" && inbound.digest === undefined) {
       return onPage("An approval has to name the digest that was shown.", "digest_mismatch");
     }
-    if (inbound.sender.kind === "phone" && !isPress) {
+    if (approvesBy === "code" && !isPress) {
       const tried = await tryCode(ctx, delivery, codeOf(inbound));
       if (tried === "locked") return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
       if (tried === "wrong") {

@@ -240,7 +240,7 @@ function informing(notice: Notice, inbox: string): Notice {
 
 /** Returns the view for a channel: exact for programs, and without look-alikes of our own words for people. */
 function viewFor({ publicUrl }: Post, channel: Channel, request: Request): AskView {
-  return channel.name === "webhook" ? viewOutside(request) : viewInMessage(request, publicUrl());
+  return channel.isForPrograms ? viewOutside(request) : viewInMessage(request, publicUrl());
 }
 
 async function noteSent(

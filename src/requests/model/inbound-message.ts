@@ -50,6 +50,23 @@ export interface InboundMessage {
   talk?: ThreadContext;
 }
 
+/** The rules for messages of one kind of sender. */
+interface SenderRules {
+  /** An approval is complete with its words alone, or by a press of a button, with the message's code, or with the digest that was shown. */
+  approvesBy: "words" | "press" | "code" | "digest";
+  /** The provider proves who speaks with every message. Otherwise only the message that is answered does. */
+  isProvedByProvider: boolean;
+  /** The channel words the result in its reply to the provider. Otherwise it goes out as a message of its own. */
+  isAnsweredAtOnce: boolean;
+}
+
+export const SENDER_RULES: Readonly<Record<InboundMessage["sender"]["kind"], SenderRules>> = {
+  slack: { approvesBy: "press", isProvedByProvider: true, isAnsweredAtOnce: true },
+  email: { approvesBy: "words", isProvedByProvider: false, isAnsweredAtOnce: false },
+  phone: { approvesBy: "code", isProvedByProvider: true, isAnsweredAtOnce: true },
+  human: { approvesBy: "digest", isProvedByProvider: true, isAnsweredAtOnce: true },
+};
+
 /** The facts about an incoming message that are needed to begin a conversation with it, or to go on with one. */
 export interface ThreadContext {
   /** Null for a mail that was sent to a reply address alone. */
