@@ -5,6 +5,7 @@
  *     npm run bench                       the whole of it, about ten minutes
  *     npm run bench -- --quick            about two minutes, a tenth of the store, no file
  *     npm run bench -- --only small       parts: small, paced, stores, postgres; no file
+ *     npm run bench -- --against REV      this tree beside another commit, in turns (`against.ts`); no file
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import { format } from "prettier";
 import { startPostgres } from "../test/support/postgres.ts";
+import { benchAgainst } from "./against.ts";
 import { type Cell, Measurements } from "./cells.ts";
 import { type Filling, fillPostgres, fillSqlite, storedQuestion } from "./fill.ts";
 import { runPaced, type Step } from "./load.ts";
@@ -22,7 +24,11 @@ import { type Paced, reportOf, type Results, type StoresResult } from "./report.
 import { type Started, startBaseline, startParley } from "./servers.ts";
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    against: { type: "string" },
+  },
 });
 const { quick } = flags;
 const PARTS = ["small", "paced", "stores", "postgres"] as const;
@@ -263,7 +269,8 @@ async function run(): Promise<Results> {
 }
 
 try {
-  console.log(`\n${reportOf(await run())}`);
+  if (flags.against !== undefined) await benchAgainst(flags.against, { quick, say });
+  else console.log(`\n${reportOf(await run())}`);
 } finally {
   for (const clean of cleaners.toReversed()) await clean();
 }

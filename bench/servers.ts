@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A server in a process of its own. */
@@ -18,42 +19,68 @@ export interface Started {
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const READY_WITHIN_MS = 120_000;
 
-/** Every limit out of the way: what is measured is the work, not the refusal. */
-const LIMITS_RAISED = Object.fromEntries(
-  [
-    "ASK_A_HUMAN_LIMITS_QUESTIONS_PER_HOUR",
-    "ASK_A_HUMAN_LIMITS_OPEN_QUESTIONS",
-    "ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR",
-    "ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR",
-    "ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR",
-    "LIMITS_LONG_POLLS",
-    "LIMITS_ANSWERS_PER_NETWORK_PER_HOUR",
-    "LIMITS_NEW_PARTICIPANTS_PER_HOUR",
-    "LIMITS_STREAMS",
-    "RELAY_REQUESTS_PER_SECOND",
-    "RELAY_PENDING_PER_JOB",
-    "RELAY_PENDING_PER_AGENT",
-  ].map((name) => [`PARLEY_${name}`, "1000000000"]),
-);
+/** Every limit is out of the way: the work is measured, not the refusal. */
+const LIMITS = [
+  "ASK_A_HUMAN_LIMITS_QUESTIONS_PER_HOUR",
+  "ASK_A_HUMAN_LIMITS_OPEN_QUESTIONS",
+  "ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR",
+  "ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR",
+  "ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR",
+  "LIMITS_LONG_POLLS",
+  "LIMITS_ANSWERS_PER_NETWORK_PER_HOUR",
+  "LIMITS_NEW_PARTICIPANTS_PER_HOUR",
+  "LIMITS_STREAMS",
+  "RELAY_REQUESTS_PER_SECOND",
+  "RELAY_PENDING_PER_JOB",
+  "RELAY_PENDING_PER_AGENT",
+  "A2H_CREATES_PER_MINUTE",
+  "A2H_READS_PER_MINUTE",
+];
+
+/** Returns the raised limits that the settings of a tree have: an older one refuses those that it does not know. */
+function limitsRaisedIn(root: string): Record<string, string> {
+  const files = globSync(["src/config.ts", "src/config/*.ts", "src/server/config.ts"], { cwd: root });
+  const settings = files.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
+  return Object.fromEntries(
+    LIMITS.filter((name) => settings.includes(memberOf(name))).map((name) => [`PARLEY_${name}`, "1000000000"]),
+  );
+}
+
+/** `LIMITS_LONG_POLLS` is `longPolls` among the settings of its section. */
+function memberOf(name: string): string {
+  const [first = "", ...more] = name
+    .replace(/^(ASK_A_HUMAN_LIMITS|LIMITS|RELAY|A2H)_/, "")
+    .toLowerCase()
+    .split("_");
+  return first + more.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
 
 /** Starts the server as it is shipped, on a data directory and, where given, a PostgreSQL. */
 export function startParley(options: {
   dataDir: string;
+  /** The tree whose server is started; this one's where it is missing. */
+  root?: string;
   databaseUrl?: string;
   profileDir?: string;
   /** Further environment, such as the key of a model. */
   env?: Readonly<Record<string, string>>;
 }): Promise<Started> {
   const profile = options.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`] : [];
-  return start([...profile, file("../src/main.ts"), "serve"], {
+  const { root = file("..") } = options;
+  return start([...profile, join(root, "src", "main.ts"), "serve"], {
     HOME: options.dataDir,
     PATH: process.env["PATH"],
     PARLEY_DATA_DIR: options.dataDir,
     PARLEY_PORT: "0",
-    ...LIMITS_RAISED,
+    ...limitsRaisedIn(root),
     ...options.env,
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
   });
+}
+
+/** Starts the floor of `floor.ts` on a folder. */
+export function startFloor(folder: string): Promise<Started> {
+  return start([file("./floor.ts"), folder], process.env);
 }
 
 /** Starts the bare server in one of its modes. */

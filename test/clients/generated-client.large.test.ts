@@ -50,7 +50,7 @@ console.log(JSON.stringify({ open: open ?? null, approved: over.status.approved,
  */
 const WIRE = `import type * as Api from "./client/types.gen.js";
 import type * as Sdk from "SDK/wire.js";
-import type * as Relay from "SDK/executor-wire.js";
+import type * as Relay from "SDK/executor/wire.js";
 
 type Plain<T> = T extends readonly (infer E)[]
   ? Plain<E>[]

@@ -94,7 +94,7 @@ describe("the schema of a question, in a copy of the sources", () => {
     const files = await broken();
     for (const file of [
       "src/protocols/http/question.ts",
-      "src/cli/server-client.ts",
+      "src/cli/ask/question-lines.ts",
       "sdk/src/client.ts",
       "web/src/answer/result.tsx",
     ]) {
