@@ -39,7 +39,7 @@ const LIMITS = [
 
 /** Returns the raised limits that the settings of a tree have: an older one refuses those that it does not know. */
 function limitsRaisedIn(root: string): Record<string, string> {
-  const files = globSync(["src/config.ts", "src/config/*.ts", "src/server/config.ts"], { cwd: root });
+  const files = globSync(["src/settings*.ts", "src/config.ts", "src/config/*.ts", "src/server/config.ts"], { cwd: root });
   const settings = files.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
   return Object.fromEntries(
     LIMITS.filter((name) => settings.includes(memberOf(name))).map((name) => [`PARLEY_${name}`, "1000000000"]),
