@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { decodeJwt } from "jose";
-import { raw } from "sql-template-tag";
+import { raw } from "../../src/core/store/sql.ts";
 import { makeKeyText } from "../../src/lib/secrets/key-text.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { sql } from "../../src/core/store/sql.ts";

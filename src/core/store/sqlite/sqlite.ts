@@ -279,18 +279,20 @@ function runner(connection: DatabaseSync): <Row>(statement: Sql) => Row[] {
   return <Row>(statement: Sql) => prepared(statement)(statement.values as SQLInputValue[]) as Row[];
 }
 
-/** Rows are made here, of lists: the binding's own take twice as long to make, and longer to read. */
+/**
+ * Rows are made here, of lists: the binding's own take twice as long to make, and longer to read. An object literal that
+ * names the columns makes one several times faster than a loop over them.
+ */
 function prepare(connection: DatabaseSync, text: string): (values: readonly SQLInputValue[]) => object[] {
   const statement = connection.prepare(text);
-  const names = statement.columns().map(({ name }) => name);
+  const members = statement.columns().map(({ name }, i) => `${JSON.stringify(name)}: list[${i}]`);
+  // The names are those of the program's own statements, in quotes: nothing from outside is run.
+  // eslint-disable-next-line no-new-func
+  const toRow = new Function("list", `return { ${members.join(", ")} };`) as (list: SQLOutputValue[]) => object;
   statement.setReturnArrays(true);
   return (values) => {
     const lists: unknown[] = statement.all(...values);
-    return (lists as SQLOutputValue[][]).map((list) => {
-      const row: Record<string, unknown> = {};
-      names.forEach((name, i) => (row[name] = list[i]));
-      return row;
-    });
+    return (lists as SQLOutputValue[][]).map((list) => toRow(list));
   };
 }
 
