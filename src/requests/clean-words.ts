@@ -10,6 +10,7 @@ import {
   beginningsIn,
   candidatesIn,
   codesIn,
+  isPlainWord,
   readParts,
   withPlaces,
   type Candidate,
@@ -64,11 +65,13 @@ export async function cleanWords<T>(
 ): Promise<CleanWords<T>> {
   const parts: Part[] = [];
   for (const written of new Set(stringsIn(words))) {
+    if (isPlainWord(written)) continue;
     for (const read of readParts(written)) {
       parts.push({ ...read, written, candidates: candidatesIn(read) });
       await yieldAfterLarge(written);
     }
   }
+  if (parts.length === 0) return { words, exposed: [] } as unknown as CleanWords<T>;
   const named = await findNamed(
     db,
     parts.flatMap(({ candidates }) => candidates),

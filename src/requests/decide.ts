@@ -36,6 +36,8 @@ import { endHeldIfDue, finishRequest, settledRefusal, type Ending } from "./end.
 
 export interface DecisionInput {
   askId: string;
+  /** The request as the caller has just read it; otherwise it is read once more. */
+  read?: Request;
   responder: Decider;
   decision: Decision;
   /** The button, link or message by which the person decided; absent for the inbox. */
@@ -72,16 +74,16 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
  *   `not_counted`, `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
  */
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
-  const found = await findRequest(ctx.db, input.askId);
-  if (!found) throw new Refusal("request_not_found");
-  if (found.request.state !== "open") {
-    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.request.id });
-    const late = await lateAnswer(ctx.db, found.request, { ...input, decision });
+  const request = input.read ?? (await findRequest(ctx.db, input.askId))?.request;
+  if (!request) throw new Refusal("request_not_found");
+  if (request.state !== "open") {
+    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: request.id });
+    const late = await lateAnswer(ctx.db, request, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
   }
   try {
-    const decision = await judged(ctx, found.request, input);
+    const decision = await judged(ctx, request, input);
     const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision));
     if (result instanceof Refusal) throw result;
     return result;

@@ -4,6 +4,7 @@ import {
   beginningsIn,
   candidatesIn,
   codesIn,
+  isPlainWord,
   readParts,
   type ReadText,
   withPlaces,
@@ -144,6 +145,13 @@ describe("what lets somebody answer", () => {
       "an ordinary sentence",
     ])
       assert.equal(without(text), text);
+  });
+
+  it("is not looked for in a word that is longer than a code and shorter than what is known of a token", () => {
+    const plain = ["answer", "selected_option", "Comment", "abcdefghijklmno"];
+    const read = ["kind", "CDFG", "C_D_F_G", "abcdefghijklmnop", "K7QXW", "approve CDFG", "answer_CDFG", ""];
+    assert.deepEqual(plain.filter(isPlainWord), plain);
+    assert.deepEqual(read.filter(isPlainWord), []);
   });
 
   it("leaves ordinary words as they are", () => {

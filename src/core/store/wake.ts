@@ -1,3 +1,4 @@
+import { onAbort, WAIT_OVER } from "../../lib/abort-hub.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /**
@@ -108,9 +109,11 @@ export function watch(
   signals: readonly AbortSignal[],
 ): Watch {
   let bell = new AbortController();
-  const ring = () => bell.abort();
-  const unsubscribe = topics.map((topic) => ctx.wake.subscribe(topic, ring));
-  for (const signal of signals) signal.addEventListener("abort", ring, { once: true });
+  const ring = () => bell.abort(WAIT_OVER);
+  const stops = [
+    ...topics.map((topic) => ctx.wake.subscribe(topic, ring)),
+    ...signals.map((signal) => onAbort(signal, ring)),
+  ];
 
   return {
     async next(ms) {
@@ -119,8 +122,7 @@ export function watch(
       if (bell.signal.aborted) bell = new AbortController();
     },
     [Symbol.dispose]() {
-      for (const stop of unsubscribe) stop();
-      for (const signal of signals) signal.removeEventListener("abort", ring);
+      for (const stop of stops) stop();
     },
   };
 }

@@ -91,8 +91,12 @@ export function decodedViews(written: string, offset = 0): DecodedView[] {
 
 /** Returns a text as it looks, with each way to write a letter or digit of ASCII made that letter or digit. */
 export function plainView(written: string, offset = 0): DecodedView {
-  const places = Int32Array.from({ length: written.length }, (_, i) => offset + i);
-  const asWritten = { text: written, starts: places, ends: places.map((i) => i + 1), joined: false };
+  const [starts, ends] = [new Int32Array(written.length), new Int32Array(written.length)];
+  for (let i = 0; i < written.length; i += 1) {
+    starts[i] = offset + i;
+    ends[i] = offset + i + 1;
+  }
+  const asWritten = { text: written, starts, ends, joined: false };
   return rewritten(asWritten, NOT_ASCII, ([one]) => plainOf(one));
 }
 

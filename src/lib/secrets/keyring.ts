@@ -1,9 +1,9 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createSecretKey,
+  hash,
   hkdfSync,
   type KeyObject,
   timingSafeEqual,
@@ -61,11 +61,11 @@ export function openKeyring(installationKey: Uint8Array, random: Random): Keyrin
 
 /** Returns the hex SHA-256 under which a high-entropy secret is stored. */
 export function sha256Hex(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 /** Compares two texts in a time that does not depend on where they differ. */
 export function sameText(one: string, other: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const digest = (text: string) => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -29,7 +29,7 @@ export async function respond(
     caller.scope === "agent"
       ? { via: "api", person: null, identities: [], seesAll: false, self: true }
       : await responderOf(ctx.db, caller.person, "api");
-  return decideAsk(ctx, { askId: request.id, responder, decision, byKey: true });
+  return decideAsk(ctx, { askId: request.id, read: request, responder, decision, byKey: true });
 }
 
 function callDecision(request: Request, body: JsonObject): Decision {

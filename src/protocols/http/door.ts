@@ -1,6 +1,7 @@
 import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
+import { WAIT_OVER } from "../../lib/abort-hub.ts";
 import type { Context } from "../../context.ts";
 import type { RequestForm, Audience } from "../../requests/model/request.ts";
 import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
@@ -152,7 +153,7 @@ export function callerOf(request: FastifyRequest): Caller {
 /** Aborted when the client of this request has gone, or been answered. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
-  if (reply.raw.destroyed) gone.abort();
+  reply.raw.once("close", () => gone.abort(WAIT_OVER));
+  if (reply.raw.destroyed) gone.abort(WAIT_OVER);
   return gone.signal;
 }

@@ -1,3 +1,4 @@
+import { WAIT_OVER } from "../../lib/abort-hub.ts";
 import { Refusal } from "../../refusals.ts";
 import { areGood, followCredentials } from "../../access/follow-credentials.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "./door.ts";
@@ -24,9 +25,9 @@ export async function held<T>(
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  reply.raw.once("close", () => over.abort());
-  if (reply.raw.destroyed) over.abort();
-  using _watch = whenNoLongerGood(door, request, () => over.abort());
+  reply.raw.once("close", () => over.abort(WAIT_OVER));
+  if (reply.raw.destroyed) over.abort(WAIT_OVER);
+  using _watch = whenNoLongerGood(door, request, () => over.abort(WAIT_OVER));
   const found = await wait(over.signal);
   if (!(await isStillGood(door, request))) throw new Refusal("key_required");
   return found;

@@ -160,8 +160,8 @@ export async function countAnswerIfOpen(
       WHERE ask_id = ${askId} AND state = 'open' AND n < need AND expires_at > parley_now()
       RETURNING *, expires_at > parley_now() AS in_time`,
   );
-  if (row?.state === "answered") {
-    // The clock was read twice above, and may have gone on between: an ask ends with its last answer, to the millisecond.
+  if (row?.state === "answered" && row.settled_at !== row.last_answer_at) {
+    // The clock was read twice above, and went on between: an ask ends with its last answer, to the millisecond.
     await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
     row.settled_at = row.last_answer_at;
   }

@@ -40,6 +40,16 @@ const PART = 32_768;
 const OVERLAP = 8192;
 const LONG = 200_000;
 
+const PLAIN_WORD = /^[a-z]{5,15}(?:_[a-z]{5,9})?$/i;
+
+/**
+ * True for a word of letters, such as the name of a field, that is longer than a code and shorter than what is looked for
+ * of a token. Nothing has to be read for it.
+ */
+export function isPlainWord(written: string): boolean {
+  return written.length < LEAST_OF_TOKEN && PLAIN_WORD.test(written);
+}
+
 /** Reads a text part by part; others may be served between two of them. */
 export function* readParts(written: string): Generator<ReadText> {
   for (let from = 0; from === 0 || from + OVERLAP < written.length; from += PART - OVERLAP) {

@@ -248,19 +248,12 @@ export async function listAskedBy(
   return rows.map(toRequest);
 }
 
-/** Counts what an asker has open, and what it made within `withinMs`. */
-export async function countRequests(
-  on: Queryable,
-  asker: string,
-  withinMs: number,
-): Promise<{ open: number; recent: number }> {
-  return one(
+export async function countOpenRequests(on: Queryable, asker: string): Promise<number> {
+  const { open } = await one<{ open: number }>(
     on,
-    sql`SELECT
-      (SELECT count(*) FROM requests WHERE asker = ${asker} AND state = 'open') AS open,
-      (SELECT count(*) FROM requests WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs})
-        AS recent`,
+    sql`SELECT count(*) AS open FROM requests WHERE asker = ${asker} AND state = 'open'`,
   );
+  return open;
 }
 
 /** Asks whose ref begins so; with `form`, only those of that form. */
