@@ -6,15 +6,17 @@
  *     npm run bench:peers                 about five minutes
  *     npm run bench:peers -- --quick      about one
  *
- * The peers come from npm into a temporary folder. A peer that does not install or start is left out, with the reason.
+ * The peers come from npm into a temporary folder. A peer that does not install or start is left out, with the reason, and
+ * so is whatever fails under the load.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { format } from "prettier";
 import { type Cell, type Figures, Measurements, ratioOf, tailOf } from "./cells.ts";
 import { openApprovals, openFloor } from "./decision-load.ts";
-import { median, runClosed } from "./load.ts";
+import { median, runClosed, type Step } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openParleyLoad } from "./parley-load.ts";
 import { divideCores } from "./peers/cores.ts";
@@ -90,11 +92,15 @@ async function run(): Promise<void> {
     ...(await parleyCells(` ${ON_POSTGRES}`, core)),
     ...(await peerCells(core)),
   ];
+  const failures = new Map<string, string>();
+  const guarded = cells.map((cell) => ({ ...cell, step: guard(cell, failures) }));
   say("running each once, not measured");
-  for (const cell of cells) await runClosed(CLIENTS, { warmMs: 0, ms: times.firstMs }, cell.step);
+  for (const { step } of guarded) await runClosed(CLIENTS, { warmMs: 0, ms: times.firstMs }, step);
   const figures = new Measurements(times, say);
-  await figures.interleave(times.rounds, cells);
-  const measured = new Map(cells.map(({ name }) => [name, figures.of(name, CLIENTS)]));
+  await figures.interleave(times.rounds, guarded);
+  const whole = cells.filter(({ name }) => !failures.has(name));
+  const measured = new Map(whole.map(({ name }) => [name, figures.of(name, CLIENTS)]));
+  for (const [name, reason] of failures) leaveOut(name, reason);
   console.log(await format(tables(measured), { parser: "markdown" }));
   const where = cores
     ? `Every server ran on core ${cores.server} alone, with all of its processes, and the load on core ${cores.load}.`
@@ -103,6 +109,22 @@ async function run(): Promise<void> {
   console.log(`${machine.date}. ${machine.describes} ${CLIENTS} clients, ${times.rounds} rounds. ${where}`);
   console.log(`Peers: ${peers.join(", ")}.`);
   console.log(`A write and sync of 4 KiB took ${machine.syncMs[0].toFixed(2)} ms. The machine was ${machine.load()}.`);
+}
+
+/** Returns the step of a cell, which after its first failure does nothing: the cell's figures are not worth having then. */
+function guard({ name, step }: Cell, failures: Map<string, string>): Step {
+  return async (client) => {
+    if (failures.has(name)) return void (await sleep(100));
+    try {
+      return await step(client);
+    } catch (error) {
+      if (!failures.has(name)) failures.set(name, (error as Error).message);
+    }
+  };
+}
+
+function leaveOut(name: string, reason: string): void {
+  console.log(`Left out: ${name}, because ${reason.replaceAll(/\s+/g, " ")}`);
 }
 
 async function floorCell(core?: number): Promise<Cell> {
@@ -141,7 +163,7 @@ async function peerCells(core?: number): Promise<Cell[]> {
     try {
       cells.push({ name, clients: CLIENTS, ...(await open()) });
     } catch (error) {
-      console.log(`Left out: ${name}, because ${(error as Error).message.replaceAll(/\s+/g, " ")}`);
+      leaveOut(name, (error as Error).message);
     }
   }
   await add(RESTATE, async () => {
