@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -120,11 +120,17 @@ export interface Program {
   ready?: () => Promise<string>;
 }
 
+/** Every program that was started here and runs: none outlives this process, even where it ends in the middle of a start. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** Starts a program, and returns once it serves. @throws where it ends first, or does not serve within two minutes */
 export async function startProgram(program: Program): Promise<Started> {
   const { command = process.execPath, args, env, core } = program;
   const words = core === undefined ? [command, ...args] : ["taskset", "-c", String(core), command, ...args];
   const child = spawn(words[0] ?? command, words.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
   const printed = new Promise<string>((resolve) => {
