@@ -16,7 +16,7 @@ import { openApprovals, openFloor, openRelay } from "./decision-load.ts";
 import { median, type Step } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openParleyLoad } from "./parley-load.ts";
-import { type Started, startFloor, startParley } from "./servers.ts";
+import { createKey, type Started, startFloor, startParley } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CLIENTS = 32;
@@ -30,28 +30,16 @@ function checkOut(revision: string, folder: string): void {
   execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
 }
 
-/** Creates a key on a server's data directory by the program of its own tree. */
-function keyOf(root: string, dataDir: string, ...words: string[]): string {
-  return execFileSync(process.execPath, [join(root, "src", "main.ts"), "keys", "create", ...words], {
-    env: { PATH: process.env["PATH"], HOME: dataDir, PARLEY_DATA_DIR: dataDir },
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-  }).trim();
-}
-
 /** Starts a server of the tree at `root`, and returns its three cycles. */
 async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (() => unknown)[]): Promise<Cell[]> {
   const server = await startParley({ root, dataDir });
   cleaners.push(() => server.stop());
   const crowd = await openParleyLoad(server.url, CLIENTS);
-  const approvals = openApprovals(
-    server.url,
-    CLIENTS,
-    keyOf(root, dataDir, "bench", "--scope", "agent", "--self-respond"),
-  );
+  const keyOf = (...words: string[]) => createKey({ root, dataDir }, ...words);
+  const approvals = openApprovals(server.url, CLIENTS, keyOf("bench", "--scope", "agent", "--self-respond"));
   const relay = openRelay(server.url, CLIENTS, {
-    executor: keyOf(root, dataDir, "executor", "--scope", "executor"),
-    service: keyOf(root, dataDir, "service", "--scope", "answer"),
+    executor: keyOf("executor", "--scope", "executor"),
+    service: keyOf("service", "--scope", "answer"),
   });
   cleaners.push(crowd.close, approvals.close, relay.close);
   const steps: Record<(typeof CYCLES)[number], Step> = {

@@ -8,12 +8,14 @@ export interface DecisionLoad {
   close(): void;
 }
 
-interface Pair {
+/** The connections of one client. */
+export interface Pair {
   asker: Connection;
   decider: Connection;
 }
 
-function openPairs(url: string, clients: number): { of(client: number): Pair; close(): void } {
+/** Connects an asker and a decider for each client. */
+export function openPairs(url: string, clients: number): { of(client: number): Pair; close(): void } {
   const pairs = Array.from({ length: clients }, (): Pair => ({
     asker: new Connection(url),
     decider: new Connection(url),
@@ -34,7 +36,7 @@ function openPairs(url: string, clients: number): { of(client: number): Pair; cl
 }
 
 /** Waits by `ask`, answers by `answer`, and returns the milliseconds from the answer to the waiter's reply. */
-async function wake(waiting: Promise<Reply>, answer: () => Promise<Reply>, answered: number): Promise<number> {
+export async function wake(waiting: Promise<Reply>, answer: () => Promise<Reply>, answered: number): Promise<number> {
   const sent = performance.now();
   const [settled, given] = await Promise.all([waiting.then((reply) => ({ reply, at: performance.now() })), answer()]);
   expectStatus(given, answered);

@@ -12,7 +12,8 @@ export type Step = (client: number) => Promise<number | void>;
 
 /**
  * Keeps `clients` requests under way for `ms`, each client sending its next when its last is answered, after a warm-up
- * that is not counted.
+ * that is not counted. A request counts where its reply comes within `ms`, whenever it was sent: else those under way at
+ * either end would be missing from the rate of a slow server.
  */
 export async function runClosed(clients: number, times: { warmMs: number; ms: number }, step: Step): Promise<Sample> {
   const from = performance.now() + times.warmMs;
@@ -25,7 +26,7 @@ export async function runClosed(clients: number, times: { warmMs: number; ms: nu
       if (sent >= until) return;
       const told = await step(client);
       const done = performance.now();
-      if (sent >= from && done <= until) latenciesMs.push(told ?? done - sent);
+      if (done >= from && done <= until) latenciesMs.push(told ?? done - sent);
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));

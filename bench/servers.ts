@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -39,7 +39,9 @@ const LIMITS = [
 
 /** Returns the raised limits that the settings of a tree have: an older one refuses those that it does not know. */
 function limitsRaisedIn(root: string): Record<string, string> {
-  const files = globSync(["src/settings*.ts", "src/config.ts", "src/config/*.ts", "src/server/config.ts"], { cwd: root });
+  const files = globSync(["src/settings*.ts", "src/config.ts", "src/config/*.ts", "src/server/config.ts"], {
+    cwd: root,
+  });
   const settings = files.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
   return Object.fromEntries(
     LIMITS.filter((name) => settings.includes(memberOf(name))).map((name) => [`PARLEY_${name}`, "1000000000"]),
@@ -64,10 +66,12 @@ export function startParley(options: {
   profileDir?: string;
   /** Further environment, such as the key of a model. */
   env?: Readonly<Record<string, string>>;
+  /** The one core that it may use; every core where it is missing. */
+  core?: number | undefined;
 }): Promise<Started> {
   const profile = options.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`] : [];
-  const { root = file("..") } = options;
-  return start([...profile, join(root, "src", "main.ts"), "serve"], {
+  const { root = file(".."), core } = options;
+  const env = {
     HOME: options.dataDir,
     PATH: process.env["PATH"],
     PARLEY_DATA_DIR: options.dataDir,
@@ -75,39 +79,80 @@ export function startParley(options: {
     ...limitsRaisedIn(root),
     ...options.env,
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
-  });
+  };
+  return startProgram({ args: [...profile, join(root, "src", "main.ts"), "serve"], env, core });
+}
+
+/** Creates a key on a server's store by the program of its own tree, and returns it. */
+export function createKey(at: { dataDir: string; root?: string; databaseUrl?: string }, ...words: string[]): string {
+  const { dataDir, root = file(".."), databaseUrl } = at;
+  return execFileSync(process.execPath, [join(root, "src", "main.ts"), "keys", "create", ...words], {
+    env: {
+      PATH: process.env["PATH"],
+      HOME: dataDir,
+      PARLEY_DATA_DIR: dataDir,
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  }).trim();
 }
 
 /** Starts the floor of `floor.ts` on a folder. */
-export function startFloor(folder: string): Promise<Started> {
-  return start([file("./floor.ts"), folder], process.env);
+export function startFloor(folder: string, core?: number): Promise<Started> {
+  return startProgram({ args: [file("./floor.ts"), folder], env: process.env, core });
 }
 
 /** Starts the bare server in one of its modes. */
 export function startBaseline(mode: "hello" | "each" | "group" | "postgres", place = ""): Promise<Started> {
-  return start([file("./baseline.ts"), mode, place], process.env);
+  return startProgram({ args: [file("./baseline.ts"), mode, place], env: process.env });
 }
 
-async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+/** A program that serves HTTP on this computer. */
+export interface Program {
+  /** Node where it is missing. */
+  command?: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** The one core that it may use; every core where it is missing. */
+  core?: number | undefined;
+  /** Resolves with its address once it serves; where this is missing, the program prints the address. */
+  ready?: () => Promise<string>;
+}
+
+/** Every program that was started here and runs: none outlives this process, even where it ends in the middle of a start. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+/** Starts a program, and returns once it serves. @throws where it ends first, or does not serve within two minutes */
+export async function startProgram(program: Program): Promise<Started> {
+  const { command = process.execPath, args, env, core } = program;
+  const words = core === undefined ? [command, ...args] : ["taskset", "-c", String(core), command, ...args];
+  const child = spawn(words[0] ?? command, words.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
-
-  const url = await new Promise<string>((resolve, reject) => {
-    const late = setTimeout(
-      () => reject(new Error(`no server after ${READY_WITHIN_MS / 1000} s: ${said}`)),
-      READY_WITHIN_MS,
-    );
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  const printed = new Promise<string>((resolve) => {
     let heard = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      heard += chunk;
+      if (!program.ready) heard += chunk;
       const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(heard) ?? [];
-      if (found === undefined) return;
-      clearTimeout(late);
-      resolve(found);
+      if (found !== undefined) resolve(found);
     });
   });
+  let late: NodeJS.Timeout | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new Error(`no server after ${READY_WITHIN_MS / 1000} s: ${said}`)), READY_WITHIN_MS);
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  const url = await Promise.race([program.ready?.() ?? printed, failed])
+    .catch(async (error: unknown) => {
+      if (child.pid !== undefined) await end("SIGKILL");
+      throw error;
+    })
+    .finally(() => clearTimeout(late));
   child.once("exit", (code) => {
     if (code) console.error(`a server under test ended with ${code}: ${said}`);
   });
@@ -128,18 +173,45 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<S
   }
 }
 
-const TICK_MS = 10;
-
-/** Linux tells in /proc, in ticks of 10 ms: time in the program and time in the kernel on its behalf. */
-function cpuMsOf(pid: number | undefined): number {
-  const path = `/proc/${pid}/stat`;
-  if (!existsSync(path)) return Number.NaN;
-  const fields = readFileSync(path, "latin1").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+/** Returns several programs as one server at `url`: their processor time and memory together. They stop in this order. */
+export function together(
+  url: string,
+  parts: readonly Pick<Started, "cpuMs" | "rssBytes" | "stop" | "kill">[],
+): Started {
+  const each = async (end: (part: (typeof parts)[number]) => Promise<void>) => {
+    for (const part of parts) await end(part);
+  };
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return {
+    url,
+    cpuMs: () => sum(parts.map((part) => part.cpuMs())),
+    rssBytes: () => sum(parts.map((part) => part.rssBytes())),
+    stop: () => each((part) => part.stop()),
+    kill: () => each((part) => part.kill()),
+  };
 }
 
-function rssOf(pid: number | undefined): number {
-  const path = `/proc/${pid}/status`;
-  if (!existsSync(path)) return Number.NaN;
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(path, "latin1"))?.[1]) * 1024;
+const TICK_MS = 10;
+
+/**
+ * Returns the processor time of a process, or of its children that have ended, in ms; NaN where it is unknown. Linux tells
+ * in /proc, in ticks of 10 ms: time in the program and time in the kernel on its behalf.
+ */
+export function cpuMsOf(pid: number | undefined, of: "itself" | "ended children" = "itself"): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
+    const at = of === "itself" ? 11 : 13;
+    return (Number(fields[at]) + Number(fields[at + 1])) * TICK_MS;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Returns the memory that a process holds, in bytes; NaN where it is unknown. */
+export function rssOf(pid: number | undefined): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
 }
