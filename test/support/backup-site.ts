@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { newFolder, parley, post, type Run, serve } from "./program.ts";
 
 export const CALLS = "/humanlayer/v1/function_calls";
@@ -73,4 +74,10 @@ export function listing(folder: string): string[] {
       return `${path} ${modeOf(path)} ${digest}`;
     })
     .sort();
+}
+
+/** Writes the backup that Parley 0.2.0 made of its released store, a tar, into a file. */
+export function writeFormerBackup(path: string): void {
+  const kept = join(import.meta.dirname, "..", "core", "released-stores", "0.2.0-backup.tar.gz");
+  writeFileSync(path, gunzipSync(readFileSync(kept)));
 }
