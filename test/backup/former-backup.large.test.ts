@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
-import { listing, writeFormerBackup } from "../support/backup-site.ts";
+import { listing, writeFormerBackup, writeReleasedStore } from "../support/backup-site.ts";
 import { newFolder, parley } from "../support/program.ts";
 
 describe("a backup of 0.2.0", () => {
@@ -84,4 +84,23 @@ describe("a backup of 0.2.0", () => {
     );
     assert.ok(!existsSync(dataDir));
   });
+});
+
+describe("a backup of a store that no server has upgraded yet", () => {
+  for (const version of ["0.1.0", "0.2.0"]) {
+    it(`as ${version} left it is restored with this version's tables`, async () => {
+      const dataDir = newFolder();
+      mkdirSync(dataDir, { mode: 0o700 });
+      writeReleasedStore(version, dataDir);
+      const file = `${newFolder()}.jsonl`;
+      const taken = await parley(["backup", file, "--data-dir", dataDir]);
+      assert.equal(taken.code, 0, taken.err);
+      const restored = newFolder();
+      const { code, out, err } = await parley(["restore", file, "--data-dir", restored]);
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^Everything holds\.$/m);
+      const keys = await parley(["keys", "list", "--data-dir", restored]);
+      assert.match(keys.out, /planner/);
+    });
+  }
 });

@@ -76,8 +76,16 @@ export function listing(folder: string): string[] {
     .sort();
 }
 
+const releasedFile = (name: string) => readFileSync(join(import.meta.dirname, "..", "core", "released-stores", name));
+
 /** Writes the backup that Parley 0.2.0 made of its released store, a tar, into a file. */
 export function writeFormerBackup(path: string): void {
-  const kept = join(import.meta.dirname, "..", "core", "released-stores", "0.2.0-backup.tar.gz");
-  writeFileSync(path, gunzipSync(readFileSync(kept)));
+  writeFileSync(path, gunzipSync(releasedFile("0.2.0-backup.tar.gz")));
+}
+
+/** Writes the database and the key of a released store into a folder. */
+export function writeReleasedStore(version: string, dataDir: string): void {
+  const { sqlite } = JSON.parse(releasedFile(`${version}.json`).toString()) as { sqlite: { installationKey: string } };
+  writeFileSync(join(dataDir, "parley.db"), gunzipSync(releasedFile(`${version}-sqlite.db.gz`)), { mode: 0o600 });
+  writeFileSync(join(dataDir, "installation.key"), sqlite.installationKey, { mode: 0o600 });
 }
