@@ -1,8 +1,7 @@
 /**
  * Takes a backup while clients write, ends the server with SIGKILL, restores the backup, and looks for every write that
- * was acknowledged before the backup began. On SQLite that is `parley backup` and `parley restore`; on PostgreSQL, which
- * `parley backup` refuses, `parley export` and `parley import` into a new database. Both commands end with the doctor's
- * verdict. Prints a table, and fails where a write is missing or differs, or where fewer than 500 a second are acknowledged.
+ * was acknowledged before the backup began, on both databases. Both commands end with the doctor's verdict. Prints a
+ * table, and fails where a write is missing or differs, or where fewer than 500 a second are acknowledged.
  *
  *     npm run bench:backup            about two minutes, with 15 s of writes before each backup
  *     npm run bench:backup -- 60      so many seconds
@@ -86,22 +85,21 @@ function place(name: string, databaseUrl?: string): Place {
 }
 
 async function measure(engine: string, from: Place, to: Place): Promise<Figures> {
-  const isFile = from.databaseUrl === undefined;
-  const file = join(folder, `${engine}.backup`);
+  const file = join(folder, `${engine}.jsonl`);
   const server = await startParley(from);
   const writers = write(server.url);
   await sleep(WARM_MS);
   const calmFrom = performance.now();
   await sleep(stretchMs);
   const begun = performance.now();
-  await run([isFile ? "backup" : "export", file], from);
+  await run(["backup", file], from);
   const done = performance.now();
   await sleep(AFTER_MS);
   writers.expectEnd();
   await server.kill();
   await writers.over();
 
-  await run([isFile ? "restore" : "import", file], to);
+  await run(["restore", file], to);
   const restored = await readQuestions(to);
   const killed = await readQuestions(from);
   const owed = writers.written.filter(({ acknowledgedAt }) => acknowledgedAt <= begun);

@@ -4,27 +4,25 @@ import { basename, dirname, join } from "node:path";
 import { placeNewFile } from "../lib/files/durable-files.ts";
 
 /**
- * Writes a new file with `fill`, and syncs it; until then nothing is at `target`. Deletes also what `fill` makes beside
- * it under the name of the draft with `.db` behind it.
+ * Writes a new file with `fill`, and syncs it; until then nothing is at `target`.
  *
  * @throws {Error} one sentence for the operator; nothing is left then
  */
 export async function makeNewFile<T>(
   target: string,
   signal: AbortSignal,
-  fill: (file: FileHandle, draft: string) => Promise<T>,
+  fill: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
   const isThere = () => new Error(`${target} is there already; name a file that is not.`);
   if (existsSync(target)) throw isThere();
   if (!existsSync(dirname(target))) throw new Error(`There is no folder ${dirname(target)}.`);
   await removeLeftovers(target);
   const draft = `${target}.${process.pid}.new`;
-  const copy = `${draft}.db`;
   try {
     const file = await open(draft, "wx", 0o600);
     let made: T;
     try {
-      made = await fill(file, draft);
+      made = await fill(file);
       await file.sync();
     } finally {
       await file.close();
@@ -36,11 +34,11 @@ export async function makeNewFile<T>(
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "EEXIST" ? isThere() : error;
   } finally {
-    for (const path of [draft, copy, `${copy}-journal`]) await rm(path, { force: true });
+    await rm(draft, { force: true });
   }
 }
 
-/** Deletes the drafts that a killed backup or export of this name has left beside it. */
+/** Deletes the drafts that a killed command has left beside a file of this name; a backup of 0.2 also left a database. */
 async function removeLeftovers(target: string): Promise<void> {
   for (const name of await readdir(dirname(target))) {
     if (!name.startsWith(`${basename(target)}.`)) continue;

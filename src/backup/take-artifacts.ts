@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { placeOf } from "../asks/keep-artifact.ts";
-import { listArtifacts, type Artifact } from "../asks/store/artifacts.ts";
-import type { Queryable } from "../core/store/db.ts";
+import type { Artifact } from "../asks/store/artifacts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type ContainedFiles, NoSuchPlace } from "../lib/files/contained-files.ts";
-import type { TarWriter } from "../lib/files/tar.ts";
+import { printLine } from "./model/export-lines.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
+import type { Moment } from "./store/moment.ts";
 
 /** The context for taking files into an archive: the clock, progress reports, and the signal to stop. */
 export interface Taking {
@@ -17,79 +17,93 @@ export interface Taking {
   signal: AbortSignal;
 }
 
-/** The files of jobs that are in an archive so far. */
-export interface TakenArtifacts {
-  rowsOf(on: Queryable): Promise<Artifact[]>;
-  /**
-   * The files of these rows are in the archive, except those that are returned: they are gone, or not what their rows say.
-   * One that is taken again under the same name stands further behind, and counts.
-   */
-  take(rows: readonly Artifact[]): Promise<Artifact[]>;
-}
+/**
+ * Yields the files of these rows as lines. Returns the rows whose files are gone, or not what their rows say. A file that
+ * is taken again under the same name stands further behind, and counts.
+ */
+type Take = (rows: readonly Artifact[]) => AsyncGenerator<Buffer, Artifact[]>;
 
-export function openTakenArtifacts(
-  files: ContainedFiles,
-  archive: Pick<TarWriter, "add">,
-  { onProgress, signal }: Pick<Taking, "onProgress" | "signal">,
-): TakenArtifacts {
+export function openTaking(files: ContainedFiles, { onProgress, signal }: Pick<Taking, "onProgress" | "signal">): Take {
   const taken = new Map<string, string>();
-  return {
-    rowsOf: listArtifacts,
-    async take(rows) {
-      const left: Artifact[] = [];
-      const wanted = rows.filter((row) => taken.get(memberOf(row)) !== row.sha256);
-      for (const [i, row] of wanted.entries()) {
-        signal.throwIfAborted();
-        onProgress(`copying files of jobs: ${i + 1} of ${wanted.length}`);
-        const bytes = await readAsKept(files, row);
-        if (!bytes) left.push(row);
-        else taken.set(memberOf(row), await archive.add(memberOf(row), bytes.length, [bytes]));
+  return async function* (rows) {
+    const left: Artifact[] = [];
+    const wanted = rows.filter((row) => taken.get(memberOf(row)) !== row.sha256);
+    for (const [i, row] of wanted.entries()) {
+      signal.throwIfAborted();
+      onProgress(`reading files of jobs: ${i + 1} of ${wanted.length}`);
+      const bytes = await readAsKept(files, row);
+      if (!bytes) left.push(row);
+      else {
+        yield* partLines(memberOf(row), bytes);
+        taken.set(memberOf(row), row.sha256);
       }
-      return left;
-    },
+    }
+    return left;
   };
 }
+
+const PART_BYTES = 196_608;
+
+/** Yields a file in parts; an empty one has one. */
+export function* partLines(name: string, bytes: Uint8Array): Generator<Buffer> {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at === 0 || at < all.length; at += PART_BYTES) {
+    const base64 = all.toString("base64", at, Math.min(at + PART_BYTES, all.length));
+    yield Buffer.from(printLine({ is: "part", name, at, base64 }));
+  }
+}
+
+export const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** A file that is missing in this many moments in a row is not being replaced: it is gone. */
 const LOOKS = 20;
 const BETWEEN_LOOKS_MS = 50;
 
-interface Closable extends Queryable {
-  close(): void | Promise<void>;
+interface Looking {
+  open(): Promise<Moment>;
+  rowsOf(on: Moment): Promise<Artifact[]>;
+  /** The folder of the files; null where none are taken. */
+  files: string | null;
+}
+
+/** A moment whose files were all taken, and their digests by name. */
+interface Fitting {
+  moment: Moment;
+  kept: Map<string, string>;
+  /** Files that were not as they were kept before. */
+  damaged: string[];
 }
 
 /**
- * Opens a moment whose files are all in the archive, and in which no file is being replaced.
+ * Opens a moment whose files are all in the archive, and in which no file is being replaced. Yields what was missing.
  *
  * While one is replaced it has no row: that goes before, and another comes afterwards (`keepArtifact`). So where a file
  * differs from its row, a later moment has another row or none, and where a file has no row, a later moment has one.
- * `damaged` are those whose files were not as they were kept before.
  */
-export async function openFitting<S extends Closable>(
-  { open, files }: { open: () => S | Promise<S>; files: string },
-  taken: TakenArtifacts,
+export async function* openFitting(
+  { open, rowsOf, files }: Looking,
+  take: Take,
   { clock, signal }: Pick<Taking, "clock" | "signal">,
-): Promise<{ snapshot: S; wanted: Map<string, string>; damaged: string[] }> {
-  const known = await listFiles(files);
+): AsyncGenerator<Buffer, Fitting> {
+  const known = files === null ? [] : await listFiles(files);
   let seen = new Map<string, number>();
   for (;;) {
-    const snapshot = await open();
+    const moment = await open();
+    let isOver = false;
     try {
-      const rows = await taken.rowsOf(snapshot);
-      const left = await taken.take(rows);
+      const rows = await rowsOf(moment);
+      const left = yield* take(rows);
       const there = new Set(rows.map(memberOf));
       const missing = [...left.map(idOf), ...known.filter((name) => !there.has(name))];
       seen = new Map(missing.map((id) => [id, (seen.get(id) ?? 0) + 1]));
-      if ([...seen.values()].every((looks) => looks >= LOOKS)) {
-        const kept = rows.filter((row) => !seen.has(idOf(row)));
-        const wanted = new Map(kept.map((row) => [memberOf(row), row.sha256]));
-        return { snapshot, wanted, damaged: left.map(nameOf) };
+      isOver = [...seen.values()].every((looks) => looks >= LOOKS);
+      if (isOver) {
+        const kept = rows.filter((row) => !seen.has(idOf(row))).map((row) => [memberOf(row), row.sha256] as const);
+        return { moment, kept: new Map(kept), damaged: left.map(nameOf) };
       }
-    } catch (error) {
-      await snapshot.close();
-      throw error;
+    } finally {
+      if (!isOver) await moment.close();
     }
-    await snapshot.close();
     if ([...seen.values()].some((looks) => looks > 1)) await clock.sleep(BETWEEN_LOOKS_MS, signal);
   }
 }
@@ -109,20 +123,20 @@ async function listFiles(folder: string): Promise<string[]> {
 }
 
 /** Says which file of which job it is. */
-export const nameOf = ({ jobId, path }: Artifact): string => `${path} of the job ${jobId}`;
+const nameOf = ({ jobId, path }: Artifact): string => `${path} of the job ${jobId}`;
 
 const idOf = (artifact: Artifact): string => `${memberOf(artifact)} ${artifact.sha256}`;
 
 const memberOf = (artifact: Artifact): string => [ARTIFACTS_FOLDER, ...placeOf(artifact)].join("/");
 
 /** Returns null where the file is gone, or is not what its row says. */
-export async function readAsKept(files: ContainedFiles, artifact: Artifact): Promise<Buffer | null> {
+async function readAsKept(files: ContainedFiles, artifact: Artifact): Promise<Buffer | null> {
   try {
     const { file, size } = await files.open(placeOf(artifact));
     try {
       if (size !== artifact.size) return null;
       const bytes = await file.readFile();
-      return createHash("sha256").update(bytes).digest("hex") === artifact.sha256 ? bytes : null;
+      return sha256Of(bytes) === artifact.sha256 ? bytes : null;
     } finally {
       await file.close();
     }

@@ -20,20 +20,20 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       load: async () => (await import("./config-check.ts")).configCheck,
     },
     backup: {
-      does: "write one file from which parley restore makes the store again, while the server runs; SQLite only",
-      load: async () => (await import("./store/backup.ts")).backup,
+      does: "write the whole store into one file, from which parley restore makes it again, while servers run; SQLite and PostgreSQL",
+      load: async () => (await import("./store/write-archive.ts")).backup,
     },
     restore: {
-      does: "make a data directory from a backup, in a folder that is empty or not there yet, and have the doctor look at it",
-      load: async () => (await import("./store/restore.ts")).restore,
+      does: "make a store of what parley backup or export has written, on SQLite or PostgreSQL, and have the doctor look at it",
+      load: async () => (await import("./store/read-archive.ts")).restore,
     },
     export: {
-      does: "write every row, and every file of jobs, as lines of JSON, while servers run; SQLite and PostgreSQL",
-      load: async () => (await import("./store/export.ts")).exportCommand,
+      does: "the same as parley backup: every row and every file of jobs as lines of JSON",
+      load: async () => (await import("./store/write-archive.ts")).exportCommand,
     },
     import: {
-      does: "make a store of what parley export has written, on SQLite or PostgreSQL, and have the doctor look at it",
-      load: async () => (await import("./store/import.ts")).importCommand,
+      does: "the same as parley restore: make a store of such a file, and have the doctor look at it",
+      load: async () => (await import("./store/read-archive.ts")).importCommand,
     },
     move: {
       does: "carry a store that no server runs on from SQLite to PostgreSQL, or into a folder of its own",

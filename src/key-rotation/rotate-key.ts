@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { forgetDecisions } from "../asks/store/decision-cache.ts";
 import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
-import { judgeSource } from "../backup/store/source-facts.ts";
+import { judgeNewestSource } from "../backup/store/source-facts.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import {
@@ -40,7 +40,7 @@ export interface KeyChange extends Dependents {
 
 /** Returns what would end with the installation key, beside servers that run. @throws {Error} one sentence for the operator */
 export async function readDependents(on: Queryable, keyFile: string): Promise<Dependents> {
-  await judgeSource(on, { keyring: keyringIn(keyFile), keyFile });
+  await judgeNewestSource(on, { keyring: keyringIn(keyFile), keyFile });
   return countDependents(on);
 }
 
@@ -59,7 +59,7 @@ export async function rotateInstallationKey(place: KeyRotationInput, how: KeyHow
   try {
     await finishKeyChange(alone.tx, keyFile);
     const old = keyringIn(keyFile, how.random);
-    await judgeSource(alone.tx, { keyring: old, keyFile });
+    await judgeNewestSource(alone.tx, { keyring: old, keyFile });
     const next = into ?? nextKeyFile(keyFile);
     // One that an earlier change was killed beside is nobody's: the store is the old key's, and nobody else is at work.
     if (into === undefined && existsSync(next)) rmSync(next);

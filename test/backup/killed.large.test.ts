@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { listPoints } from "../proof/kill-process.ts";
+import { writeFormerBackup } from "../support/backup-site.ts";
 import { killedAt } from "../support/killed-at.ts";
 import { newFolder, parley, post, serve, start, stop } from "../support/program.ts";
 
-/** The hits at which a process may be killed, by point. Restoring writes one member after another. */
+/** The hits at which a process may be killed, by point. A former backup is restored member after member. */
 const HITS: Readonly<Record<string, readonly number[]>> = {
-  "backup-before-database": [1],
   "backup-before-placed": [1],
+  "backup-before-rows": [1],
   "restore-before-member": [1, 2, 4],
   "restore-before-unmarked": [1],
 };
@@ -17,7 +18,8 @@ const HITS: Readonly<Record<string, readonly number[]>> = {
 describe("a command that is killed", () => {
   const dataDir = newFolder();
   const folder = newFolder();
-  const taken = join(folder, "taken.tar");
+  const taken = join(folder, "taken.jsonl");
+  const former = join(folder, "former.tar");
 
   before(async () => {
     const server = await serve(dataDir);
@@ -25,6 +27,7 @@ describe("a command that is killed", () => {
     assert.equal(reply.status, 201);
     assert.equal(await stop(server), 0);
     mkdirSync(folder);
+    writeFormerBackup(former);
     assert.equal((await parley(["backup", taken, "--data-dir", dataDir])).code, 0);
   });
 
@@ -37,7 +40,7 @@ describe("a command that is killed", () => {
 
   for (const [point] of pointsOf("backup")) {
     it(`as a backup at ${point} has made no file, and the next one leaves nothing of it`, async () => {
-      const file = join(newFolder(), "monday.tar");
+      const file = join(newFolder(), "monday.jsonl");
       mkdirSync(dirname(file));
       await killedAt(point, 1, ["backup", file, "--data-dir", dataDir]);
       assert.ok(!existsSync(file));
@@ -54,11 +57,12 @@ describe("a command that is killed", () => {
     for (const hit of hits) {
       it(`as a restore at ${point} (${hit}) leaves a folder that nothing takes for a whole one, and is done again`, async () => {
         const to = newFolder();
-        await killedAt(point, hit, ["restore", taken, "--data-dir", to]);
+        const file = point === "restore-before-member" ? former : taken;
+        await killedAt(point, hit, ["restore", file, "--data-dir", to]);
         for (const command of [
           ["serve", "--port", "0"],
           ["keys", "list"],
-          ["backup", `${to}.tar`],
+          ["backup", `${to}.jsonl`],
         ]) {
           const { code, err } = await start([...command, "--data-dir", to]).ended;
           assert.equal(code, 1, err);
@@ -71,10 +75,9 @@ describe("a command that is killed", () => {
         assert.equal(doctor.code, 2);
         assert.match(doctor.err, /is not finished/);
 
-        const again = await parley(["restore", taken, "--data-dir", to]);
+        const again = await parley(["restore", file, "--data-dir", to]);
         assert.equal(again.code, 0, again.err);
-        const server = await serve(to);
-        assert.equal(await stop(server), 0);
+        assert.match(again.out, /\nEverything holds\.\n/);
       });
     }
   }

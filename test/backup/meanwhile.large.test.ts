@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { CALLS, listing, modeOf, openSite, QUESTION, ROOMY, type Site } from "../support/backup-site.ts";
+import { dropDatabase, freshDatabase } from "../support/fresh-database.ts";
 import { newFolder, parley, post, serve, start, stop, until } from "../support/program.ts";
+import { DATABASES } from "../support/world.ts";
 
 const textOf = (number: number) => `version ${number} ${"x".repeat(number % 5000)}`;
 
@@ -76,41 +78,62 @@ async function assertThere(site: Site, url: string, { questions, calls, files }:
   }
 }
 
-describe("a backup taken while a server writes", () => {
-  it("holds everything that was acknowledged before it began, and starts in another folder", async () => {
-    const site = await openSite();
-    const { acknowledged, over } = writeAllTheTime(site);
-    await until(() => acknowledged.calls.length > 20 && acknowledged.files.size === 2, "writes before the backup");
-    const file = join(newFolder(), "monday.tar");
-    mkdirSync(dirname(file));
+for (const on of DATABASES) {
+  describe(`a backup taken while a server writes, on ${on}`, () => {
+    const databases: string[] = [];
+    after(async () => {
+      for (const url of databases) await dropDatabase(url);
+    });
+    /** The settings of a new database. */
+    const newPlace = async (): Promise<Record<string, string>> => {
+      if (on === "sqlite") return {};
+      databases.push(await freshDatabase());
+      return { DATABASE_URL: databases.at(-1) ?? "" };
+    };
 
-    const due = copyOf(acknowledged);
-    const taken = await start(["backup", file, "--data-dir", site.dataDir]).ended;
-    const later = acknowledged.calls.length;
-    assert.equal(taken.code, 0, taken.err);
-    assert.match(taken.out, /monday\.tar {2}\d+\.\d MiB, the database up to commit \d+, 2 files of jobs\n$/);
-    await until(() => acknowledged.calls.length > later, "writes after the backup");
-    site.server.child.kill("SIGKILL");
-    await over;
-    assert.equal(modeOf(file), "600");
-    assert.deepEqual(readdirSync(dirname(file)), ["monday.tar"]);
+    it("holds everything that was acknowledged before it began, and starts in another folder", async () => {
+      const from = await newPlace();
+      const site = await openSite(from);
+      const { acknowledged, over } = writeAllTheTime(site);
+      await until(() => acknowledged.calls.length > 20 && acknowledged.files.size === 2, "writes before the backup");
+      const file = join(newFolder(), "monday.jsonl");
+      mkdirSync(dirname(file));
 
-    const dataDir = newFolder();
-    const restored = await start(["restore", file, "--data-dir", dataDir]).ended;
-    assert.equal(restored.code, 0, `${restored.out}${restored.err}`);
-    assert.match(restored.out, /\nEverything holds\.\nStart it with: parley serve --data-dir \S+\n$/);
-    assert.ok(!restored.out.includes("BROKEN"));
-    assert.deepEqual(
-      listing(dataDir).filter((line) => !/ (700 folder|600 [0-9a-f]{64})$/.test(line)),
-      [],
-    );
+      const due = copyOf(acknowledged);
+      const taken = await start(["backup", file, "--data-dir", site.dataDir], from).ended;
+      const later = acknowledged.calls.length;
+      assert.equal(taken.code, 0, taken.err);
+      assert.match(
+        taken.out,
+        /monday\.jsonl {2}\d+\.\d MiB, the database up to commit \d+, \d+ tables, 2 files of jobs\n/,
+      );
+      await until(() => acknowledged.calls.length > later, "writes after the backup");
+      site.server.child.kill("SIGKILL");
+      await over;
+      assert.equal(modeOf(file), "600");
+      assert.deepEqual(readdirSync(dirname(file)), ["monday.jsonl"]);
 
-    const server = await serve(dataDir, ROOMY);
-    await assertThere(site, server.url, due);
-    const more = await post(server.url, "/agent/questions", QUESTION, site.agent);
-    assert.equal(more.status, 201);
-    assert.equal(await stop(server), 0);
-    const doctor = await parley(["doctor", "--data-dir", dataDir]);
-    assert.ok(doctor.out.endsWith("Everything holds.\n"), doctor.out);
+      const dataDir = newFolder();
+      const to = await newPlace();
+      const restored = await start(["restore", file, "--data-dir", dataDir], to).ended;
+      assert.equal(restored.code, 0, `${restored.out}${restored.err}`);
+      assert.match(
+        restored.out,
+        /\nEverything holds\.\nStart it with: parley serve --data-dir \S+(, with DATABASE_URL .*)?\n$/,
+      );
+      assert.ok(!restored.out.includes("BROKEN"));
+      assert.deepEqual(
+        listing(dataDir).filter((line) => !/ (700 folder|600 [0-9a-f]{64})$/.test(line)),
+        [],
+      );
+
+      const server = await serve(dataDir, { ...ROOMY, ...to });
+      await assertThere(site, server.url, due);
+      const more = await post(server.url, "/agent/questions", QUESTION, site.agent);
+      assert.equal(more.status, 201);
+      assert.equal(await stop(server), 0);
+      const doctor = await parley(["doctor", "--data-dir", dataDir], to);
+      assert.ok(doctor.out.endsWith("Everything holds.\n"), doctor.out);
+    });
   });
-});
+}

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
-import { importStore } from "../../src/backup/import-store.ts";
+import { EXPORT_WORDS } from "../../src/backup/model/archive-words.ts";
+import { restoreStore } from "../../src/backup/restore-store.ts";
 import { DATABASE_FILE } from "../../src/core/store/data-dir.ts";
 import { SCHEMA_NUMBER } from "../../src/core/store/migrate.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { VERSION } from "../../src/lib/version.ts";
 import { accepted } from "../support/a2h.ts";
 import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
@@ -57,18 +57,17 @@ async function openReleased(version: string, on: DatabaseName): Promise<Released
   });
 }
 
-/** Opens what an import has made of the version's export, which holds the SQLite store. */
-async function openImported(version: string, on: DatabaseName): Promise<Released> {
+/** Opens what a restore has made of a file that the version wrote, which holds the SQLite store. */
+async function openRestored(version: string, file: string, on: DatabaseName): Promise<Released> {
   const { sqlite: facts } = factsOf(version);
   const folder = mkdtempSync(join(tmpdir(), "parley-imported-"));
   const databaseUrl = on === "postgres" ? await freshDatabase() : undefined;
   try {
-    const [file, dataDir] = [join(folder, "store.jsonl"), join(folder, "data")];
-    writeFileSync(file, gunzipSync(fileOf(`${version}-export.jsonl.gz`)));
+    const [path, dataDir] = [join(folder, "store"), join(folder, "data")];
+    writeFileSync(path, gunzipSync(fileOf(`${version}-${file}.gz`)));
     const { signal } = new AbortController();
-    const how = { schema: SCHEMA_NUMBER, version: VERSION, onProgress: () => undefined, signal };
-    const { header } = await importStore(file, { dataDir, databaseUrl, databaseWaitMs: 60_000 }, how);
-    assert.ok(header.schema < SCHEMA_NUMBER);
+    const how = { words: EXPORT_WORDS, onProgress: () => undefined, signal };
+    await restoreStore(path, { dataDir, databaseUrl, databaseWaitMs: 60_000 }, how);
     return await openStore(on, facts, {
       sqlite: databaseUrl === undefined ? readFileSync(join(dataDir, DATABASE_FILE)) : Buffer.alloc(0),
       postgres: databaseUrl === undefined ? "" : await readDatabase(databaseUrl),
@@ -234,10 +233,18 @@ for (const version of EXPORTING) {
   for (const on of DATABASES) {
     describe(`an export of ${version}, on ${on}`, () => {
       it("is imported into the tables that it names, which are upgraded with all that is in them", async () => {
-        await using scene = await openImported(version, on);
+        await using scene = await openRestored(version, "export.jsonl", on);
         await assertSound(scene.world);
         await assertWhole(scene);
       });
     });
   }
 }
+
+describe("a backup of 0.2.0, a tar with the SQLite database", () => {
+  it("is restored, and upgraded with all that is in it", async () => {
+    await using scene = await openRestored("0.2.0", "backup.tar", "sqlite");
+    await assertSound(scene.world);
+    await assertWhole(scene);
+  });
+});

@@ -44,7 +44,7 @@ const COMMANDS = [
 /** Each command ends with one message that names the file and the next step, and the file stays as it was. */
 async function assertRefused({ dataDir, database }: ReturnType<typeof damagedBy>, why: string, next: string) {
   const before = existsSync(database) ? readFileSync(database) : null;
-  const backup = ["backup", join(dataDir, "..", `backup-${folders}.tar`)];
+  const backup = ["backup", join(dataDir, "..", `backup-${folders}.jsonl`)];
   for (const command of [...COMMANDS, backup]) {
     const { code, out, err } = await parley([...command, "--data-dir", dataDir]);
     const said = messagesOf(err)

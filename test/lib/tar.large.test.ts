@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bytesOf, headersOf, type TarEntry, NotTar, openTarWriter, readTar } from "../../src/lib/files/tar.ts";
+import { bytesOf, type TarEntry, NotTar, readTar } from "../../src/lib/files/tar.ts";
 
 const ROOT = mkdtempSync(join(tmpdir(), "parley-tar-"));
 after(() => rmSync(ROOT, { recursive: true }));
@@ -36,41 +36,30 @@ describe("an archive", () => {
     ["last", "z"],
   ];
 
-  it("is read as it was written, here and by tar", async () => {
-    const file = await open(path, "wx");
-    const tar = openTarWriter(file, Date.UTC(2026, 0));
-    for (const [name, text] of files) await tar.add(name, text.length, [Buffer.from(text)]);
-    await tar.end();
-    await file.close();
+  it("is read as tar has written it", async () => {
+    for (const [name, text] of files) {
+      mkdirSync(dirname(join(ROOT, name)), { recursive: true });
+      writeFileSync(join(ROOT, name), text);
+    }
+    execFileSync("tar", ["--format=pax", "-cf", path, "-C", ROOT, ...files.map(([name]) => name)]);
     assert.deepEqual(
       (await membersOf(path)).map(({ name, text }) => [name, text]),
       files,
     );
-    const listed = execFileSync("tar", ["--quoting-style=literal", "-tf", path], { encoding: "utf8" });
-    assert.deepEqual(
-      listed.trimEnd().split("\n"),
-      files.map(([name]) => name),
-    );
-    for (const [name, text] of files) {
-      assert.equal(execFileSync("tar", ["-xOf", path, name], { encoding: "utf8" }), text);
-    }
   });
 
   it("holds a file of more than 8 GiB", async () => {
     const size = 9 * 2 ** 30 + 1;
-    const large = join(ROOT, "large.tar");
-    const headers = headersOf("parley.db", size, 0);
-    const file = await open(large, "wx");
-    await file.write(headers);
     // Holes: nothing of this is on a disk.
-    await file.truncate(headers.length + size + 511 + 1024);
-    await file.close();
+    writeFileSync(join(ROOT, "parley.db"), "");
+    truncateSync(join(ROOT, "parley.db"), size);
+    const large = join(ROOT, "large.tar");
+    execFileSync("sh", ["-c", 'tar --format=pax -cf - -C "$1" parley.db | head -c 1536 > "$2"', "sh", ROOT, large]);
+    truncateSync(large, 1536 + size + 511 + 1024);
     assert.deepEqual(
       (await membersOf(large)).map(({ name, size }) => [name, size]),
       [["parley.db", size]],
     );
-    const listed = execFileSync("tar", ["-tvf", large], { encoding: "utf8" });
-    assert.match(listed, new RegExp(` ${size} .* parley\\.db\n$`));
   });
 
   it("is refused where it is cut off, and whatever else is no archive", async () => {

@@ -18,7 +18,7 @@ const ONLY_ON: readonly [RegExp, DatabaseName][] = [
 /** The `deliver` harness tests these points. */
 const LEFT_TO_DELIVER = /^(addressed|decision|delivery|notice|notify)-/;
 /** Commands that a person runs, killed at these by test/backup/killed.large.test.ts. */
-const LEFT_TO_BACKUP = /^(backup|restore|import|move|rotate)-/;
+const LEFT_TO_BACKUP = /^(backup|restore|import|rotate)-/;
 /** Where a point lies decides what leads there; every other is passed under load, so many times at least. */
 const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
   [/^first-start-|^migration-before-commit$|^highwater-at-start-/, { kind: "first-start", hits: 1 }],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { newFolder, parley, post, type Run, serve } from "./program.ts";
 
 export const CALLS = "/humanlayer/v1/function_calls";
@@ -73,4 +74,18 @@ export function listing(folder: string): string[] {
       return `${path} ${modeOf(path)} ${digest}`;
     })
     .sort();
+}
+
+const releasedFile = (name: string) => readFileSync(join(import.meta.dirname, "..", "core", "released-stores", name));
+
+/** Writes the backup that Parley 0.2.0 made of its released store, a tar, into a file. */
+export function writeFormerBackup(path: string): void {
+  writeFileSync(path, gunzipSync(releasedFile("0.2.0-backup.tar.gz")));
+}
+
+/** Writes the database and the key of a released store into a folder. */
+export function writeReleasedStore(version: string, dataDir: string): void {
+  const { sqlite } = JSON.parse(releasedFile(`${version}.json`).toString()) as { sqlite: { installationKey: string } };
+  writeFileSync(join(dataDir, "parley.db"), gunzipSync(releasedFile(`${version}-sqlite.db.gz`)), { mode: 0o600 });
+  writeFileSync(join(dataDir, "installation.key"), sqlite.installationKey, { mode: 0o600 });
 }

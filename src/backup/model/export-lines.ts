@@ -1,8 +1,10 @@
-/** The lines of an export; each is one JSON object. */
+/** The lines of an archive, which is an export and a backup; each is one JSON object. */
 
-/** The number of this form of export; a program imports its own and older ones. */
-export const EXPORT_FORMAT = 1;
+/** The number of this form of archive; a program reads its own and older ones. */
+export const EXPORT_FORMAT = 2;
 const KIND = "parley-export";
+/** The first bytes of every archive. */
+export const ARCHIVE_BEGINS = `{"kind":"${KIND}"`;
 
 /** A row of a table; its columns stand in alphabetical order. */
 export type Row = Readonly<Record<string, string | number | null>>;
@@ -13,11 +15,21 @@ export interface ExportHeader {
   /** The version of the program that made it. */
   parley: string;
   schema: number;
-  /** By the store's clock, epoch ms. */
+  /** When it was begun, epoch ms. */
   madeAtMs: number;
-  /** How many rows each table has, in the order in which they follow. */
+  /** How many rows each table had then; in the first format, how many follow. */
   tables: Readonly<Record<string, number>>;
   settingsLeftOut: readonly string[];
+}
+
+/** The last line: what the archive holds. In the first format the first line has the moment and the counts. */
+export interface ExportEnd {
+  /** The moment of the rows, epoch ms. */
+  madeAtMs?: number;
+  tables?: Readonly<Record<string, number>>;
+  rows: number;
+  /** The digest of all lines with rows. */
+  sha256: string;
 }
 
 /** A line after the first one. */
@@ -27,19 +39,11 @@ export type ExportLine =
   | { is: "part"; name: string; at: number; base64: string }
   /** The file of this name counts, and has this digest. */
   | { is: "file"; name: string; sha256: string }
-  /** The last line: the digest of all lines with rows. */
-  | { is: "end"; rows: number; sha256: string };
+  | ({ is: "end" } & ExportEnd);
 
 export function printHeader({ format, parley, schema, madeAtMs, tables, settingsLeftOut }: ExportHeader): string {
-  return JSON.stringify({
-    kind: KIND,
-    format,
-    parley,
-    schema,
-    made_at: new Date(madeAtMs).toISOString(),
-    tables,
-    settings_left_out: settingsLeftOut,
-  });
+  const fields = { kind: KIND, format, parley, schema, made_at: new Date(madeAtMs).toISOString(), tables };
+  return `${JSON.stringify({ ...fields, settings_left_out: settingsLeftOut })}\n`;
 }
 
 /** Returns null for what is the first line of no export. */
@@ -63,9 +67,13 @@ export function readHeader(text: string): ExportHeader | null {
 export const printRow = (table: string, row: Row): string =>
   `{"table":${JSON.stringify(table)},"row":${JSON.stringify(row)}}\n`;
 
-export function printLine(line: Exclude<ExportLine, { is: "row" }>): string {
+export function printLine(line: Extract<ExportLine, { is: "part" | "file" }>): string {
   const { is, ...fields } = line;
   return `${JSON.stringify({ [is]: fields })}\n`;
+}
+
+export function printEnd({ madeAtMs, tables, rows, sha256 }: Required<ExportEnd>): string {
+  return `${JSON.stringify({ end: { made_at: new Date(madeAtMs).toISOString(), tables, rows, sha256 } })}\n`;
 }
 
 /** Returns null for what is no line of an export. */
@@ -80,7 +88,11 @@ export function readLine(text: string): ExportLine | null {
   if (kind === "part" && typeof name === "string" && typeof at === "number" && typeof base64 === "string")
     return { is: "part", name, at, base64 };
   if (kind === "file" && typeof name === "string" && typeof sha256 === "string") return { is: "file", name, sha256 };
-  if (kind === "end" && typeof rows === "number" && typeof sha256 === "string") return { is: "end", rows, sha256 };
+  if (kind === "end" && typeof rows === "number" && typeof sha256 === "string") {
+    const madeAtMs = Date.parse(String(value["made_at"]));
+    const { tables } = value;
+    return { is: "end", rows, sha256, ...(isCounts(tables) && !Number.isNaN(madeAtMs) && { madeAtMs, tables }) };
+  }
   return null;
 }
 

@@ -31,11 +31,6 @@ export interface Description {
   settingsLeftOut: readonly string[];
 }
 
-export function printDescription({ format, parley, schema, madeAt, settingsLeftOut }: Description): string {
-  const fields = { kind: KIND, format, parley, schema, made_at: madeAt, settings_left_out: settingsLeftOut };
-  return `${JSON.stringify(fields, null, 2)}\n`;
-}
-
 /** Returns null for what describes no backup. */
 export function readDescription(text: string): Description | null {
   let fields: Record<string, unknown>;
@@ -55,10 +50,6 @@ export function readDescription(text: string): Description | null {
     madeAt: String(madeAt),
     settingsLeftOut: Array.isArray(leftOut) ? leftOut.map(String) : [],
   };
-}
-
-export function printSums(sums: ReadonlyMap<string, string>): string {
-  return [...sums].map(([name, digest]) => `${digest}  ${name}\n`).join("");
 }
 
 /** Returns null where a line says something else. */

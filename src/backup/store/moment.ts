@@ -57,9 +57,20 @@ function openOnSqlite(dataDir: string, isHeld: boolean): Moment {
   const open = connection;
   return {
     dialect: "sqlite",
-    all: <Row>({ sql: text, values }: Sql) =>
-      Promise.resolve(open.prepare(text).all(...(values as SQLInputValue[])) as Row[]),
-    rows: (table) => iterate(open, table),
+    all: async <Row>({ sql: text, values }: Sql) => {
+      try {
+        return await Promise.resolve(open.prepare(text).all(...(values as SQLInputValue[])) as Row[]);
+      } catch (error) {
+        throw inSentence(error, path);
+      }
+    },
+    async *rows(table) {
+      try {
+        yield* iterate(open, table);
+      } catch (error) {
+        throw inSentence(error, path);
+      }
+    },
     close() {
       open.close();
       lock?.release();

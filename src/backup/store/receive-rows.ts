@@ -1,14 +1,17 @@
+import { createHash } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { DATABASE_FILE } from "../../core/store/data-dir.ts";
+import { DATABASE_FILE, FILE_MODE } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
 import { lockSchema, migrateTo, SCHEMA_NUMBER } from "../../core/store/migrate.ts";
 import { openPostgres } from "../../core/store/postgres/postgres.ts";
 import { judgePostgresAddress } from "../../core/store/postgres/address.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
+import { type Marks, readMarks } from "../../core/store/store-marks.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
-import type { Row } from "../model/export-lines.ts";
-import { fetchRows, iterate, type SnapshotSource } from "./moment.ts";
+import { printRow, type Row } from "../model/export-lines.ts";
+import { fetchRows, iterate } from "./moment.ts";
 import { deleteAll, goOnCounting, insertMany, insertOne, readTables, type Table } from "./tables.ts";
 
 /** An empty store of some schema that takes rows, table by table. */
@@ -22,7 +25,6 @@ export interface Receiver extends Queryable {
 /** The import into an empty store. `fill` puts in all rows, and throws where they are not as they should be. */
 export interface Receiving<T> {
   schema: number;
-  /** May run again from the beginning, where the database asks for it. */
   fill(receiver: Receiver): Promise<T>;
 }
 
@@ -31,9 +33,10 @@ export interface Receiving<T> {
  * where this throws.
  */
 export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Receiving<T>): Promise<T> {
-  const connection = new DatabaseSync(join(dataDir, DATABASE_FILE), { enableForeignKeyConstraints: false });
+  const path = join(dataDir, DATABASE_FILE);
+  closeSync(openSync(path, "wx", FILE_MODE));
+  const connection = openToMigrate(path);
   try {
-    connection.function("parley_now", () => 0);
     // The folder counts only once it is whole: rows that are lost halfway are thrown away.
     connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -131072; BEGIN");
     const on = queryableOf(connection);
@@ -52,6 +55,30 @@ export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Rece
   } finally {
     connection.close();
   }
+}
+
+/**
+ * The SQLite database in the folder, which is of an older program, has this program's schema. Nothing else in it changes,
+ * and no commit is counted. Returns its marks.
+ */
+export async function upgradeSqlite(dataDir: string): Promise<Marks> {
+  const connection = openToMigrate(join(dataDir, DATABASE_FILE));
+  try {
+    connection.exec("BEGIN");
+    const on = queryableOf(connection);
+    await migrateTo(on, SCHEMA_NUMBER);
+    const marks = await readMarks(on);
+    connection.exec("COMMIT");
+    return marks;
+  } finally {
+    connection.close();
+  }
+}
+
+function openToMigrate(path: string): DatabaseSync {
+  const connection = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  connection.function("parley_now", () => 0);
+  return connection;
 }
 
 function queryableOf(connection: DatabaseSync): Queryable {
@@ -80,7 +107,7 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
  * @throws {Error} one sentence for the operator: it is not empty, or cannot be used
  */
 export async function receiveOnPostgres<T>(
-  { databaseUrl, databaseWaitMs: waitMs }: SnapshotSource & { databaseUrl: string },
+  { databaseUrl, databaseWaitMs: waitMs }: { databaseUrl: string; databaseWaitMs: number },
   { schema, fill }: Receiving<T>,
   isSame: (there: Receiver) => Promise<T | null> = () => Promise.resolve(null),
 ): Promise<T> {
@@ -121,3 +148,16 @@ const receiverOn = (tx: Queryable): Omit<Receiver, "tables"> => ({
   insert: async (table, rows) => void (await tx.all(insertMany(table, JSON.stringify(rows)))),
   rows: (table) => fetchRows(tx, table),
 });
+
+/** Returns the digest of all rows that were taken, in order, as the lines of an archive say them. */
+export async function digestOf({ tables, rows }: Receiver, onRows: (done: number) => void): Promise<string> {
+  const digest = createHash("sha256");
+  let done = 0;
+  for (const table of tables) {
+    for await (const some of rows(table)) {
+      digest.update(some.map((row) => printRow(table.name, row)).join(""));
+      onRows((done += some.length));
+    }
+  }
+  return digest.digest("hex");
+}

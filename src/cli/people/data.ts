@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { makeNewFile } from "../../backup/make-new-file.ts";
-import { writeAll } from "../../lib/files/tar.ts";
+import { writeAll } from "../../lib/files/durable-files.ts";
 import type { Config } from "../../config/config.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { erasePerson, type Erasure } from "../../personal-data/erase-person.ts";

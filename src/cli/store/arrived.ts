@@ -13,17 +13,17 @@ import { isSound, lookInside, tellReport } from "../doctor/doctor.ts";
  * Says whether a store that was restored, imported or moved is sound, and how a server starts on it. Returns the exit
  * code.
  *
- * @param atMs when it was as it is: what was open then has not passed its deadline; left out, at its last commit
+ * @param atMs when it was as it is: what was open then has not passed its deadline
  */
 export async function tellOfArrived(
   config: Config,
-  { broken, atMs }: { broken: string; atMs?: number },
+  { broken, atMs }: { broken: string; atMs: number },
   io: Io,
 ): Promise<number> {
   tellOfKey(config, io);
   const isOnSqlite = config.databaseUrl === undefined;
   const mark = isOnSqlite ? await markOf(config) : UNKNOWN;
-  const then: Clock = { ...systemClock, boot: null, now: () => atMs ?? mark.lastMs };
+  const then: Clock = { ...systemClock, boot: null, now: () => atMs };
   const report = await lookInside(config, { quick: false, clock: then }, io);
   tellReport(report, broken, io);
   const flag = !isOnSqlite || tellOfClock(mark, io) ? "" : " --accept-clock";

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { judgeFolder } from "../../backup/fill-folder.ts";
 import { type MoveTarget, moveStore } from "../../backup/move-store.ts";
 import { type Config, type ConfigSources, loadConfig } from "../../config/config.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { tellOfArrived } from "./arrived.ts";
 import { STORE_OPTIONS } from "../command-store.ts";
 import { type Command, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
@@ -38,6 +39,7 @@ export const move: Command = {
     const target = targetOf(to);
     if ("dataDir" in target) judgeFolder(target.dataDir);
     const report = await moveStore(await storeSource(config, sources), target, {
+      clock: systemClock,
       onProgress: io.progress,
       signal: io.interrupted,
     });

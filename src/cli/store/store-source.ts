@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { StoreSource } from "../../backup/export-store.ts";
+import type { StoreSource } from "../../backup/archive-lines.ts";
 import { KEY_NAME, PROMPTS_FOLDER, SETTINGS_NAME } from "../../backup/model/members.ts";
 import { type Config, type ConfigSources } from "../../config/config.ts";
 import { settingsWithoutSecrets } from "../../config/without-secrets.ts";

@@ -3,7 +3,7 @@
  * stand. Nothing else under `src/` writes or renames a file without saying why that need not survive (eslint.config.js).
  */
 import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
-import { link, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "../clock.ts";
 
@@ -46,6 +46,11 @@ export async function writeNewFile(path: string, text: string, mode: number): Pr
     await file.close();
   }
   await syncLater(dirname(path));
+}
+
+/** Writes all of it where the last write to the file ended, at first at its beginning. The caller syncs it. */
+export function writeAll(file: FileHandle, bytes: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+  return file.writeFile(bytes);
 }
 
 let count = 0;

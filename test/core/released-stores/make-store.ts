@@ -6,7 +6,8 @@
  *
  * The released program itself runs on an empty store, and some of everything is done by its HTTP API. Files whose names
  * begin with the version stand beside this one afterwards: the compressed SQLite database, its compressed export,
- * compressed SQL for PostgreSQL, and JSON with the keys, the ids and the time.
+ * compressed SQL for PostgreSQL, and JSON with the keys, the ids and the time. `0.2.0-backup.tar.gz` is what
+ * `parley backup` of 0.2.0 made of that store, with three files of a job and a role beside it.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";

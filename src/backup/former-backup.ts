@@ -1,5 +1,13 @@
+/** The backups that Parley 0.2 made: a tar of the data directory, with a copy of the SQLite database. */
 import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { FILE_MODE, FOLDER_MODE } from "../core/store/data-dir.ts";
+import { SCHEMA_NUMBER } from "../core/store/migrate.ts";
+import type { Marks } from "../core/store/store-marks.ts";
+import { makeFolder, writeAll } from "../lib/files/durable-files.ts";
+import { VERSION } from "../lib/version.ts";
+import { fillFolder } from "./fill-folder.ts";
 import { bytesOf, type TarEntry, NotTar, readTar } from "../lib/files/tar.ts";
 import {
   ARTIFACTS_FOLDER,
@@ -12,21 +20,11 @@ import {
   readSums,
   SUMS,
 } from "./model/members.ts";
+import { upgradeSqlite } from "./store/receive-rows.ts";
 
-/** A backup whose every byte that counts was compared with its digest. */
-export interface OpenBackup {
-  description: Description;
-  /** The members that go into the folder, by their names there. */
-  members: ReadonlyMap<string, TarEntry & { sha256: string }>;
-  /** The size of all members together. */
-  bytes: number;
-  file: FileHandle;
-}
+type Member = TarEntry & { sha256: string };
 
-/** The program that reads a backup: its schema and version, and how it reports progress and stops. */
-interface Reader {
-  schema: number;
-  version: string;
+interface FormerHow {
   onProgress(line: string): void;
   signal: AbortSignal;
 }
@@ -35,21 +33,28 @@ interface Reader {
 const LONGEST_TEXT = 512 * 1_048_576;
 
 /**
- * Opens a backup and reads it once from end to end. The caller closes its file.
+ * Reads the backup once from end to end and compares its digests; then the folder holds what was backed up, on disk and
+ * with this program's schema, or is as it was (`fillFolder`).
  *
  * @throws {Error} one sentence for the operator: the file is not a backup, or is damaged, or a newer program made it
  */
-export async function openBackup(path: string, reader: Reader): Promise<OpenBackup> {
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT" ? new Error(`There is no file ${path}.`) : error;
-  });
+export async function restoreFormerBackup(
+  file: FileHandle,
+  { path, dataDir }: { path: string; dataDir: string },
+  how: FormerHow,
+): Promise<Description & Marks> {
   try {
     const description = await describe(file, path);
-    judgeVersion(description, reader);
-    const found = await readMembers(file, path, reader);
-    return { file, description, ...found };
+    judgeVersion(description);
+    const members = await readMembers(file, path, how);
+    let marks: Marks | undefined;
+    await fillFolder(dataDir, async () => {
+      await writeMembers(members, { file, dataDir, how });
+      marks = await upgradeSqlite(dataDir);
+    });
+    if (!marks) throw new Error("nothing was restored");
+    return { ...description, ...marks };
   } catch (error) {
-    await file.close();
     if (error instanceof NotTar) throw damaged(path, error.message);
     throw error;
   }
@@ -76,20 +81,20 @@ async function describe(file: FileHandle, path: string): Promise<Description> {
   throw notOne;
 }
 
-function judgeVersion({ format, schema, parley }: Description, reader: Reader): void {
-  if (format <= FORMAT && schema <= reader.schema) return;
+function judgeVersion({ format, schema, parley }: Description): void {
+  if (format <= FORMAT && schema <= SCHEMA_NUMBER) return;
   throw new Error(
-    `The backup was made by a newer Parley (${parley}, schema ${schema}) than this one (${reader.version}, schema ${reader.schema}); restore it with that one.`,
+    `The backup was made by a newer Parley (${parley}, schema ${schema}) than this one (${VERSION}, schema ${SCHEMA_NUMBER}); restore it with that one.`,
   );
 }
 
 async function readMembers(
   file: FileHandle,
   path: string,
-  { onProgress, signal }: Reader,
-): Promise<Pick<OpenBackup, "members" | "bytes">> {
+  { onProgress, signal }: FormerHow,
+): Promise<Map<string, Member>> {
   const { size: length } = await file.stat();
-  const found = new Map<string, TarEntry & { sha256: string }>();
+  const found = new Map<string, Member>();
   let sums: Map<string, string> | null = null;
   for await (const member of readTar(file)) {
     if (sums) throw damaged(path, "something follows its end");
@@ -113,24 +118,22 @@ async function readMembers(
 
 function judgeMembers(
   path: string,
-  found: ReadonlyMap<string, TarEntry & { sha256: string }>,
+  found: ReadonlyMap<string, Member>,
   sums: ReadonlyMap<string, string>,
-): Pick<OpenBackup, "members" | "bytes"> {
-  const members = new Map<string, TarEntry & { sha256: string }>();
-  let bytes = 0;
+): Map<string, Member> {
+  const members = new Map<string, Member>();
   for (const [name, sha256] of sums) {
     const member = found.get(name);
     if (member?.sha256 !== sha256) throw damaged(path, `${name} is not what was backed up`);
     if (name === DESCRIPTION) continue;
     if (!isRestored(name)) throw damaged(path, `${name} belongs in no backup`);
     members.set(name, member);
-    bytes += member.size;
   }
   // A file of a job that went while the backup was made is in no list, and stays behind.
   const unknown = [...found.keys()].find((name) => !sums.has(name) && !name.startsWith(`${ARTIFACTS_FOLDER}/`));
   const lacking = unknown === undefined ? missingFrom(new Set(members.keys())) : `${unknown} has no digest`;
   if (lacking !== null) throw damaged(path, lacking);
-  return { members, bytes };
+  return members;
 }
 
 async function textOf(file: FileHandle, member: TarEntry): Promise<Buffer> {
@@ -138,4 +141,28 @@ async function textOf(file: FileHandle, member: TarEntry): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of bytesOf(file, member)) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+async function writeMembers(
+  members: ReadonlyMap<string, Member>,
+  { file, dataDir, how }: { file: FileHandle; dataDir: string; how: FormerHow },
+): Promise<void> {
+  for (const [name, member] of members) {
+    how.signal.throwIfAborted();
+    how.onProgress(`restoring: ${name}`);
+    // point: restore-before-member
+    const path = join(dataDir, name);
+    makeFolder(dirname(path), FOLDER_MODE);
+    const out = await open(path, "wx", FILE_MODE);
+    try {
+      const hash = createHash("sha256");
+      for await (const chunk of bytesOf(file, member)) {
+        hash.update(chunk);
+        await writeAll(out, chunk);
+      }
+      if (hash.digest("hex") !== member.sha256) throw new Error(`${name} of the backup changed while it was read.`);
+    } finally {
+      await out.close();
+    }
+  }
 }

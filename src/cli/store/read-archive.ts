@@ -1,41 +1,39 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { judgeFolder } from "../../backup/fill-folder.ts";
-import { importStore } from "../../backup/import-store.ts";
+import { type ArchiveWords, BACKUP_WORDS, EXPORT_WORDS } from "../../backup/model/archive-words.ts";
+import { restoreStore } from "../../backup/restore-store.ts";
 import { loadConfig } from "../../config/config.ts";
-import { SCHEMA_NUMBER } from "../../core/store/migrate.ts";
 import { printable } from "../../lib/printable.ts";
-import { VERSION } from "../../lib/version.ts";
-import { tellOfArrived } from "./arrived.ts";
 import { STORE_OPTIONS } from "../command-store.ts";
 import { type Command, onlyArgument, STORE_FLAGS } from "../command.ts";
+import { tellOfArrived } from "./arrived.ts";
 import { rowsLine } from "./rows-line.ts";
 
-export const importCommand: Command = {
+const reading = (words: ArchiveWords): Command => ({
   usage: "FILE --data-dir DIR [--config FILE]",
   flags: { ...STORE_FLAGS, "--data-dir DIR": "the new data directory, empty or not there yet (PARLEY_DATA_DIR)" },
-  example: "parley import parley-monday.jsonl --data-dir ~/parley-imported",
+  example: `parley ${words.read} parley-monday.jsonl --data-dir ~/parley-${words.done}`,
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const path = resolve(onlyArgument(positionals, "FILE"));
     const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config };
     const config = loadConfig(sources);
     judgeFolder(config.dataDir);
-    const report = await importStore(path, config, {
-      schema: SCHEMA_NUMBER,
-      version: VERSION,
-      onProgress: io.progress,
-      signal: io.interrupted,
-    });
+    const report = await restoreStore(path, config, { words, onProgress: io.progress, signal: io.interrupted });
     io.progress("");
-    const { header } = report;
+    const isFormer = "madeAt" in report;
     const where = config.databaseUrl === undefined ? config.dataDir : `${config.dataDir} and PostgreSQL`;
-    io.out(`${where}  imported as it was at ${new Date(header.madeAtMs).toISOString()}`);
-    io.out(rowsLine(report));
-    if (header.settingsLeftOut.length > 0) {
-      io.tell(`Not in the export, so to be set again: ${printable(header.settingsLeftOut.join(", "))}.`);
+    const madeAt = isFormer ? report.madeAt : new Date(report.madeAtMs).toISOString();
+    io.out(`${where}  ${words.done} as it was at ${printable(madeAt)}`);
+    if (!isFormer) io.out(rowsLine(report));
+    if (report.settingsLeftOut.length > 0) {
+      io.tell(`Not in the ${words.noun}, so to be set again: ${printable(report.settingsLeftOut.join(", "))}.`);
     }
-    const broken = "Something is broken in what was exported; it is imported as it was.";
+    const broken = `Something is broken in what was ${words.made}; it is ${words.done} as it was.`;
     return tellOfArrived(loadConfig(sources), { broken, atMs: report.lastMs }, io);
   },
-};
+});
+
+export const restore = reading(BACKUP_WORDS);
+export const importCommand = reading(EXPORT_WORDS);
