@@ -15,7 +15,7 @@ import { findAsk, lockAsk, type AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { decideAsk, responderOf } from "../requests/decide.ts";
-import { finishRequest } from "../requests/end.ts";
+import { closeRequestIn } from "../requests/close.ts";
 import { cancelHeld } from "../questions/expire.ts";
 import { expireAsk } from "./read.ts";
 import { logOf, settleAskIn } from "./settle.ts";
@@ -226,12 +226,11 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
     ctx,
     async (tx) => {
       // The request to people is held first: a decision takes the rows in the same order.
-      const before = (await findAsk(tx, ask.id))?.ask ?? ask;
-      const asked = await lockAsked(tx, before);
+      const asked = await lockAsked(tx, ask);
       const job = await lockJob(tx, ask.jobId);
       const held = await lockAsk(tx, ask.id);
       if (!job || held?.ask.status !== "PENDING") return null;
-      if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
+      if (held.ask.addressedId !== ask.addressedId || held.ask.questionId !== ask.questionId) return null;
       const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, input), {
         stage: held.ask.stage,
         bodyHash: input.bodyHash,
@@ -334,5 +333,6 @@ async function closeAsked(
   if (addressed?.state !== "open") return;
   const how = { by: { kind: "agent", id: principal }, action: "cancelled" } as const;
   const approved = addressed.form.kind === "approval" ? { approved: false } : {};
-  await finishRequest(ctx, tx, addressed, { outcome: { status: "cancelled", ...approved }, at, ...how });
+  // The ask has ended by itself: nothing follows for it from the end of the request.
+  await closeRequestIn(tx, addressed, { outcome: { status: "cancelled", ...approved }, at, ...how });
 }

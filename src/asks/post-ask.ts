@@ -211,7 +211,6 @@ async function findEarlier(
   { job }: JobAt,
   input: AskInput,
 ): Promise<{ ask: Ask; answer?: RelayAnswer } | null> {
-  if (job.epoch === 0) return null;
   const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(input));
   if (!earlier) return null;
   const { ask } = earlier;

@@ -229,6 +229,8 @@ export async function findSameOfEarlierEpoch(
   epoch: number,
   sameHash: string,
 ): Promise<AskAt | undefined> {
+  // The first epoch is 0.
+  if (epoch === 0) return undefined;
   const row = await first<AskRow>(
     on,
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks

@@ -77,6 +77,7 @@ export function openSqlite(options: SqliteOptions): Db {
     dialect: "sqlite",
     describes: `SQLite ${version}, ${inMemory ? "in memory" : "WAL, synchronous=FULL, checked"}`,
     all,
+    now: parleyNow,
     transact<T>(work: (tx: Tx) => Promise<T>) {
       return new Promise<CommitResult<T>>((resolve, reject) => {
         if (closed) return reject(new Refusal("store_unavailable"));
@@ -112,6 +113,7 @@ export function openSqlite(options: SqliteOptions): Db {
 interface GroupCommit extends Pick<SqliteOptions, "path" | "onFatal" | "checkPlace" | "onCommit"> {
   writer: DatabaseSync;
   write: <Row>(statement: Sql) => Row[];
+  now(): number;
   save: StatementSync;
   release: StatementSync;
   /** Numbers a commit that is about to be made; null while there is no table for it. */
@@ -125,6 +127,7 @@ function openGroupCommit(writer: DatabaseSync, write: GroupCommit["write"], opti
     path,
     writer,
     write,
+    now: () => options.clock.now(),
     save: writer.prepare("SAVEPOINT work"),
     release: writer.prepare("RELEASE work"),
     stampCommit() {
@@ -199,7 +202,7 @@ async function runGroupCommit(groupCommit: GroupCommit, group: readonly PendingT
 
 /** Runs one transaction in a savepoint of its own. @returns whether it is part of the commit, and how to tell its end */
 async function runInSavepoint(
-  { path, writer, write, save, release }: GroupCommit,
+  { path, writer, write, save, release, now }: GroupCommit,
   transaction: PendingTransaction,
 ): Promise<{ kept: boolean; tell: () => void }> {
   const topics = new Set<string>();
@@ -211,6 +214,7 @@ async function runInSavepoint(
       if (over) throw new Error("a statement came after its transaction had ended");
       return write<Row>(statement);
     },
+    now,
     wake: (topic) => void topics.add(topic),
     tell: (fact) => void facts.push(fact),
   };
