@@ -26,7 +26,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
   const { store, metrics, groups } = sources;
   const { clock, random, fetch, log } = sources.outside;
   const owned = {
-    newId: idMaker(random),
+    newId: idMaker(random, () => clock.now()),
     addressed: { ...config.addressed, groups },
     assignment: config.assignment,
     schemas: openForeignSchemas(),

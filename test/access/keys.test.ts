@@ -68,7 +68,7 @@ for (const on of ["sqlite", "postgres"] as const) {
         },
         { clock, random: systemRandom, log: console, exclusive: true, onFatal: (error) => assert.fail(error) },
       );
-      ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom) };
+      ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom, () => Date.now()) };
     });
     after(async () => {
       await store.close();

@@ -37,7 +37,7 @@ async function installation() {
       onFatal: (error) => assert.fail(error),
     },
   );
-  const ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom) };
+  const ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom, () => Date.now()) };
   await prepareFirstStart(ctx);
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
   const grant = await transact(ctx, (tx) =>

@@ -72,7 +72,7 @@ export async function openPair(env: Record<string, string> = {}): Promise<Pair> 
     };
     const outside = { clock: systemClock, random: systemRandom, log: { warn() {} } };
     const store = await openStore(place, { ...outside, exclusive: false, onFatal: () => {} });
-    const ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom) };
+    const ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom, () => Date.now()) };
     const agents: string[] = [];
     for (let i = 0; i < AGENTS; i += 1) {
       agents.push((await createKey(ctx, { name: `agent-${i}`, scope: "agent", selfRespond: true })).text);

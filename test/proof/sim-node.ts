@@ -99,7 +99,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     },
   });
   const owned = {
-    newId: idMaker(dice.bytes),
+    newId: idMaker(dice.bytes, () => clock.now()),
     addressed: DEFAULT_ADDRESSED_RULES,
     conversations: { entryPoints: [] },
     assignment: loadConfig({ env: { HOME: "/nowhere" } }).assignment,
