@@ -25,9 +25,10 @@ class SqlText {
   /** Returns this text with the texts of the statements among `parts` in their places. */
   filledBy(parts: readonly unknown[]): SqlText {
     let places = "";
-    parts.forEach((part, i) => {
+    for (let i = 0; i < parts.length; i += 1) {
+      const part = parts[i];
       if (part instanceof Sql) places += `${i}:${part.written.id} `;
-    });
+    }
     if (places === "") return this;
     let filled = this.#filled.get(places);
     if (!filled) this.#filled.set(places, (filled = new SqlText(this.#withStringsOf(parts))));

@@ -8,11 +8,16 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from "node:crypto";
+import { keepResults } from "../kept-results.ts";
 import type { Random } from "../random.ts";
 
 /** The purpose of a derived key. Each purpose has a label, so that no key serves two purposes (spec/security 3). */
 export type KeyLabel =
   "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery" | "trace" | "address";
+
+/** Each request of a person takes the MACs of the same texts again. The tokens of messages are never among them. */
+const OFTEN: ReadonlySet<KeyLabel> = new Set(["participant", "fingerprint", "network"]);
+const MOST_KEPT = 5000;
 
 /** Keys derived from the 32-byte installation key. */
 export interface Keyring {
@@ -39,11 +44,14 @@ export function openKeyring(installationKey: Uint8Array, random: Random): Keyrin
     return key;
   };
 
+  const macOf = (label: KeyLabel, text: string): string =>
+    createHmac("sha256", keyFor(label)).update(text).digest("base64url");
+  const kept = new Map([...OFTEN].map((label) => [label, keepResults(MOST_KEPT, (text) => macOf(label, text))]));
   const decisionKey = createSecretKey(Buffer.from(hkdfSync("sha256", installationKey, "", "decision-cache/v1", 32)));
 
   return {
     decisionMac: (text) => createHmac("sha256", decisionKey).update(text).digest("hex"),
-    mac: (label, text) => createHmac("sha256", keyFor(label)).update(text).digest("base64url"),
+    mac: (label, text) => kept.get(label)?.(text) ?? macOf(label, text),
     seal(text, rowId) {
       const nonce = random(12);
       const cipher = createCipheriv("aes-256-gcm", keyFor("secrets"), nonce).setAAD(Buffer.from(rowId));

@@ -135,7 +135,10 @@ export async function findQuestion(on: Queryable, askId: string): Promise<Questi
 export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | undefined> {
   const row = await first<AskRow & { now: number }>(
     tx,
-    sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+    // SQLite has one writer: whoever is in a transaction holds everything.
+    tx.dialect === "sqlite"
+      ? sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`
+      : sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
   return row && { question: toAsk(row), now: row.now };
 }

@@ -173,7 +173,10 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
 export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | undefined> {
   const row = await first<RequestRow>(
     tx,
-    sql`UPDATE requests SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+    // SQLite has one writer: whoever is in a transaction holds everything.
+    tx.dialect === "sqlite"
+      ? sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${askId}`
+      : sql`UPDATE requests SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
   return row && toRequestAt(row);
 }
