@@ -104,8 +104,6 @@ async function answerIn(
     const now = counted ? undefined : await findQuestion(tx, current.id);
     throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
   }
-  // After the question's row, so that a caller that waits for it holds up no other answers of the same network.
-  await chargeNetwork(ctx, tx, identified, input.caller);
   // point: answer-counted
   const receipt = await record(ctx, tx, counted.question, {
     id: claim?.objectId ?? ctx.newId("r"),
@@ -116,6 +114,8 @@ async function answerIn(
   });
   await exposeIn(ctx, tx, words);
   if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.question.lastAnswerAt ?? found.now);
+  // Last of all: on PostgreSQL every other answer of the same network waits from here to the end of this one.
+  await chargeNetwork(ctx, tx, identified, input.caller);
   return { receipt, replayed: false, person: identity.person, issue, reading };
 }
 
