@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { DecisionOrigin } from "../model/decision-origin.ts";
@@ -49,7 +49,7 @@ export interface AuditEntry {
 /** The number of entries sealed at once. They are soon done: every other server that would seal waits for it. */
 const SEALED_AT_ONCE = 100;
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const sha256 = (text: string): string => hash("sha256", text);
 
 /** Returns the agent as the record names it: by the name its key was issued for, or as `open:…`. */
 function auditedAgent(principal: string): string {

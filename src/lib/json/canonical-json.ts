@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 
 /** Returns the RFC 8785 form of a JSON value: the same bytes for equal values, whatever their key order. */
@@ -10,5 +10,5 @@ function canonicalJson(value: unknown): string {
 
 /** Returns the hex SHA-256 of the RFC 8785 form. */
 export function digestOf(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return hash("sha256", canonicalJson(value));
 }

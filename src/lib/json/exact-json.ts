@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { keepResults } from "../kept-results.ts";
 import { parseJsonBody, type JsonLimits, type JsonObject } from "./json-body.ts";
 
 /** Node's JSON functions that keep the digits of numbers: in Node since version 21, not yet in TypeScript's types. */
@@ -56,8 +57,8 @@ export class CanonicalJson {
  * value for such a number (spec/a2h 10).
  */
 export function canonicalExact(value: unknown): string {
-  if (exact.isRawJSON(value)) return value.rawJSON;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  if (exact.isRawJSON(value)) return value.rawJSON;
   if (value instanceof CanonicalJson) return value.text;
   let text = "";
   if (Array.isArray(value)) {
@@ -68,14 +69,19 @@ export function canonicalExact(value: unknown): string {
   // RFC 8785 orders names by UTF-16 code units, as `sort` does by itself.
   for (const name of Object.keys(members).sort()) {
     const member = members[name];
-    if (member !== undefined) text += `,${JSON.stringify(name)}:${canonicalExact(member)}`;
+    if (member !== undefined) text += `,${quoted(name)}:${canonicalExact(member)}`;
   }
   return `{${text.slice(1)}}`;
 }
 
+/** Names come again and again; those of somebody else's making may be as long as a body. */
+const LONGEST_KEPT = 64;
+const keptName = keepResults(2000, (name) => JSON.stringify(name));
+const quoted = (name: string): string => (name.length > LONGEST_KEPT ? JSON.stringify(name) : keptName(name));
+
 /** Returns `sha256:` and the hex SHA-256 of a text's UTF-8. */
 export function sha256Digest(text: string): string {
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return `sha256:${hash("sha256", text)}`;
 }
 
 /** True for a JSON object, which an integer that kept its digits is not. */
