@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact } from "../../src/lib/json/exact-json.ts";
+import { titleOf } from "../../src/core/model/title.ts";
 import { sentenceOf } from "../../src/requests/model/sentence.ts";
 
 function call(fn: string, kwargs: unknown, wire: Record<string, unknown> = {}): string {
   const form = { kind: "approval" as const, fn, kwargs: canonicalExact(kwargs), rejectOptions: [], editable: false };
-  return sentenceOf({ form, title: "what the agent calls it", wire });
+  return sentenceOf({ form, title: "what the agent calls it", words: "", wire });
 }
 
 function allAre(cases: [fn: string, kwargs: unknown, sentence: string][]): void {
@@ -81,7 +82,7 @@ describe("the sentence of a request", () => {
     ]);
     const exact = '{"ids":[1152921504606846977,2]}';
     const form = { kind: "approval" as const, fn: "ship", kwargs: exact, rejectOptions: [], editable: false };
-    assert.equal(sentenceOf({ form, title: "", wire: {} }), "Ship — ids: 1152921504606846977 and 1 more");
+    assert.equal(sentenceOf({ form, title: "", words: "", wire: {} }), "Ship — ids: 1152921504606846977 and 1 more");
   });
 
   it("says a diff by its files and the number of its lines", () => {
@@ -117,7 +118,7 @@ describe("the sentence of a request", () => {
     ]);
     const exact = '{"amount":1152921504606846977}';
     const form = { kind: "approval" as const, fn: "pay", kwargs: exact, rejectOptions: [], editable: false };
-    assert.equal(sentenceOf({ form, title: "", wire: {} }), "Pay — amount: 1152921504606846977");
+    assert.equal(sentenceOf({ form, title: "", words: "", wire: {} }), "Pay — amount: 1152921504606846977");
   });
 
   it("holds no secret, and what stands around it", () => {
@@ -152,8 +153,28 @@ describe("the sentence of a request", () => {
     ]);
   });
 
-  it("is the title of what is no call", () => {
+  it("is the title of what is no call, or the first sentence of its words", () => {
     const form = { kind: "reply" as const, options: [] };
-    assert.equal(sentenceOf({ form, title: "Which\u200b?", wire: {} }), "Which\\u200b?");
+    const of = (words: string, title = titleOf(words)) => sentenceOf({ form, title, words, wire: {} });
+    assert.equal(of("Which\u200b? It matters.", "The\u200b subject"), "The\\u200b subject");
+    for (const [words, sentence] of [
+      ["Which\u200b?", "Which\\u200b?"],
+      ["Shall I move the table\nto the new schema? It takes an hour.", "Shall I move the table to the new schema?"],
+      ["Hi Ana. May I deploy e.g. to staging? Bo waits.", "Hi Ana. May I deploy e.g. to staging?"],
+      ["```sql\nDROP TABLE x;\n```\nMay I run this?", "May I run this?"],
+      ["May I run this:\n```sql\nDROP TABLE x;\n```\nIt is old.", "May I run this:"],
+      ["~~~\nDROP TABLE x;\n~~~", "DROP TABLE x;"],
+      ["Run ```SELECT 1``` now?", "Run SELECT 1 now?"],
+      ["```SELECT 1```\nMay I?", "SELECT 1 May I?"],
+      ["```", "```"],
+      ["", ""],
+    ] as const) {
+      assert.equal(of(words), sentence);
+    }
+  });
+
+  it("leaves the title of words that begin with code to the line below", () => {
+    assert.equal(titleOf("```ts\nlet a;\n```\n\nIs this right? I think so.\nBo"), "Is this right? I think so.");
+    assert.equal(titleOf("  One line  \r\ntwo"), "One line");
   });
 });

@@ -1,5 +1,5 @@
-import { printableExactly } from "../../lib/printable.ts";
-import { cutTo } from "../../core/model/title.ts";
+import { printable, printableExactly } from "../../lib/printable.ts";
+import { cutTo, firstSentenceOf, titleOf } from "../../core/model/title.ts";
 import { membersOf, type ArgumentMember } from "./argument-order.ts";
 import type { Request } from "./request.ts";
 import { argumentsIn, lastPart, LONGEST_READ, looksGrave, MOST_LOOKED_AT } from "./risk.ts";
@@ -12,15 +12,19 @@ const LONGEST_FUNCTION = 60;
 const IS_SPEAKABLE = /^[A-Za-z][A-Za-z0-9]*(?:(?:_{1,2}|[-.:/])[A-Za-z0-9]+)*$/;
 /**
  * Returns one line about a request that distinguishes it from its neighbours in a list. For a call, the line is the
- * function in words and its two most telling arguments (`telling-argument.ts`). For any other request it is the title.
+ * function in words and its two most telling arguments (`telling-argument.ts`). For any other request it is the
+ * title, or the first sentence if the title is the first line of the words.
  *
  * Arguments that look grave by themselves (`risk.ts`) come first. Empty and switched-off arguments are left out. So are
  * the agent's own words about the call, unless there is nothing else. Secrets are masked, long text is cut, and
  * invisible characters are escaped.
  */
-export function sentenceOf(request: Pick<Request, "form" | "title" | "wire">): string {
-  const { form } = request;
-  if (form.kind !== "approval") return shownTitle(request);
+export function sentenceOf(request: Pick<Request, "form" | "title" | "wire" | "words">): string {
+  const { form, title, words } = request;
+  if (form.kind !== "approval") {
+    const first = title === titleOf(words) ? printable(firstSentenceOf(words)) : "";
+    return first === "" ? shownTitle(request) : first;
+  }
   const does = cutTo(LONGEST_FUNCTION, inWords(form.fn));
   // Nobody is helped by two of so many, and looking through them all takes a while.
   if (form.kwargs.length > LONGEST_READ) return `${does} — ${form.kwargs.length} characters of arguments`;
