@@ -3,7 +3,7 @@ import { canonicalExact, readExactJson } from "../../lib/json/exact-json.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { moneyOf, type Money } from "./argument-money.ts";
 import { RUNS, weightOf, wordsIn, wordsOfName, type ArgumentMember } from "./argument-order.ts";
-import { readDiff, summaryOfDiff } from "./unified-diff.ts";
+import { readDiff, summaryOfDiff } from "../../core/model/unified-diff.ts";
 
 /** One fact of a row: an argument, or several that say one thing. */
 export interface TellingArgument {

@@ -1,7 +1,7 @@
 import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/json/exact-json.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { moneyOf, type Money } from "./argument-money.ts";
-import { readDiff, type DiffLine } from "./unified-diff.ts";
+import { readDiff, type DiffLine } from "../../core/model/unified-diff.ts";
 
 /**
  * An argument in a readable form, in place of its JSON. Two different texts never look the same: invisible characters
