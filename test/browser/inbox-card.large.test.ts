@@ -113,6 +113,34 @@ describe("the card of a call", () => {
     await assertAccessible(page, "raw");
     await assertMadeForThumbsAndLargeText(page);
   });
+
+  it("sets a block of code in the agent's words as code, in a question and beside a call", async () => {
+    const code = `SELECT  ${"x, ".repeat(100)}y\n  FROM t;`;
+    const words = `May I run this?\n\n\`\`\`sql\n${code}\n\`\`\`\n\nIt is old.`;
+    const form = { kind: "reply" as const, options: [] };
+    const audience = toPerson(scene().ana.id);
+    const { ctx } = scene().world.server;
+    const question = await askPeople(ctx, { audience, title: "May I run this?", words, digest: null, form });
+    const call = await askPeople(ctx, { audience, words, ...callOf("run_query", {}) });
+    for (const made of [question, call]) {
+      await using visitor = await scene().visit({ screen: "phone", ask: made });
+      const { page } = visitor;
+      const block = page.locator("article pre");
+      assert.equal(await block.innerText(), code);
+      assert.match(
+        await block.evaluate((box) => getComputedStyle(box.firstElementChild ?? box).fontFamily),
+        /monospace/,
+      );
+      assert.equal(await page.getByText("```").count(), 0);
+      await page.getByText("It is old.", { exact: true }).waitFor();
+      await page.setViewportSize({ width: 320, height: 568 });
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        "no line leaves the screen",
+      );
+      await assertAccessible(page, "code");
+    }
+  });
 });
 
 /** Those buttons of the card that are not wholly in sight, or that a press at their middle would miss. */

@@ -23,9 +23,57 @@ describe("an argument drawn as what it is", () => {
     const drawn = typed(DIFF);
     assert.equal(drawn?.is === "diff" && drawn.lines.map(({ sign }) => sign).join(""), "@@@ -+ @");
     assert.deepEqual(drawn?.is === "diff" && drawn.lines[4], { sign: "-", text: "--- old" });
-    for (const broken of [DIFF.replace("1,3", "1,4"), `${DIFF}and more`, `note\n${DIFF}`, "+ one\n- two"]) {
-      assert.equal(isOf(broken), "text", broken);
+  });
+
+  it("is a diff as agents write them: with wrong counts or none, without a last line break, or of apply_patch", () => {
+    const codex =
+      "*** Begin Patch\n*** Update File: a.ts\n@@ class A\n keep\n--- old\n+new\n*** Add File: b.ts\n+one\n";
+    for (const [written, signs] of [
+      [DIFF.replace("1,3", "1,4"), "@@@ -+  "],
+      [DIFF.replace("@@ -1,3 +1,3 @@ shop", "@@ ... @@"), "@@@ -+  "],
+      [DIFF.replace("keep\n", "keep\nunsigned\n\n"), "@@@   -+  "],
+      [DIFF.trimEnd(), "@@@ -+"],
+      [`${DIFF}and more`, "@@@ -+  "],
+      [DIFF.slice(DIFF.indexOf("@@")).replace("1,3", "9,9"), "@ -+  "],
+      [`${DIFF.replace("1,3", "7,7").trim()}\n--- a/b.ts\n+++ b/b.ts\n@@ -1 +1 @@\n-1\n+2`, "@@@ -+@@@-+"],
+      [`diff --git a/x b/x\nindex 1..2\n${DIFF.replace("1,3", "1,4")}`, "@@@@@ -+  "],
+      [`${codex}*** End Patch`, "@@@ -+@+@"],
+      [`${codex}*** End of File\n*** End Patch\n`, "@@@ -+@+@@ "],
+      [codex.replace("*** Begin Patch\n", ""), "@@ -+@+ "],
+    ] as const) {
+      const drawn = typed(written);
+      assert.equal(drawn?.is, "diff", written);
+      assert.equal(drawn.lines.map(({ sign }) => sign).join(""), signs, written);
+      const back = drawn.lines.map(({ text }) => text.replaceAll("\\u0020", " ").replace("↵", ""));
+      assert.equal(back.join("\n"), written, "every character is shown");
     }
+  });
+
+  it("is no diff where a text only looks like a part of one", () => {
+    for (const other of [
+      `note\n${DIFF}`,
+      "+ one\n- two",
+      "- [ ] buy\n- [x] sell\n+ keep",
+      "---\nname: shop\nsteps:\n- run: test\n- run: ship\n---\n",
+      "--- a/x\n+++ b/x\nno hunk follows",
+      "--- \n+++ \n@@ x\n",
+      "@@ home\n- milk\n+ eggs",
+      "*** Begin Patch\nof the day\n- one\n",
+      "diff --git a/x b/x\nwas run, and it said nothing",
+      "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\nand here\nbegins a letter\nof several lines",
+      "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n only context",
+    ]) {
+      assert.equal(isOf(other), "text", other);
+    }
+  });
+
+  it("is a diff in which an empty line and a blank one differ", () => {
+    const ends = ["\n", "\n ", "\n\n", "\n \n", " \n"];
+    const looks = ends.map((end) => {
+      const drawn = typed(`--- a\n+++ b\n@@\n+x${end}`);
+      return drawn?.is === "diff" && drawn.lines.map(({ text }) => (text === "" ? " " : text)).join("\n");
+    });
+    assert.equal(new Set(looks).size, ends.length);
   });
 
   it("is a list, a table or fields where nothing is nested deeper", () => {
@@ -103,6 +151,7 @@ describe("an argument drawn as what it is", () => {
       "\\u202e",
       "\\n",
       "@@ -1 +1 @@",
+      "--- a\n+++ b\n@@\n",
       "true",
       "null",
     );
@@ -120,7 +169,9 @@ describe("an argument drawn as what it is", () => {
       fc.property(value, (given) => {
         const drawn = typed(given);
         if (drawn === null) return;
-        const [looks, canonical] = [JSON.stringify(drawn), canonicalExact(given)];
+        // Signs are colours, which nobody has to see.
+        const shown = drawn.is === "diff" ? { ...drawn, lines: drawn.lines.map(({ text }) => text) } : drawn;
+        const [looks, canonical] = [JSON.stringify(shown), canonicalExact(given)];
         assert.equal(seen.get(looks) ?? canonical, canonical);
         seen.set(looks, canonical);
       }),

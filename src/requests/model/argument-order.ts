@@ -60,11 +60,6 @@ export function weightOf({ name, value }: Pick<ArgumentMember, "name" | "value">
   return has(SAYS) ? -1 : 0;
 }
 
-/** Returns whether an argument only describes the call in the agent's words, and does not change its effect. */
-export function isDescriptionOnly(member: Pick<ArgumentMember, "name" | "value">): boolean {
-  return weightOf(member) < 0;
-}
-
 /** Splits `orderIds`, `order_ids` and `order-ids` into `order`, `id`. */
 export function wordsOfName(name: string): string[] {
   return name

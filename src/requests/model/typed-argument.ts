@@ -1,7 +1,7 @@
 import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/json/exact-json.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { moneyOf, type Money } from "./argument-money.ts";
-import { readUnifiedDiff, type DiffLine } from "./unified-diff.ts";
+import { readDiff, type DiffLine } from "../../core/model/unified-diff.ts";
 
 /**
  * An argument in a readable form, in place of its JSON. Two different texts never look the same: invisible characters
@@ -47,12 +47,19 @@ function typedString(value: string): TypedArgument | null {
 function typedLines(value: string): TypedArgument | null {
   const lines = value.split("\n");
   if (lines.length > MOST_LINES || lines.some((line) => !isPlain(line))) return null;
-  const diff = readUnifiedDiff(lines);
-  // The sign before a line is no blank at its end, even where nothing follows.
-  if (diff) {
-    return { is: "diff", lines: diff.map(({ sign, text }) => ({ sign, text: text.charAt(0) + drawn(text.slice(1)) })) };
-  }
-  return { is: "text", lines: lines.map(drawn) };
+  const diff = readDiff(lines);
+  if (!diff) return { is: "text", lines: lines.map(drawn) };
+  return { is: "diff", lines: diff.map((line, at) => drawnInDiff(line, at === diff.length - 1)) };
+}
+
+/**
+ * The sign before a line is no blank at its end, even where nothing follows. An empty line shows its line break, and a
+ * last line that is only a blank shows the blank: each looks like the other otherwise.
+ */
+function drawnInDiff({ sign, text }: DiffLine, isLast: boolean): DiffLine {
+  if (text === "") return { sign, text: isLast ? "" : "↵" };
+  if (sign === "@" || !text.startsWith(sign) || (isLast && text === " ")) return { sign, text: drawn(text) };
+  return { sign, text: sign + drawn(text.slice(1)) };
 }
 
 function typedList(items: readonly unknown[]): TypedArgument | null {

@@ -14,6 +14,7 @@ import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
 import { Approvals, Outcome, Waiting } from "./outcome.tsx";
 import { Deadline } from "./parts.tsx";
+import { Prose } from "./prose.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
@@ -111,11 +112,7 @@ function Header({ ask }: { ask: WholeAsk }) {
             <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           )}
           <h1 dir="auto">{ask.title}</h1>
-          {!isReviewedHere(ask) && beyondTitle(ask) !== "" && (
-            <p class={styles.prose} dir="auto">
-              {beyondTitle(ask)}
-            </p>
-          )}
+          {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <Prose words={beyondTitle(ask)} />}
         </>
       )}
     </header>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
+import { Prose } from "./prose.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 
@@ -30,12 +31,8 @@ export function Words({ ask }: { ask: WholeAsk }) {
   return (
     <figure class={styles.words}>
       <figcaption>{text.ask.words(ask.agent)}</figcaption>
-      <blockquote
-        dir="auto"
-        tabIndex={ask.words.length > LONG ? 0 : undefined}
-        class={ask.words.length > LONG ? styles.long : ""}
-      >
-        {ask.words}
+      <blockquote tabIndex={ask.words.length > LONG ? 0 : undefined} class={ask.words.length > LONG ? styles.long : ""}>
+        <Prose words={ask.words} />
       </blockquote>
     </figure>
   );

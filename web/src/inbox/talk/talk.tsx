@@ -22,6 +22,7 @@ import { Send, Written } from "../reply.tsx";
 import { inbox } from "../api.ts";
 import { keepTalk, useTalk, useTalks } from "./api.ts";
 import talkStyles from "./talk.module.css";
+import { Prose } from "../prose.tsx";
 import { text } from "../text.ts";
 
 const words = text.talk;
@@ -166,9 +167,7 @@ function Messages({ talk }: { talk: OwnConversation }) {
         ) : (
           <li key={id}>
             <p class={talkStyles.who}>{words.program(talk.agent)}</p>
-            <p class={styles.prose} dir="auto">
-              {ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words}
-            </p>
+            <Prose words={ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words} />
             <p class={talkStyles.mark}>
               {ask.state === "open" ? (
                 <Link href={`/inbox/${ask.id}`}>{ask.kind === "approval" ? words.decide : words.answer}</Link>
