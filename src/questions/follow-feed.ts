@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
-import { listFeedEntries } from "./store/questions.ts";
+import { listOpen } from "./list-open.ts";
+import { storeNow } from "../core/store/db.ts";
 import { FEED_TOPIC, watch } from "../core/store/wake.ts";
 
 /** One change of the feed everybody sees. */
@@ -91,7 +92,9 @@ export function followFeed(ctx: Context): FeedChanges {
 }
 
 async function readNeeds(ctx: Context): Promise<Map<string, number>> {
-  return new Map((await listFeedEntries(ctx.db, [])).map((entry) => [entry.id, entry.need - entry.n]));
+  const now = await storeNow(ctx.db);
+  const { entries } = await listOpen(ctx);
+  return new Map(entries.filter(({ expiresAt }) => expiresAt > now).map((entry) => [entry.id, entry.need - entry.n]));
 }
 
 function compare(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): FeedChange[] {

@@ -2,7 +2,8 @@ import type { Context } from "../context.ts";
 import type { Question, Tag } from "./model/question.ts";
 import { pageOf, settleCrowded, type FeedPosition } from "./model/feed.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
-import { findQuestions, listFeedEntries, newestQuestionAt } from "./store/questions.ts";
+import { listOpen } from "./list-open.ts";
+import { findQuestions, listDone } from "./store/questions.ts";
 import { storeNow } from "../core/store/db.ts";
 
 /** Where a reader of the feed goes on: at page one's time, below the last position. */
@@ -35,9 +36,11 @@ export async function readFeed(
   const now = await storeNow(ctx.db);
   const at = options.from?.at ?? now;
   if (now - at > BOOKMARK_LASTS_MS) return null;
-  const entries = await listFeedEntries(ctx.db, identity?.names ?? []);
-  const wanted = entries.filter(
+  const [open, done] = await Promise.all([listOpen(ctx), listDone(ctx.db, identity?.names ?? [])]);
+  const wanted = open.entries.filter(
     (entry) =>
+      entry.expiresAt > now &&
+      !done.has(entry.id) &&
       (options.tags.length === 0 || entry.audience.some((tag) => options.tags.includes(tag))) &&
       // Questions asked after page one wait for the next first page.
       (!options.from || entry.createdAt <= at),
@@ -64,6 +67,6 @@ export async function readFeed(
   return {
     asks: asks as Question[],
     next: more && last ? { at, position: { urgency: last.urgency, tie: last.tie } } : null,
-    newestAt: await newestQuestionAt(ctx.db),
+    newestAt: open.newestAt,
   };
 }

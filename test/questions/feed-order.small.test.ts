@@ -132,6 +132,25 @@ describe("the order of the feed", () => {
     );
   });
 
+  it("is the same whether all are ranked or only those that reach the page, equals among them", () => {
+    const equals = fc.array(entry.map((one) => ({ ...one, need: one.n + 1, expiresAt: NOON + DAY / 2 })));
+    fc.assert(
+      fc.property(fc.array(entry), equals, fc.integer({ min: 1, max: 9 }), fc.nat(), (some, alike, limit, place) => {
+        const all = [...some, ...alike]
+          .map((one) => ({ entry: one, urgency: urgencyAt(one, NOON), tie: tieOf(one.id) }))
+          .sort(compareForFeed);
+        const after = all[place % (all.length + 1)];
+        const rest = after ? all.filter((one) => compareForFeed(after, one) < 0) : all;
+        const { page, more } = pageOf([...some, ...alike], { at: NOON, limit, tieOf, ...(after && { after }) });
+        assert.deepEqual(
+          page.map(({ entry: { id }, urgency, tie }) => ({ id, urgency, tie })),
+          rest.slice(0, limit).map(({ entry: { id }, urgency, tie }) => ({ id, urgency, tie })),
+        );
+        assert.equal(more, rest.length > limit);
+      }),
+    );
+  });
+
   it("puts the crowded last and loses none of them", () => {
     fc.assert(
       fc.property(fc.uniqueArray(entry, { selector: ({ id }) => id }), fc.func(fc.nat(60)), (entries, othersOn) => {

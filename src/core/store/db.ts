@@ -64,6 +64,11 @@ export interface Db extends Queryable {
    * it sees committed rows only. It must not write.
    */
   readInWorker<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Returns a text that differs after every commit, whoever made it, where that costs no statement on another machine:
+   * while it stays the same, so do the committed rows.
+   */
+  commitMark?(): string;
   /** One line for the operator: engine, version, durability. */
   readonly describes: string;
   close(): Promise<void>;

@@ -51,23 +51,34 @@ export function pageOf<Entry extends FeedEntry>(
   entries: readonly Entry[],
   options: { at: number; after?: FeedPosition; limit: number; tieOf: (id: string) => string },
 ): { page: RankedEntry<Entry>[]; more: boolean } {
-  const ranked: RankedEntry<Entry>[] = [];
+  const { at, after, limit, tieOf } = options;
+  const left: Entry[] = [];
+  const urgencies: number[] = [];
   for (const entry of entries) {
-    const urgency = urgencyAt(entry, options.at);
-    if (options.after && urgency > options.after.urgency) continue;
+    const urgency = urgencyAt(entry, at);
+    if (after && (urgency > after.urgency || (urgency === after.urgency && tieOf(entry.id) <= after.tie))) continue;
+    left.push(entry);
+    urgencies.push(urgency);
+  }
+  const more = left.length > limit;
+  const least = more ? (Float64Array.from(urgencies).sort().at(-limit) ?? 0) : 0;
+
+  const ranked: RankedEntry<Entry>[] = [];
+  for (const [i, entry] of left.entries()) {
+    const urgency = urgencies[i] ?? 0;
+    if (urgency < least) continue;
     let tie: string | undefined;
-    const place = {
+    ranked.push({
       entry,
       urgency,
-      // Found when it is asked for: most entries differ in urgency, and a tie costs a MAC.
+      // Found when it is asked for, and only for what may be on the page: a tie costs a MAC.
       get tie() {
-        return (tie ??= options.tieOf(entry.id));
+        return (tie ??= tieOf(entry.id));
       },
-    };
-    if (!options.after || compareForFeed(options.after, place) < 0) ranked.push(place);
+    });
   }
   ranked.sort(compareForFeed);
-  return { page: ranked.slice(0, options.limit), more: ranked.length > options.limit };
+  return { page: ranked.slice(0, limit), more };
 }
 
 /** Puts those last that have at least as many other readers as missing answers; the rest keep their order. */

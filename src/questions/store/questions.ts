@@ -258,12 +258,10 @@ export async function listQuestionsOf(
 }
 
 /**
- * Returns the facts about every open question that the feed's order needs, if the question may still be shown to
- * `people` (all names of one person): not answered, not skipped, not reported by them, not held. The cost grows with
- * the open questions and with the actions of these people in two days, not with those stored.
+ * Returns the facts about every open question that the feed's order needs, except those held. The cost grows with the
+ * open questions, not with those stored.
  */
-export async function listFeedEntries(on: Queryable, people: readonly string[]): Promise<FeedEntry[]> {
-  const done = await listDone(on, people);
+export async function listOpenEntries(on: Queryable): Promise<FeedEntry[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
       WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now())`,
@@ -271,7 +269,6 @@ export async function listFeedEntries(on: Queryable, people: readonly string[]):
   const audiences = new Map<string, Tag[]>();
   const entries: FeedEntry[] = [];
   for (const row of rows) {
-    if (done.has(row.ask_id)) continue;
     let audience = audiences.get(row.audience);
     if (!audience) audiences.set(row.audience, (audience = JSON.parse(row.audience) as Tag[]));
     entries.push({
@@ -287,8 +284,11 @@ export async function listFeedEntries(on: Queryable, people: readonly string[]):
   return entries;
 }
 
-/** Returns the questions that these people have answered lately, have skipped for now, or have reported. */
-async function listDone(on: Queryable, people: readonly string[]): Promise<Set<string>> {
+/**
+ * Returns the questions that `people` (all names of one person) have answered lately, have skipped for now, or have
+ * reported. The cost grows with what they did in two days.
+ */
+export async function listDone(on: Queryable, people: readonly string[]): Promise<Set<string>> {
   if (people.length === 0) return new Set();
   const them = join([...people]);
   // Every answer has its ledger entry, and no question is open for longer than a day.

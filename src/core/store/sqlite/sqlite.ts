@@ -60,7 +60,10 @@ export function openSqlite(options: SqliteOptions): Db {
 
   const write = runner(writer);
   const read = inMemory ? write : runner(reader);
-  const queue = openCommitQueue(openGroupCommit(writer, write, options));
+  let commits = 0;
+  const queue = openCommitQueue(openGroupCommit(writer, write, { ...options, noteCommit: () => (commits += 1) }));
+  // Other processes' commits change it, those of this connection do not.
+  const commitsElsewhere = writer.prepare("PRAGMA data_version");
   const workers = new Set<WorkerConnection>();
   let closed = false;
 
@@ -98,6 +101,7 @@ export function openSqlite(options: SqliteOptions): Db {
         workers.delete(worker);
       }
     },
+    commitMark: () => `${commits} ${(commitsElsewhere.get() as { data_version: number }).data_version}`,
     async close() {
       if (closed) return;
       closed = true;
@@ -116,12 +120,18 @@ interface GroupCommit extends Pick<SqliteOptions, "path" | "onFatal" | "checkPla
   now(): number;
   save: StatementSync;
   release: StatementSync;
+  /** Called after each group, before anybody reads what it has committed. */
+  noteCommit: () => void;
   /** Numbers a commit that is about to be made; null while there is no table for it. */
   stampCommit(): number | null;
 }
 
-function openGroupCommit(writer: DatabaseSync, write: GroupCommit["write"], options: SqliteOptions): GroupCommit {
-  const { path, onFatal, checkPlace, onCommit } = options;
+function openGroupCommit(
+  writer: DatabaseSync,
+  write: GroupCommit["write"],
+  options: SqliteOptions & Pick<GroupCommit, "noteCommit">,
+): GroupCommit {
+  const { path, onFatal, checkPlace, onCommit, noteCommit } = options;
   let stamp: StatementSync | null = null;
   return {
     path,
@@ -136,6 +146,7 @@ function openGroupCommit(writer: DatabaseSync, write: GroupCommit["write"], opti
       return (stamp.get() as { commit_no: number }).commit_no;
     },
     onFatal,
+    noteCommit,
     ...(checkPlace && { checkPlace }),
     ...(onCommit && { onCommit }),
   };
@@ -196,6 +207,9 @@ async function runGroupCommit(groupCommit: GroupCommit, group: readonly PendingT
     if (error instanceof PlaceLost) groupCommit.onFatal(error);
     for (const transaction of group) transaction.reject(translate(error, path));
     return;
+  } finally {
+    // After a failure too: what it left is unknown.
+    groupCommit.noteCommit();
   }
   for (const tell of ends) tell();
 }
