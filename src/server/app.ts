@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import type { Context } from "../context.ts";
-import { requestScope } from "../lib/request-scope.ts";
+import { requestScope } from "../lib/tracing/request-scope.ts";
 import { VERSION } from "../lib/version.ts";
 import { a2h } from "../protocols/a2h/a2h.ts";
 import { usualAudienceOf, type KnownChannels } from "../protocols/a2h/addressees.ts";

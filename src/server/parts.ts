@@ -2,7 +2,7 @@ import { isRelayFact } from "../asks/model/fact.ts";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import type { Tracer } from "../lib/tracing.ts";
+import type { Tracer } from "../lib/tracing/tracing.ts";
 import { openProbe, type StoreProbe } from "../core/loops/probe-store.ts";
 import { openAskTelemetry, type AskTelemetry } from "../asks/loops/ask-telemetry.ts";
 import type { DoorContext } from "../protocols/http/door.ts";

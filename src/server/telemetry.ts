@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
+import { NO_TRACER, type Tracer } from "../lib/tracing/tracing.ts";
 
 /** Opens traces where a collector is set; without one nothing of OpenTelemetry is loaded. */
 export async function openTracer({ telemetry }: Config, log: Logger): Promise<Tracer> {
   const { otlpUrl: url, serviceName, headersEnv } = telemetry;
   if (url === undefined) return NO_TRACER;
-  const { openOtlpTracer } = await import("../lib/otlp-tracer.ts");
+  const { openOtlpTracer } = await import("../lib/tracing/otlp-tracer.ts");
   return openOtlpTracer({ url, serviceName, headers: readHeaders(process.env[headersEnv] ?? "") }, { log });
 }
 

@@ -4,7 +4,7 @@ import type { Plant } from "./plant-bug.ts";
 export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   {
     bug: "deadlines go by the wall clock",
-    file: "src/core/store/store-clock.ts",
+    file: "src/core/store/clock/store-clock.ts",
     find: "return (given = Math.max(given, Math.floor(zeroMs + uptime)));",
     put: "return (given = Math.max(0, Math.floor(clock.now())));",
     harness: "clock",
@@ -39,7 +39,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   },
   {
     bug: "a start goes by the wall clock, whatever the machine's uptime says",
-    file: "src/core/store/store-clock.ts",
+    file: "src/core/store/clock/store-clock.ts",
     find: "const isKnown = kept.boot !== null && ",
     put: "const isKnown = kept.boot === null && ",
     harness: "clock",
@@ -47,7 +47,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   },
   {
     bug: "a time of the future that was stored is taken for good",
-    file: "src/core/store/store-clock.ts",
+    file: "src/core/store/clock/store-clock.ts",
     find: "      given = Math.floor(clock.now());\n",
     put: "      given = Math.max(given, Math.floor(clock.now()));\n",
     harness: "clock",
@@ -55,7 +55,7 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   },
   {
     bug: "what was given under a clock that was ahead keeps its date when another is accepted",
-    file: "src/core/store/check-clock.ts",
+    file: "src/core/store/clock/check-clock.ts",
     find: "(tx) => moveDeadlines(tx, rooms, { wrongMs: lastMs, nowMs }));",
     put: "() => Promise.resolve(0));",
     harness: "clock",

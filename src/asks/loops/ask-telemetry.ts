@@ -1,8 +1,8 @@
 import type { Context } from "../../context.ts";
-import { requestScope } from "../../lib/request-scope.ts";
+import { requestScope } from "../../lib/tracing/request-scope.ts";
 import { redact } from "../../lib/secrets/secret-scan.ts";
-import { readTraceParent } from "../../lib/traceparent.ts";
-import type { Span, Tracer } from "../../lib/tracing.ts";
+import { readTraceParent } from "../../lib/tracing/traceparent.ts";
+import type { Span, Tracer } from "../../lib/tracing/tracing.ts";
 import type { RelayFact } from "../model/fact.ts";
 import type { Job, RelayAnswer, Ask } from "../model/ask.ts";
 import type { MachineEvent } from "./machine.ts";

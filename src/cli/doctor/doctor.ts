@@ -17,7 +17,7 @@ import {
 import { DatabaseDamaged } from "../../core/store/damage.ts";
 import type { Db, Queryable } from "../../core/store/db.ts";
 import { openToExamine } from "../../core/store/open-store.ts";
-import { asOf } from "../../core/store/as-of.ts";
+import { asOf } from "../../core/store/clock/as-of.ts";
 import { examineStore, MOST_OFFENDERS } from "../../doctor/examine.ts";
 import { listServers } from "../../policy/store/servers.ts";
 import { differingGroups } from "../../access/shared-groups.ts";

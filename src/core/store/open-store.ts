@@ -5,7 +5,7 @@ import { type Keyring, openKeyring } from "../../lib/secrets/keyring.ts";
 import { startLoop } from "../../lib/loop.ts";
 import type { Random } from "../../lib/random.ts";
 import { Refusal } from "../../refusals.ts";
-import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./check-clock.ts";
+import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./clock/check-clock.ts";
 import { DATABASE_FILE, HIGHWATER_FILE, LOCK_FILE, prepareDataDir, refuseUnfinished } from "./data-dir.ts";
 import { inSentence, judgeFile, RESTORE } from "./damage.ts";
 import { type Db, type Queryable, storeNow } from "./db.ts";
@@ -18,7 +18,7 @@ import { migrate } from "./migrate.ts";
 import { lockForServer, takeAlone } from "./server-lock.ts";
 import { openSqlite, PlaceLost } from "./sqlite/sqlite.ts";
 import { raw, sql } from "./sql.ts";
-import { openStoreClock, type StoreClock } from "./store-clock.ts";
+import { openStoreClock, type StoreClock } from "./clock/store-clock.ts";
 import { openWake, type Wake } from "./wake.ts";
 
 /** The default of the setting `database_wait_ms`. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
-import { readClockMark } from "../../core/store/check-clock.ts";
+import { readClockMark } from "../../core/store/clock/check-clock.ts";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -12,7 +12,7 @@ import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS } from "../../core/store/po
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { lockSecrets } from "../../core/store/sealed-secrets.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
-import { openStoreClock } from "../../core/store/store-clock.ts";
+import { openStoreClock } from "../../core/store/clock/store-clock.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /** A store that nobody else changes the key of, and nobody else uses once `begin` is done. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Tracer } from "../../lib/tracing.ts";
+import type { Tracer } from "../../lib/tracing/tracing.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";

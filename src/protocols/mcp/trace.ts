@@ -1,5 +1,5 @@
-import { readTraceParent, type TraceParent } from "../../lib/traceparent.ts";
-import type { Tracer } from "../../lib/tracing.ts";
+import { readTraceParent, type TraceParent } from "../../lib/tracing/traceparent.ts";
+import type { Tracer } from "../../lib/tracing/tracing.ts";
 import type { Context } from "../../context.ts";
 import type { McpRequest } from "./message.ts";
 import { TOOLS } from "./tools.ts";

@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import type { Find } from "../../lib/secrets/secret-scan.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
-import { readTraceParent } from "../../lib/traceparent.ts";
+import { readTraceParent } from "../../lib/tracing/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/json/strings-of.ts";
 import { envelopeHash } from "../../asks/model/decision-key.ts";
 import type { AskConstraints, ContextEnvelope, Ask } from "../../asks/model/ask.ts";

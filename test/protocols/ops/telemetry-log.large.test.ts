@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { pino, type Level } from "pino";
-import { readTraceParent } from "../../../src/lib/traceparent.ts";
+import { readTraceParent } from "../../../src/lib/tracing/traceparent.ts";
 import { collector } from "../../support/collector.ts";
 import { until } from "../../support/contract.ts";
 import { answer, newAsk, openRelayScene, type RelayScene } from "../../support/relay.ts";

@@ -5,7 +5,7 @@ import { type WorkerConnection, openWorkerConnection } from "./worker-connection
 import { inSentence } from "../damage.ts";
 import type { CommitResult, Db, Fact, Tx } from "../db.ts";
 import { oncePerText, type Sql } from "../sql.ts";
-import type { StoreClock } from "../store-clock.ts";
+import type { StoreClock } from "../clock/store-clock.ts";
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */

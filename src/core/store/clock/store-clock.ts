@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/clock.ts";
+import type { Clock } from "../../../lib/clock.ts";
 
 /**
  * The clock that decides on SQLite: `parley_now()`. It runs by the machine's uptime, so that a wall clock that

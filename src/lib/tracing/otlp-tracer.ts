@@ -1,9 +1,9 @@
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "../clock.ts";
 import type { Span, Tracer } from "./tracing.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../version.ts";
 
 export interface OtlpSettings {
   /** The collector's address; spans go to `v1/traces` below it. */

@@ -1,6 +1,6 @@
-import { type Db, type Queryable, type Tx, first, one } from "./db.ts";
-import type { OwnedTables, WrongClock } from "./owned-tables.ts";
-import { join, raw, sql } from "./sql.ts";
+import { type Db, type Queryable, type Tx, first, one } from "../db.ts";
+import type { OwnedTables, WrongClock } from "../owned-tables.ts";
+import { join, raw, sql } from "../sql.ts";
 import type { ClockMark, StoreClock } from "./store-clock.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
-import type { Db, Queryable } from "./db.ts";
-import { raw, sql } from "./sql.ts";
+import type { Db, Queryable } from "../db.ts";
+import { raw, sql } from "../sql.ts";
 
 /** Carries what was found out of a transaction that is rolled back. */
 class Found extends Error {
