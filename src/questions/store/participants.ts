@@ -1,6 +1,7 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 import { deleteKeysUnder } from "../../core/store/idempotency.ts";
+import { lockTotals } from "./totals.ts";
 
 export interface Participant {
   id: string;
@@ -160,8 +161,13 @@ export async function eraseParticipant(
   strangerOf: (name: string) => string,
 ): Promise<void> {
   for (const name of names) {
+    // In this order, which answers take them in as well (spec/invariants C3).
+    await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
+    await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+    await deleteKeysUnder(tx, `person:${name}`);
+    // An answer of theirs that is just committing holds this row, and all that it stored goes with the others.
+    await lockTotals(tx, name);
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
-    // Before the ledger: an answer of theirs that is just committing holds these rows, and its entry goes with the others.
     await tx.all(sql`DELETE FROM scores WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM ledger WHERE person = ${name}`);
     // point: erase-between-tables
@@ -171,9 +177,7 @@ export async function eraseParticipant(
     await tx.all(sql`UPDATE reports SET person = ${strangerOf(name)}, comment = NULL WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM notices WHERE person = ${name}`);
-    await deleteKeysUnder(tx, `person:${name}`);
-    await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
-    await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+    await tx.all(sql`DELETE FROM person_totals WHERE person = ${name}`);
   }
 }
 
