@@ -2,13 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Context } from "../../src/context.ts";
 import type { Tx } from "../../src/core/store/db.ts";
+import { claimKey } from "../../src/core/store/idempotency.ts";
 import { SCHEMA_WORDS } from "../../src/core/store/migrate.ts";
 import { FILL_PERSON_TOTALS, personTotals } from "../../src/core/store/migrations/0034-person-totals.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { examineRows } from "../../src/doctor/store/checks.ts";
 import { answerQuestion } from "../../src/questions/answer.ts";
 import { TAGS } from "../../src/questions/model/question.ts";
-import { eraseParticipant } from "../../src/questions/store/participants.ts";
+import { ensureParticipant, eraseParticipant } from "../../src/questions/store/participants.ts";
+import { addToScores } from "../../src/questions/store/scores.ts";
 import { lockTotals, updateTotals } from "../../src/questions/store/totals.ts";
 import { DAY, LABELS, MINUTE, ROOMY, fresh, until } from "../support/contract.ts";
 import { DATABASES, openWorld, personOf, type World } from "../support/world.ts";
@@ -135,8 +137,11 @@ for (const on of DATABASES) {
       const steps: string[] = [];
       const held = Promise.withResolvers<undefined>();
       const answering = db.transact(async (tx) => {
+        const claim = { principal: "person:p_new", verb: "answer", key: "k", bodyHash: "h", objectId: "r_1" } as const;
+        await ensureParticipant(tx, "p_new", null);
+        await claimKey(tx, claim);
         const totals = await lockTotals(tx, "p_new");
-        await tx.all(sql`INSERT INTO skips (person, ask_id, until) VALUES ('p_new', 'q', 1)`);
+        await addToScores(tx, { person: "p_new", points: 5, at: 1 });
         held.resolve(undefined);
         // On SQLite one transaction waits for another before its first statement.
         if (on === "postgres") await until(() => isWaitingForLock(world), "waiting for the row");
@@ -150,8 +155,9 @@ for (const on of DATABASES) {
       });
       await answering;
       assert.deepEqual(steps, ["answered", "erased"]);
-      assert.deepEqual(await totalsOf(world), []);
-      assert.deepEqual(await db.all(sql`SELECT * FROM skips`), []);
+      for (const table of ["person_totals", "scores", "participants", "idempotency"]) {
+        assert.deepEqual(await db.all(raw(`SELECT * FROM ${table}`)), [], table);
+      }
     });
   });
 }

@@ -161,10 +161,8 @@ export async function eraseParticipant(
   strangerOf: (name: string) => string,
 ): Promise<void> {
   for (const name of names) {
-    // In this order, which answers take them in as well (spec/invariants C3).
-    await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
-    await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
-    await deleteKeysUnder(tx, `person:${name}`);
+    // Answers take these before the totals (spec/invariants C3).
+    await deleteMeans(tx, name);
     // An answer of theirs that is just committing holds this row, and all that it stored goes with the others.
     await lockTotals(tx, name);
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
@@ -178,7 +176,16 @@ export async function eraseParticipant(
     await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM notices WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM person_totals WHERE person = ${name}`);
+    // Once more, for those of the answer that was waited for.
+    await deleteMeans(tx, name);
   }
+}
+
+/** Deletes the rows by which a participant is recognised, and the replies to their calls. */
+async function deleteMeans(tx: Tx, name: string): Promise<void> {
+  await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
+  await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+  await deleteKeysUnder(tx, `person:${name}`);
 }
 
 /** Holds an anonymous participant that was last seen more than `unseenMs` ago; false for one that has come back since. */
