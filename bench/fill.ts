@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
+import { FILL_PERSON_TOTALS } from "../src/core/store/migrations/0034-person-totals.ts";
 import { newBadges } from "../src/questions/model/badges.ts";
 import { periodStart, PERIODS } from "../src/questions/model/points.ts";
 import { continueStreak, localDay, type StreakMark } from "../src/questions/model/streak.ts";
@@ -67,6 +68,7 @@ export function fillSqlite(dataDir: string, filling: Filling): void {
     rows += 1;
     if (rows % ROWS_PER_TRANSACTION === 0) database.exec("COMMIT; BEGIN");
   }
+  database.exec(FILL_PERSON_TOTALS);
   database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE);");
   database.close();
 }
@@ -100,6 +102,7 @@ export async function fillPostgres(url: string, filling: Filling): Promise<void>
     await client.query("COMMIT; BEGIN");
   }
   for (const [name, held] of waiting) await flush(name, held);
+  await client.query(FILL_PERSON_TOTALS);
   await client.query("COMMIT");
   await client.query("VACUUM ANALYZE");
   await client.end();

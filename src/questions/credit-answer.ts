@@ -7,16 +7,10 @@ import { pointsFor, utcDayStart, type PointEntries } from "./model/points.ts";
 import { continueStreak, localDay, localHour, streakOn } from "./model/streak.ts";
 import { findFirstView } from "./store/marks.ts";
 import type { Tx } from "../core/store/db.ts";
-import {
-  findLastStreak,
-  insertBadgeIfNew,
-  insertLedgerRow,
-  listBadges,
-  listRewardedStreaks,
-  readFacts,
-  sumSince,
-} from "./store/ledger.ts";
+import { insertBadgeIfNew, insertLedgerRow, sumSince, type LedgerRow } from "./store/ledger.ts";
 import { addToScores } from "./store/scores.ts";
+import { lockTotals, updateTotals } from "./store/totals.ts";
+import { addEntry, type PersonTotals } from "./model/totals.ts";
 
 /** The points and badges that an answer earned. */
 export interface Credit {
@@ -29,8 +23,9 @@ export interface Credit {
 }
 
 /**
- * Appends the one ledger row of an accepted answer, adds it to the scores, and gives the badges it earned. Runs in the
- * answer's transaction with the person's limit window held, so that two answers of one person cannot both be the tenth.
+ * Appends the one ledger row of an accepted answer, adds it to the scores and to the person's totals, and gives the badges
+ * it earned. Runs in the answer's transaction with the person's limit window held, so that two answers of one person
+ * cannot both be the tenth.
  */
 export async function creditAnswer(
   ctx: Context,
@@ -41,8 +36,9 @@ export async function creditAnswer(
   const { person, names, timeZone } = given.identity;
   const rules = ctx.crowd.points;
 
+  const before = await lockTotals(tx, person);
   const today = localDay(at, timeZone);
-  const streak = continueStreak(await findLastStreak(tx, person), today);
+  const streak = continueStreak(before.streak, today);
   const { points, cappedPoints, entries } = pointsFor({
     question,
     answersBefore: question.n - 1,
@@ -50,12 +46,12 @@ export async function creditAnswer(
     at,
     notifiedAt: rules.bonuses ? await findNotifiedAt(tx, question.id, names) : null,
     streakDays: streak.days,
-    rewardedStreaks: rules.bonuses ? await listRewardedStreaks(tx, person) : new Set(),
-    cappedToday: (await sumSince(tx, person, utcDayStart(at))).capped,
+    rewardedStreaks: new Set(before.rewardedStreaks),
+    cappedToday: await cappedSince(tx, { person, totals: before, from: utcDayStart(at) }),
     rules,
   });
   const firstView = await findFirstView(tx, question.id, names);
-  await insertLedgerRow(tx, {
+  const row: LedgerRow = {
     person,
     askId: question.id,
     at,
@@ -68,14 +64,25 @@ export async function creditAnswer(
     night: localHour(at, timeZone) < NIGHT_ENDS_HOUR,
     speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
     confident: answer.confidence === 5,
-  });
+  };
+  await insertLedgerRow(tx, row);
   await addToScores(tx, { person, points, at });
 
-  const facts = await readFacts(tx, person);
-  const held = new Set((await listBadges(tx, person)).map((badge) => badge.id));
+  const totals = addEntry(before, row);
+  const earned = newBadges(totals, new Set(before.badges));
   const badges: string[] = [];
-  for (const id of newBadges(facts, held)) {
+  for (const id of earned) {
     if (await insertBadgeIfNew(tx, { person, id, askId: question.id, at })) badges.push(id);
   }
-  return { points, entries, badges, totalPoints: facts.points, streakDays: streakOn(streak, today) };
+  await updateTotals(tx, person, { ...totals, badges: [...before.badges, ...earned].sort() });
+  return { points, entries, badges, totalPoints: totals.points, streakDays: streakOn(streak, today) };
+}
+
+/** Returns what a person has earned since `from` that counts against the cap: the ledger knows it of days before the newest. */
+async function cappedSince(
+  tx: Tx,
+  { person, totals, from }: { person: string; totals: PersonTotals; from: number },
+): Promise<number> {
+  if (from < totals.cappedDay) return (await sumSince(tx, person, from)).capped;
+  return from > totals.cappedDay ? 0 : totals.cappedPoints;
 }

@@ -3,9 +3,11 @@ import { badgeName, badgeProgress, compareEarned } from "./model/badges.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
 import { utcDayStart, type Period } from "./model/points.ts";
 import { localDay, streakOn } from "./model/streak.ts";
-import { findLastStreak, listBadges, readFacts, sumSince } from "./store/ledger.ts";
+import { NO_TOTALS } from "./model/totals.ts";
+import { listBadges, sumSince } from "./store/ledger.ts";
 import { storeNow } from "../core/store/db.ts";
 import { readScores, type Score } from "./store/scores.ts";
+import { readTotals } from "./store/totals.ts";
 
 export interface PersonStats {
   totalPoints: number;
@@ -18,17 +20,6 @@ export interface PersonStats {
   badgeProgress: ReturnType<typeof badgeProgress>;
 }
 
-const NOTHING_YET = {
-  answers: 0,
-  points: 0,
-  byCategory: {},
-  longestStreak: 0,
-  early: 0,
-  night: 0,
-  speedy: 0,
-  confident: 0,
-};
-
 /** Returns what a person's ledger adds up to; zeros for somebody unknown. */
 export async function readStats(ctx: Context, identity: AnsweringIdentity | null): Promise<PersonStats> {
   if (!identity) {
@@ -40,23 +31,23 @@ export async function readStats(ctx: Context, identity: AnsweringIdentity | null
       rank: null,
       answersByCategory: {},
       pointsToday: 0,
-      badgeProgress: badgeProgress(NOTHING_YET, new Set()),
+      badgeProgress: badgeProgress(NO_TOTALS, new Set()),
     };
   }
   const { person, timeZone } = identity;
   const now = await storeNow(ctx.db);
-  const facts = await readFacts(ctx.db, person);
+  const totals = await readTotals(ctx.db, person);
   const badges = (await listBadges(ctx.db, person)).toSorted(compareEarned);
   const { own } = await readScores(ctx.db, { period: "all_time", now }, 1, person);
   return {
-    totalPoints: facts.points,
-    totalAnswers: facts.answers,
-    streakDays: streakOn(await findLastStreak(ctx.db, person), localDay(now, timeZone)),
+    totalPoints: totals.points,
+    totalAnswers: totals.answers,
+    streakDays: streakOn(totals.streak, localDay(now, timeZone)),
     badges: badges.map((badge) => ({ ...badge, name: badgeName(badge.id) })),
     rank: own?.rank ?? null,
-    answersByCategory: facts.byCategory,
+    answersByCategory: totals.byCategory,
     pointsToday: (await sumSince(ctx.db, person, utcDayStart(now))).points,
-    badgeProgress: badgeProgress(facts, new Set(badges.map(({ id }) => id))),
+    badgeProgress: badgeProgress(totals, new Set(badges.map(({ id }) => id))),
   };
 }
 

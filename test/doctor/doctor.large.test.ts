@@ -104,6 +104,10 @@ const CORRUPTIONS: readonly [what: string, check: string, ...statements: Sql[]][
   ["a standing is lost", "A13", sql`DELETE FROM scores WHERE period = 'all_time'`],
   ["a streak was lengthened", "A13", sql`UPDATE ledger SET streak_days = 2 WHERE ask_id = ${EXPIRED}`],
   ["a badge was given for nothing", "A13", sql`UPDATE badges SET badge = 'answers_1000' WHERE badge = 'first_answer'`],
+  ["totals were improved", "A13", sql`UPDATE person_totals SET points = points + 1`],
+  ["totals have a badge less", "A13", sql`UPDATE person_totals SET badges = '[]'`],
+  ["totals have another category", "A13", sql`UPDATE person_totals SET by_category = '{"ethics":1}'`],
+  ["totals are lost", "A13", sql`DELETE FROM person_totals`],
   ["a badge was taken", "A13", sql`DELETE FROM badges WHERE badge = 'first_answer'`],
 ];
 
@@ -208,7 +212,7 @@ describe("the command doctor", () => {
 });
 
 const CROWD = ["questions", "responses", "outcomes", "events", "streams", "idempotency"] as const;
-const TABLES = [...CROWD, "ledger", "scores", "badges"] as const;
+const TABLES = [...CROWD, "ledger", "scores", "badges", "person_totals"] as const;
 
 async function copyAll(world: World): Promise<void> {
   await world.server.ctx.db.transact(async (tx) => {

@@ -32,6 +32,7 @@ import { exposed } from "./migrations/0030-exposed.ts";
 import { boundSubscriptions } from "./migrations/0031-bound-subscriptions.ts";
 import { policyServers } from "./migrations/0032-policy-servers.ts";
 import { tableNames } from "./migrations/0033-table-names.ts";
+import { personTotals } from "./migrations/0034-person-totals.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -69,6 +70,7 @@ const MIGRATIONS: readonly Migration[] = [
   boundSubscriptions,
   policyServers,
   tableNames,
+  personTotals,
 ];
 
 /** The schema this program reads and writes. */

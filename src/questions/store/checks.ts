@@ -141,7 +141,7 @@ export const QUESTION_CHECKS: readonly Check[] = [
   ),
   {
     check: "A13",
-    promise: "points, streaks and badges are what the ledger adds up to",
+    promise: "points, streaks, badges and the totals of a person are what the ledger adds up to",
     look: examineLedger,
   },
 ];

@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Tag } from "../model/question.ts";
 import { BADGES, type LedgerFacts } from "../model/badges.ts";
-import type { PointEntries } from "../model/points.ts";
+import { utcDayStart, type PointEntries } from "../model/points.ts";
 import { continueStreak, type StreakMark } from "../model/streak.ts";
+import { NO_TOTALS, type PersonTotals } from "../model/totals.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
+import { TOTALS_COLUMNS, toTotals, type TotalsRow } from "./totals.ts";
 
 interface Entry {
   person: string;
@@ -34,7 +37,7 @@ const PEOPLE_AT_ONCE = 10;
 /** Longer ledgers are left to the examination that is not quick. */
 const QUICK_ENTRIES = 2000;
 
-/** Returns the people with points, a streak or a badge that their ledger does not add up to. */
+/** Returns the people with points, a streak, a badge or totals that their ledger does not add up to. */
 export async function examineLedger(on: Queryable, quick: boolean): Promise<string[]> {
   const offenders: string[] = [];
   for (let after = ""; ;) {
@@ -61,8 +64,8 @@ async function newestPeople(on: Queryable): Promise<string[]> {
 
 async function nextPeople(on: Queryable, after: string): Promise<string[]> {
   const rows = await on.all<{ person: string }>(
-    sql`SELECT person FROM (SELECT person FROM ledger WHERE person > ${after} UNION SELECT person FROM badges WHERE person > ${after})
-      AS known ORDER BY person LIMIT ${PEOPLE_PER_PAGE}`,
+    sql`SELECT person FROM (SELECT person FROM ledger WHERE person > ${after} UNION SELECT person FROM badges WHERE person > ${after}
+      UNION SELECT person FROM person_totals WHERE person > ${after}) AS known ORDER BY person LIMIT ${PEOPLE_PER_PAGE}`,
   );
   return rows.map(({ person }) => person);
 }
@@ -75,13 +78,17 @@ async function examinePeople(on: Queryable, people: readonly string[]): Promise<
   const badges = await on.all<BadgeRow>(
     sql`SELECT person, badge, ask_id FROM badges WHERE person IN (${join([...people])})`,
   );
+  const totals = await on.all<TotalsRow & { person: string }>(
+    sql`SELECT person, ${TOTALS_COLUMNS} FROM person_totals WHERE person IN (${join([...people])})`,
+  );
+  const totalsOf = new Map(totals.map((row) => [row.person, toTotals(row)]));
   const entriesOf = Map.groupBy(entries, ({ person }) => person);
   const badgesOf = Map.groupBy(badges, ({ person }) => person);
   return people.flatMap((person) => {
     const [own, held] = [entriesOf.get(person) ?? [], badgesOf.get(person) ?? []];
-    return [...pointProblems(own), ...streakProblems(own), ...badgeProblems(own, held)].map(
-      (what) => `${person}: ${what}`,
-    );
+    const isAddedUp = isDeepStrictEqual(totalsOf.get(person) ?? NO_TOTALS, expectedTotals(own, held));
+    const problems = [...pointProblems(own), ...streakProblems(own), ...badgeProblems(own, held)];
+    return [...problems, ...(isAddedUp ? [] : ["the totals"])].map((what) => `${person}: ${what}`);
   });
 }
 
@@ -113,6 +120,20 @@ function badgeProblems(own: readonly Entry[], held: readonly BadgeRow[]): string
     ...[...earned].filter((id) => !given.has(id)).map((id) => `the badge ${id} was not given`),
     ...held.filter(({ ask_id }) => !asks.has(ask_id)).map(({ badge }) => `the badge ${badge} comes from no answer`),
   ];
+}
+
+function expectedTotals(own: readonly Entry[], held: readonly BadgeRow[]): PersonTotals {
+  const newest = own.at(-1);
+  const cappedDay = utcDayStart(Math.max(0, ...own.map(({ at }) => at)));
+  const rewarded = own.filter((entry) => entry.points > entry.capped_points).map((entry) => entry.streak_days);
+  return {
+    ...factsOf(own),
+    streak: newest ? { day: newest.day, days: newest.streak_days } : null,
+    rewardedStreaks: [...new Set(rewarded)].sort((one, other) => one - other),
+    cappedDay,
+    cappedPoints: own.reduce((sum, entry) => sum + (entry.at >= cappedDay ? entry.capped_points : 0), 0),
+    badges: held.map(({ badge }) => badge).sort(),
+  };
 }
 
 function factsOf(own: readonly Entry[]): LedgerFacts {

@@ -1,6 +1,7 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 import { deleteKeysUnder } from "../../core/store/idempotency.ts";
+import { lockTotals } from "./totals.ts";
 
 export interface Participant {
   id: string;
@@ -160,8 +161,11 @@ export async function eraseParticipant(
   strangerOf: (name: string) => string,
 ): Promise<void> {
   for (const name of names) {
+    // Answers take these before the totals (spec/invariants C3).
+    await deleteMeans(tx, name);
+    // An answer of theirs that is just committing holds this row, and all that it stored goes with the others.
+    await lockTotals(tx, name);
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
-    // Before the ledger: an answer of theirs that is just committing holds these rows, and its entry goes with the others.
     await tx.all(sql`DELETE FROM scores WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM ledger WHERE person = ${name}`);
     // point: erase-between-tables
@@ -171,10 +175,17 @@ export async function eraseParticipant(
     await tx.all(sql`UPDATE reports SET person = ${strangerOf(name)}, comment = NULL WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM notices WHERE person = ${name}`);
-    await deleteKeysUnder(tx, `person:${name}`);
-    await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
-    await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+    await tx.all(sql`DELETE FROM person_totals WHERE person = ${name}`);
+    // Once more, for those of the answer that was waited for.
+    await deleteMeans(tx, name);
   }
+}
+
+/** Deletes the rows by which a participant is recognised, and the replies to their calls. */
+async function deleteMeans(tx: Tx, name: string): Promise<void> {
+  await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
+  await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+  await deleteKeysUnder(tx, `person:${name}`);
 }
 
 /** Holds an anonymous participant that was last seen more than `unseenMs` ago; false for one that has come back since. */

@@ -9,6 +9,7 @@ export const QUESTION_TABLES: OwnedTables = {
     "ledger",
     "outcomes",
     "participants",
+    "person_totals",
     "questions",
     "reports",
     "responses",
