@@ -2,8 +2,7 @@ import type { Context } from "../context.ts";
 import { NO_DEADLINE, type Request, type Audience, type Target } from "./model/request.ts";
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
-import { countOpenRequests, findByRef, insertRequestIfNew, type NewRequest } from "./store/requests.ts";
-import { countInWindow } from "../core/store/limit-windows.ts";
+import { countRequests, findByRef, insertRequestIfNew, type NewRequest } from "./store/requests.ts";
 import { titleOf } from "../core/model/title.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
@@ -164,12 +163,10 @@ function replay(
 
 async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker: string): Promise<void> {
   const { createsPerMinute, pendingPerAgent } = ctx.addressed;
-  const { used, resetsAt, now } = await countInWindow(tx, "requests", asker, { windowMs: MINUTE_MS });
-  if (used > createsPerMinute) {
-    const retryAfter = Math.max(1, Math.ceil((resetsAt - now) / 1000));
-    throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: retryAfter });
+  const { open, recent } = await countRequests(tx, asker, { withinMs: MINUTE_MS, most: createsPerMinute });
+  if (recent >= createsPerMinute) {
+    throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: 60 });
   }
-  const open = await countOpenRequests(tx, asker);
   if (open >= pendingPerAgent) {
     throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open, retry_after: 60 });
   }

@@ -1,7 +1,7 @@
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { sql } from "./sql.ts";
 
-/** A limit counts within a fixed window that the first counted request opens, of an hour unless the limit says otherwise. */
+/** Every limit counts within a fixed window of an hour that the first counted request opens. */
 export const WINDOW_MS = 3_600_000;
 
 /** Where a caller stands in a bucket. */
@@ -18,8 +18,8 @@ interface WindowRow {
   now: number;
 }
 
-function toState(row: WindowRow, windowMs: number): LimitState {
-  return { used: row.used, resetsAt: row.opened_at + windowMs, now: row.now };
+function toState(row: WindowRow): LimitState {
+  return { used: row.used, resetsAt: row.opened_at + WINDOW_MS, now: row.now };
 }
 
 /**
@@ -31,20 +31,20 @@ export async function countInWindow(
   tx: Tx,
   bucket: string,
   subject: string,
-  { cost = 1, openedAt, windowMs = WINDOW_MS }: { cost?: number; openedAt?: number; windowMs?: number } = {},
+  { cost = 1, openedAt }: { cost?: number; openedAt?: number } = {},
 ): Promise<LimitState> {
   const row = await one<WindowRow>(
     tx,
     sql`INSERT INTO limit_windows (bucket, subject, opened_at, used)
       VALUES (${bucket}, ${subject}, coalesce(${openedAt ?? null}, parley_now()), ${cost})
       ON CONFLICT (bucket, subject) DO UPDATE SET
-        used = CASE WHEN limit_windows.opened_at + ${windowMs} <= excluded.opened_at
+        used = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
           THEN excluded.used ELSE limit_windows.used + excluded.used END,
-        opened_at = CASE WHEN limit_windows.opened_at + ${windowMs} <= excluded.opened_at
+        opened_at = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
           THEN excluded.opened_at ELSE limit_windows.opened_at END
       RETURNING used, opened_at, parley_now() AS now`,
   );
-  return toState(row, windowMs);
+  return toState(row);
 }
 
 /** Returns where a caller stands without counting anything. */
@@ -54,7 +54,7 @@ export async function readWindow(on: Queryable, bucket: string, subject: string)
     sql`SELECT used, opened_at, parley_now() AS now FROM limit_windows
       WHERE bucket = ${bucket} AND subject = ${subject} AND opened_at > parley_now() - ${WINDOW_MS}`,
   );
-  if (row) return toState(row, WINDOW_MS);
+  if (row) return toState(row);
   const { now } = await one<{ now: number }>(on, sql`SELECT parley_now() AS now`);
   return { used: 0, resetsAt: now + WINDOW_MS, now };
 }

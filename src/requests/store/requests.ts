@@ -251,12 +251,22 @@ export async function listAskedBy(
   return rows.map(toRequest);
 }
 
-export async function countOpenRequests(on: Queryable, asker: string): Promise<number> {
-  const { open } = await one<{ open: number }>(
+/**
+ * Counts what an asker has open, and what it made within `withinMs`, up to `most`. A counter of its own would be a row
+ * that on PostgreSQL each request of the asker holds until it is committed.
+ */
+export async function countRequests(
+  on: Queryable,
+  asker: string,
+  { withinMs, most }: { withinMs: number; most: number },
+): Promise<{ open: number; recent: number }> {
+  return one(
     on,
-    sql`SELECT count(*) AS open FROM requests WHERE asker = ${asker} AND state = 'open'`,
+    sql`SELECT
+      (SELECT count(*) FROM requests WHERE asker = ${asker} AND state = 'open') AS open,
+      (SELECT count(*) FROM (SELECT 1 FROM requests
+        WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs} LIMIT ${most}) AS newest) AS recent`,
   );
-  return open;
 }
 
 /** Asks whose ref begins so; with `form`, only those of that form. */
