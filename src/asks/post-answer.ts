@@ -225,12 +225,14 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
   const settled = await transact(
     ctx,
     async (tx) => {
-      // The request to people is held first: a decision takes the rows in the same order.
-      const asked = await lockAsked(tx, ask);
+      // The request to people is held first: a decision takes the rows in the same order. An ask that went to people
+      // since it was read is found so here, too.
+      const before = (await findAsk(tx, ask.id))?.ask ?? ask;
+      const asked = await lockAsked(tx, before);
       const job = await lockJob(tx, ask.jobId);
       const held = await lockAsk(tx, ask.id);
       if (!job || held?.ask.status !== "PENDING") return null;
-      if (held.ask.addressedId !== ask.addressedId || held.ask.questionId !== ask.questionId) return null;
+      if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
       const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, input), {
         stage: held.ask.stage,
         bodyHash: input.bodyHash,
