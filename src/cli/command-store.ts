@@ -33,7 +33,10 @@ export async function withStore<T>(
   });
   try {
     for (const note of store.notes) io.tell(note);
-    return await work({ ...store, random: systemRandom, newId: idMaker(systemRandom, () => systemClock.now()) }, config);
+    return await work(
+      { ...store, random: systemRandom, newId: idMaker(systemRandom, () => systemClock.now()) },
+      config,
+    );
   } finally {
     await store.close();
   }

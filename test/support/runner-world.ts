@@ -133,7 +133,13 @@ export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld>
       throw error;
     },
   });
-  const ctx = { ...store, clock: systemClock, newId: idMaker(systemRandom, () => systemClock.now()), addressed: config.addressed, log };
+  const ctx = {
+    ...store,
+    clock: systemClock,
+    newId: idMaker(systemRandom, () => systemClock.now()),
+    addressed: config.addressed,
+    log,
+  };
   const schemas = openForeignSchemas();
   const scan = openSecretScan({ canaries: wish.canaries ?? [] });
   const roles = await openRoles({ dirs: [roleDir, SHIPPED_PROMPTS], log, schemas });
