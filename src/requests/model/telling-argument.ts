@@ -114,7 +114,7 @@ function bare(text: string): string {
   return `“${short(LONGEST_VALUE, line.replace(/[“”]/g, '"'))}”`;
 }
 
-/** The files of a diff and its added and removed lines, such as `src/a.ts, src/b.ts +12 −3`; null for any other value. */
+/** The files of a diff and its added and removed lines, such as `README.md, package.json +12 −3`; null for any other value. */
 function diffIn(value: string): string | null {
   if (!value.includes("\\n")) return null;
   const of = JSON.parse(value) as unknown;
