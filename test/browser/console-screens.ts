@@ -16,8 +16,8 @@ import { atRest, type Look, type Visitor, visit } from "./visitor.ts";
 export interface FilledConsole extends AsyncDisposable {
   world: World;
   mail: Sink;
-  /** Sets the status with which agents' servers answer events; holds the events. */
-  agents: { answer: () => number | Promise<number>; told: string[] };
+  /** Sets the status with which agents' servers answer events, and whether the one that is gone is back; holds the events. */
+  agents: { answer: () => number | Promise<number>; isBack: boolean; told: string[] };
   /** Ids of people. */
   ana: string;
   gone: string;
@@ -31,13 +31,13 @@ const A2H = "/a2h/v1alpha1";
 
 export async function fillConsole(): Promise<FilledConsole> {
   const mail = await openSink();
-  const agents: FilledConsole["agents"] = { answer: () => 200, told: [] };
+  const agents: FilledConsole["agents"] = { answer: () => 200, isBack: false, told: [] };
   const told = createServer((request, response) => {
     let text = "";
     request.setEncoding("utf8").on("data", (part: string) => (text += part));
     request.on("end", () => {
       agents.told.push(text);
-      const status = request.url === "/gone" ? 410 : agents.answer();
+      const status = request.url === "/gone" && !agents.isBack ? 410 : agents.answer();
       void Promise.resolve(status).then((code) => response.writeHead(code).end());
     });
   });
