@@ -11,7 +11,7 @@ import { beforeText, formOf, RELAY_DOOR } from "./model/people.ts";
 import { titleOf } from "../core/model/title.ts";
 import type { Tx } from "../core/store/db.ts";
 import { listHumans } from "../access/store/humans.ts";
-import { advanceAsk, moveJoined, type AskAt } from "./store/asks.ts";
+import { advanceAsk, type AskAt } from "./store/asks.ts";
 import { argumentsWithSecrets, type GuardedArguments } from "../requests/guard-arguments.ts";
 import { createRequestIn } from "../requests/create-request.ts";
 import { resolveRecipient, type Recipient, type Looking } from "../access/resolve-recipient.ts";
@@ -83,7 +83,7 @@ export interface PeoplePlan {
  * is theirs from now on: the asker's own, else the one that people usually have.
  */
 export async function askPeopleIn(
-  ctx: Pick<Context, "newId" | "keyring" | "addressed" | "relay">,
+  ctx: Pick<Context, "newId" | "keyring" | "addressed" | "askerBounds" | "relay">,
   tx: Tx,
   held: AskAt,
   plan: PeoplePlan,
@@ -125,7 +125,7 @@ export async function askPeopleIn(
     },
     uncharged: true,
   });
-  const advanced = await advanceAsk(tx, held, {
+  return advanceAsk(tx, held, {
     stage: "people",
     stages: plan.stages,
     respondInMs: null,
@@ -134,8 +134,6 @@ export async function askPeopleIn(
     policyTrace: plan.trace,
     ...(ask.constraints.timeoutS === undefined && { expiresInMs: leftMs }),
   });
-  if (advanced) await moveJoined(tx, advanced);
-  return advanced;
 }
 
 /** The data for storing an answer in the decision cache, as the ask to people carries it. */

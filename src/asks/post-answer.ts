@@ -64,9 +64,11 @@ export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswe
   }
   if (ask.jobId !== input.jobId || ask.stepId !== input.stepId) throw new Refusal("answer_mismatch");
   if (who.person === null && isDecision(ask)) throw new Refusal("person_needed");
-  if (ask.status === "PENDING" && found.now >= ask.expiresAt) await expireAsk(ctx, ask.id);
+  const isDue = ask.status === "PENDING" && found.now >= ask.expiresAt;
+  if (isDue) await expireAsk(ctx, ask.id);
 
-  const before = await findAnswer(ctx.db, ask.id);
+  // A pending ask has no answer.
+  const before = ask.status !== "PENDING" || isDue ? await findAnswer(ctx.db, ask.id) : undefined;
   const wasPeoples = who.person !== null && ask.addressedId !== null;
   if (before && !wasPeoples) return again(ctx, who, input, { held: found, ...before });
   try {

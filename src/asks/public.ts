@@ -6,7 +6,7 @@ import type { StageRecord } from "./model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
 import type { AuditNote } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
-import { advanceAsk, findByQuestion, moveJoined, type AskAt } from "./store/asks.ts";
+import { advanceAsk, findByQuestion, type AskAt } from "./store/asks.ts";
 import { storeQuestion } from "../questions/store-new.ts";
 
 /** The data that a question to the public is made from. */
@@ -39,7 +39,6 @@ export async function askPublicIn(
     ...(ask.constraints.timeoutS === undefined && { expiresInMs: ctx.relay.peopleDeadlineMs }),
   });
   if (!advanced) return null;
-  await moveJoined(tx, advanced);
   const { expiresAt } = advanced.ask;
   const wire: PublicWire = schema && options.length === 0 ? { schema } : {};
   await storeQuestion(

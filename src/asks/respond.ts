@@ -1,6 +1,7 @@
 import { tellFact } from "./tell-fact.ts";
 import type { Context } from "../context.ts";
 import { seedKey } from "./model/decision-key.ts";
+import { mayBeJoined } from "./model/job-rules.ts";
 import type { PolicyDecision } from "../policy/model/policy.ts";
 import { repoOfKind } from "../core/model/attempt-kind.ts";
 import type { Job, Ask, Stage, StageRecord } from "./model/ask.ts";
@@ -14,6 +15,7 @@ import {
   findSameOfEarlierEpoch,
   findUnresponded,
   lockAsk,
+  moveJoined,
   type Advance,
   type AskAt,
 } from "./store/asks.ts";
@@ -117,6 +119,7 @@ export async function handToPeople(
     const decided = before && (await findAnswer(tx, before.ask.id));
     const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
     const handed = await askPeopleIn(ctx, tx, held, whole);
+    if (handed && mayBeJoined(ask, job.job)) await moveJoined(tx, handed);
     if (handed) tellFact(tx, { is: "escalated", ask: handed.ask, job: job.job });
     if (judged.decision !== "ESCALATE") return;
     await writeNotes(tx, [
@@ -141,6 +144,7 @@ export async function handToPublic(ctx: Context, ask: Ask, plan: PublicPlan): Pr
     if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
     if (!handed) return;
+    if (mayBeJoined(ask, job.job)) await moveJoined(tx, handed.advanced);
     tellFact(tx, { is: "escalated", ask: handed.advanced.ask, job: job.job });
     await writeNotes(tx, [handed.note]);
   });

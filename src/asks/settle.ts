@@ -1,5 +1,5 @@
 import { tellFact } from "./tell-fact.ts";
-import { bumpsEpoch, mayMove } from "./model/job-rules.ts";
+import { bumpsEpoch, mayBeJoined, mayMove } from "./model/job-rules.ts";
 import { isOver, type JobState, type RelayAnswer, type StageRecord, type Stage } from "./model/ask.ts";
 import { CROWD } from "../questions/model/participant.ts";
 import { MACHINE_MS } from "./model/rules.ts";
@@ -56,10 +56,9 @@ export async function settleAskIn(
   const events: NewJobEvent[] = [];
   const notes: AuditNote[] = [];
   const isShared = given.source !== "server";
-  // Only asks of a later epoch join one.
-  const mayBeJoined = held.job.job.epoch > ask.epoch;
-  if (mayBeJoined && !isShared) await freeJoined(tx, ask.id, MACHINE_MS);
-  for (const one of [held.ask, ...(mayBeJoined && isShared ? await listJoined(tx, ask.id) : [])]) {
+  const isJoinable = mayBeJoined(ask, held.job.job);
+  if (isJoinable && !isShared) await freeJoined(tx, ask.id, MACHINE_MS);
+  for (const one of [held.ask, ...(isJoinable && isShared ? await listJoined(tx, ask.id) : [])]) {
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;

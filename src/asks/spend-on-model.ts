@@ -16,7 +16,7 @@ const NANO = 1_000_000_000;
 /** A price in USD for a million tokens is one in thousandths of a nano-dollar for a token. */
 const NANO_PER_PRICE = 1000;
 
-type Spender = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "log">;
+type Spender = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "askerBounds" | "log">;
 
 /**
  * Returns the account of what models cost (spec/relay 12). A reservation whose use nobody reported stays

@@ -69,7 +69,7 @@ export async function createRequest(
 /** The parts of the context that a request to people uses. */
 export type RequestContext = Pick<
   Context,
-  "db" | "wake" | "newId" | "keyring" | "addressed" | "requesters" | "secrets"
+  "db" | "wake" | "newId" | "keyring" | "addressed" | "askerBounds" | "requesters" | "secrets"
 >;
 
 /** Returns the request with the requester's subject, without its secrets, as its title; unchanged without a subject. */
@@ -81,7 +81,7 @@ async function withSubject(ctx: Pick<Context, "secrets">, input: RequestInput): 
 
 /** The same as part of a transaction under way, for the server itself: no coding agent asks by it. */
 export async function createRequestIn(
-  ctx: Pick<RequestContext, "newId" | "keyring" | "addressed">,
+  ctx: Pick<RequestContext, "newId" | "keyring" | "addressed" | "askerBounds">,
   tx: Tx,
   input: RequestInput,
 ): Promise<{ request: Request; replayed: boolean }> {
@@ -97,19 +97,21 @@ export async function createRequestIn(
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function storeRequestIn(
-  ctx: Pick<RequestContext, "newId" | "addressed">,
+  ctx: Pick<RequestContext, "newId" | "addressed" | "askerBounds">,
   tx: Tx,
   input: RequestInput,
 ): Promise<{ request: Request; replayed: boolean }> {
   const audience = escalated(input.audience, addedBy(input.rounds ?? []));
-  const existing = await findByRef(tx, input.asker, input.ref);
-  if (existing) return replay(existing, input.sameHash);
-  if (!input.uncharged) await chargeAsker(ctx, tx, input.asker);
+  if (!input.uncharged) {
+    const existing = await findByRef(tx, input.asker, input.ref);
+    if (existing) return replay(existing, input.sameHash);
+  }
+  await chargeAsker(ctx, tx, input);
 
   const id = ctx.newId("ask");
   const inserted = await insertRequestIfNew(tx, { ...input, audience, id }, readersOf(audience), NO_DEADLINE);
   if (!inserted) {
-    // Somebody committed the same `ref` while this waited for it.
+    // The `ref` was not looked for, or somebody committed the same one while this waited for it.
     const other = await findByRef(tx, input.asker, input.ref);
     if (!other) throw new Error("a ref is taken by nothing");
     return replay(other, input.sameHash);
@@ -161,15 +163,24 @@ function replay(
   return { request, replayed: true };
 }
 
-async function chargeAsker(ctx: Pick<RequestContext, "addressed">, tx: Tx, asker: string): Promise<void> {
-  const { createsPerMinute, pendingPerAgent } = ctx.addressed;
-  const { open, recent } = await countRequests(tx, asker, { withinMs: MINUTE_MS, most: createsPerMinute });
-  if (recent >= createsPerMinute) {
+async function chargeAsker(
+  { addressed, askerBounds }: Pick<RequestContext, "addressed" | "askerBounds">,
+  tx: Tx,
+  { asker, uncharged = false }: Pick<RequestInput, "asker" | "uncharged">,
+): Promise<void> {
+  const { createsPerMinute, pendingPerAgent } = addressed;
+  // On SQLite a single process stores all requests of agents.
+  const knowsAll = tx.dialect === "sqlite";
+  const isBelow = knowsAll && askerBounds.admits(asker, { open: pendingPerAgent, recent: createsPerMinute });
+  if (uncharged || isBelow) return;
+  const counts = await countRequests(tx, asker, { withinMs: MINUTE_MS, most: createsPerMinute });
+  if (counts.recent >= createsPerMinute) {
     throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: 60 });
   }
-  if (open >= pendingPerAgent) {
-    throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open, retry_after: 60 });
+  if (counts.open >= pendingPerAgent) {
+    throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open: counts.open, retry_after: 60 });
   }
+  if (knowsAll) askerBounds.counted(asker, counts);
 }
 
 /** Returns what an entry of the record says of an ask, whatever happened to it. */

@@ -20,6 +20,7 @@ import {
   findRequest,
   upsertDecision,
   listDecisions,
+  listDecisionsSoFar,
   lockRequest,
   updateRequest,
   updateRefused,
@@ -117,7 +118,7 @@ async function decideHeld(
   if (request.state !== "open") return lateAnswer(tx, request, input);
   const { responder, decision, origin } = input;
   const by = decidedBy(responder, request);
-  const before = await listDecisions(tx, request.id);
+  const before = await listDecisionsSoFar(tx, request);
   const former = before.find((one) => one.decision.by.id === by.id);
   if (former && isSame(request, former.decision, decision)) return { request, repeated: true };
 

@@ -13,7 +13,7 @@ const WEEK_S = 7 * 86_400;
  * Each `ref` is sent once.
  */
 export async function tellAdminsIn(
-  ctx: Pick<RequestContext, "newId" | "keyring" | "addressed">,
+  ctx: Pick<RequestContext, "newId" | "keyring" | "addressed" | "askerBounds">,
   tx: Tx,
   { ref, title, words }: { ref: string; title: string; words: string },
 ): Promise<void> {
@@ -35,5 +35,6 @@ export async function tellAdminsIn(
     remindAfterMs: null,
     wire: {},
     inboxOnly: true,
+    uncharged: true,
   });
 }

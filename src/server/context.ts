@@ -9,6 +9,7 @@ import type { Metrics } from "../protocols/ops/metrics.ts";
 import type { Outside } from "./outside.ts";
 import { openRequesters } from "./requesters.ts";
 import type { Store } from "../core/store/open-store.ts";
+import { openAskerBounds } from "../requests/asker-bounds.ts";
 import { openReaders } from "../core/store/readers.ts";
 import { timedDb } from "../core/store/timed-db.ts";
 
@@ -43,6 +44,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
     fetch,
     log,
     readers: openReaders(clock),
+    askerBounds: openAskerBounds(),
     crowd: config.crowd.rules,
     conversations: config.conversations,
     relay: config.relayRules,

@@ -28,7 +28,7 @@ import { withoutSecrets } from "../core/without-secrets.ts";
 
 const CONFLICT_S = 7 * 86_400;
 
-type Asking = Pick<Context, "newId" | "keyring" | "addressed" | "relay" | "secrets">;
+type Asking = Pick<Context, "newId" | "keyring" | "addressed" | "askerBounds" | "relay" | "secrets">;
 
 /**
  * Asks people to review an attempt's work, until somebody decides. Returns the request's id, which belongs in the

@@ -1,4 +1,5 @@
 import type { AskType } from "../../src/core/model/ask-type.ts";
+import { openAskerBounds } from "../../src/requests/asker-bounds.ts";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -138,6 +139,7 @@ export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld>
     clock: systemClock,
     newId: idMaker(systemRandom, () => systemClock.now()),
     addressed: config.addressed,
+    askerBounds: openAskerBounds(),
     log,
   };
   const schemas = openForeignSchemas();

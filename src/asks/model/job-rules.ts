@@ -1,4 +1,4 @@
-import type { JobState } from "./ask.ts";
+import type { Ask, Job, JobState } from "./ask.ts";
 
 /** How long a claim is good for, unless the claimer wants it otherwise. */
 export const LEASE_S = { least: 5, usual: 15, most: 3600 } as const;
@@ -26,6 +26,11 @@ export function mayMove(from: JobState, to: JobState): boolean {
 /** A move gives the job a new fencing number wherever whoever held it must not write any more. */
 export function bumpsEpoch(from: JobState, to: JobState): boolean {
   return (from === "QUEUED" && to === "RUNNING") || to === "QUEUED" || to === "CANCELED" || to === "EXPIRED";
+}
+
+/** Returns whether other asks of the job may share the answer of this one: only asks of a later epoch do. */
+export function mayBeJoined(ask: Pick<Ask, "epoch">, job: Pick<Job, "epoch">): boolean {
+  return job.epoch > ask.epoch;
 }
 
 /** How much a line about a job's work matters. */

@@ -310,12 +310,11 @@ export async function appendJobEvents(tx: Tx, id: string, events: readonly NewJo
     tx,
     sql`UPDATE jobs SET seq = seq + ${events.length} WHERE job_id = ${id} RETURNING seq, parley_now() AS now`,
   );
-  for (const [i, { event, body }] of events.entries()) {
-    await tx.all(
-      sql`INSERT INTO job_events (job_id, seq, event, body, at)
-        VALUES (${id}, ${seq - events.length + 1 + i}, ${event}, ${JSON.stringify({ ...body, at: body["at"] ?? now })}, ${now})`,
-    );
-  }
+  const rows = events.map(({ event, body }, i) => {
+    const number = seq - events.length + 1 + i;
+    return sql`(${id}, ${number}, ${event}, ${JSON.stringify({ ...body, at: body["at"] ?? now })}, ${now})`;
+  });
+  await tx.all(sql`INSERT INTO job_events (job_id, seq, event, body, at) VALUES ${join(rows)}`);
   tx.wake(jobTopic(id));
 }
 

@@ -1,3 +1,4 @@
+import { openAskerBounds } from "../../requests/asker-bounds.ts";
 import { parseArgs } from "node:util";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
@@ -37,7 +38,7 @@ export const channelTest: Command = {
     if (!channel) throw new WrongUsage(`TYPE must be one of ${TESTED_CHANNELS.join(", ")}`);
     const { person } = values;
     const test = await withStore(values, io, async (ctx, { addressed }) => {
-      const { id } = await startChannelTest({ ...ctx, addressed }, { channel, person });
+      const { id } = await startChannelTest({ ...ctx, addressed, askerBounds: openAskerBounds() }, { channel, person });
       const read = () => readChannelTest(ctx, id);
       const sent = await lookUntil(read, ({ state }) => state !== "sending", {
         withinMs: SENT_WITHIN_MS,

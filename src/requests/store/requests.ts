@@ -1,6 +1,6 @@
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
-import { ALL_READERS } from "../model/audience.ts";
+import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -237,6 +237,17 @@ export async function listDecisions(on: Queryable, askId: string): Promise<Count
   }));
 }
 
+/**
+ * Returns the counted decisions on a request as it was read, in order. An open request has some only where several people
+ * have to agree: any other ends with its first decision.
+ */
+export async function listDecisionsSoFar(
+  on: Queryable,
+  { id, state, audience }: Pick<Request, "id" | "state" | "audience">,
+): Promise<Counted[]> {
+  return state === "open" && !isJoint(audience) ? [] : listDecisions(on, id);
+}
+
 /** Returns one page of what an asker has asked, the oldest first. */
 export async function listAskedBy(
   on: Queryable,
@@ -251,6 +262,12 @@ export async function listAskedBy(
   return rows.map(toRequest);
 }
 
+/** The requests of one asker: those that are open, and those of the last minute. */
+export interface RequestCounts {
+  open: number;
+  recent: number;
+}
+
 /**
  * Counts what an asker has open, and what it made within `withinMs`, up to `most`. A counter of its own would be a row
  * that on PostgreSQL each request of the asker holds until it is committed.
@@ -259,7 +276,7 @@ export async function countRequests(
   on: Queryable,
   asker: string,
   { withinMs, most }: { withinMs: number; most: number },
-): Promise<{ open: number; recent: number }> {
+): Promise<RequestCounts> {
   return one(
     on,
     sql`SELECT
