@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
 import {
-  decisionText,
-  personDecisionText,
+  decisionTexts,
   envelopeHash,
   isCacheable,
   sameAskHash,
@@ -86,6 +85,10 @@ const SAME: readonly [what: string, ask: Partial<Ask>][] = [
   ["time", { constraints: { ...ASK.constraints, timeoutS: 5 } }],
   ["words in the ids of job and step", { jobId: "The answer is 7.", stepId: "The answer is 7." }],
 ];
+
+const decisionText = (ask: Ask, on: DecidedOn): string => decisionTexts(ask, on).ofMachine();
+const personDecisionText = (ask: Ask, on: DecidedOn, audience: Audience): string =>
+  decisionTexts(ask, on).ofPerson(audience);
 
 describe("the hash of an envelope", () => {
   it("is that of the vector, in any order", () => {

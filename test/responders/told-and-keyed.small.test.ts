@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { choiceOptionsOf } from "../../src/asks/model/choice-options.ts";
-import { decisionText, decisiveAsk, envelopeHash, type DecidedOn } from "../../src/asks/model/decision-key.ts";
+import { decisionTexts, decisiveAsk, envelopeHash, type DecidedOn } from "../../src/asks/model/decision-key.ts";
 import type { ContextEnvelope, Ask } from "../../src/asks/model/ask.ts";
 import { buildPrompt } from "../../src/responders/answer-runner/prompt.ts";
 import { effectiveSchema } from "../../src/responders/answer-runner/reading.ts";
@@ -57,7 +57,7 @@ function toldOf(ask: Ask): string {
   });
   return JSON.stringify([system, user, tools, told.meta["input"] ?? told.envelope?.facts]);
 }
-const keyOf = (ask: Ask): string => decisionText(ask, ON);
+const keyOf = (ask: Ask): string => decisionTexts(ask, ON).ofMachine();
 
 const long = (text: string) => text.repeat(40_000);
 

@@ -3,7 +3,7 @@ import { isPresetFor } from "../model/policy-input.ts";
 import type { Context } from "../../context.ts";
 import { storeNow } from "../../core/store-now.ts";
 import type { Audience, ForeignSchema } from "../../requests/model/request.ts";
-import { decisionText, isCacheable, personDecisionText } from "../model/decision-key.ts";
+import { decisionTexts, isCacheable } from "../model/decision-key.ts";
 import type { PolicyInput, PolicyDecision } from "../../policy/model/policy.ts";
 import type { ErrorCode, Ask, Stage, StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
@@ -135,8 +135,9 @@ async function lookUp(
   }
   const policyVersion = judged.trace.policy_version;
   const on = { policyVersion, role, model: machine.model() };
-  const key = ctx.keyring.decisionMac(decisionText(ask, on));
-  const personKey = (audience: Audience) => ctx.keyring.decisionMac(personDecisionText(ask, on, audience));
+  const texts = decisionTexts(ask, on);
+  const key = ctx.keyring.decisionMac(texts.ofMachine());
+  const personKey = (audience: Audience) => ctx.keyring.decisionMac(texts.ofPerson(audience));
   const made = await verbs.readDecision(ctx, key);
   const isMachines = made !== undefined && made.source !== "person";
   const found = isMachines ? made : await findPersonal(ctx, ask, judged, personKey);

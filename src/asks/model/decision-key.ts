@@ -53,19 +53,26 @@ function inOneOrder<T>(value: T): T {
 }
 
 /**
- * Returns the text whose MAC is the key of a machine's answer: two asks share it exactly when one's answer may serve
- * the other (spec/relay 9).
+ * The texts whose MACs are the keys of the decision cache: two asks share one exactly when one's answer may serve the
+ * other.
  */
-export function decisionText(ask: Ask, on: DecidedOn): string {
-  return canonicalExact(decisiveParts(ask, on));
+export interface DecisionTexts {
+  /** The text for a machine's answer (spec/relay 9). */
+  ofMachine(): string;
+  /**
+   * Returns the text for a person's answer. It also holds who asked and whom: the answer is repeated to the same asker
+   * alone, where the same people would be asked (spec/relay 9).
+   */
+  ofPerson(audience: Audience): string;
 }
 
-/**
- * Returns the text whose MAC is the key of a person's answer. It also holds who asked and whom: the answer is repeated
- * to the same asker alone, where the same people would be asked (spec/relay 9).
- */
-export function personDecisionText(ask: Ask, on: DecidedOn, audience: Audience): string {
-  return canonicalExact({ ...decisiveParts(ask, on), asked_by: ask.principal, asked_of: audience });
+/** Returns the texts of an ask's decision keys; the parts of the ask are hashed once for all of them. */
+export function decisionTexts(ask: Ask, on: DecidedOn): DecisionTexts {
+  const parts = decisiveParts(ask, on);
+  return {
+    ofMachine: () => canonicalExact(parts),
+    ofPerson: (audience) => canonicalExact({ ...parts, asked_by: ask.principal, asked_of: audience }),
+  };
 }
 
 function decisiveParts(ask: Ask, { policyVersion, role, model }: DecidedOn): Record<string, unknown> {
