@@ -4,7 +4,8 @@
  *     npm run bench -- --against REV            about four minutes; --quick for one
  *
  * Prints the servers' processor time for a whole decision (ask, wait, answer, wake), its ratio to that of the other commit
- * with the spread of the rounds, and its ratio to the floor.
+ * with the spread of the rounds, and its ratio to the floor. Then the time from an answer to the waiter's reply, with one
+ * client and with many.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -20,6 +21,7 @@ import { createKey, type Started, startFloor, startParley } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CLIENTS = 32;
+const MANY_CLIENTS = 64;
 const CYCLES = ["crowd", "approval", "relay"] as const;
 
 /** Puts the tree of a commit, with the packages of its own lock file, into `folder`. */
@@ -34,7 +36,7 @@ function checkOut(revision: string, folder: string): void {
 async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (() => unknown)[]): Promise<Cell[]> {
   const server = await startParley({ root, dataDir });
   cleaners.push(() => server.stop());
-  const crowd = await openParleyLoad(server.url, CLIENTS);
+  const crowd = await openParleyLoad(server.url, MANY_CLIENTS);
   const keyOf = (...words: string[]) => createKey({ root, dataDir }, ...words);
   const approvals = openApprovals(server.url, CLIENTS, keyOf("bench", "--scope", "agent", "--self-respond"));
   const relay = openRelay(server.url, CLIENTS, {
@@ -52,7 +54,7 @@ async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (
 
 async function openFloorCell(folder: string, cleaners: (() => unknown)[]): Promise<Cell> {
   const server: Started = await startFloor(folder);
-  const load = openFloor(server.url, CLIENTS);
+  const load = openFloor(server.url, MANY_CLIENTS);
   cleaners.push(load.close, () => server.stop());
   return { name: "the floor", clients: CLIENTS, server, step: load.step };
 }
@@ -62,6 +64,21 @@ function costRatio(one: Figures, other: Figures): string {
   const each = one.cpuUs.map((us, round) => us / (other.cpuUs[round] ?? Number.NaN));
   const value = median(one.cpuUs) / median(other.cpuUs);
   return `${value.toFixed(2)} (${Math.min(...each).toFixed(2)}–${Math.max(...each).toFixed(2)})`;
+}
+
+/** Measures and prints how long after an answer its waiter has it, beside the floor. */
+async function printWakes(cells: { crowd: Cell; floor: Cell }, figures: Measurements, rounds: number): Promise<void> {
+  console.log("\n| clients | crowd: p50, p99 ms from the answer to the waiter's reply | the floor: p50, p99 ms |");
+  console.log("| ---: | ---: | ---: |");
+  for (const clients of [1, MANY_CLIENTS]) {
+    const [crowd, floor] = [cells.crowd, cells.floor].map((cell) => ({ ...cell, clients })) as [Cell, Cell];
+    await figures.interleave(rounds, [crowd, floor]);
+    const tails = [crowd, floor].map(({ name }) => {
+      const [p50, , p99] = tailOf(figures.of(name, clients));
+      return `${p50.toFixed(2)}, ${p99.toFixed(2)}`;
+    });
+    console.log(`| ${clients} | ${tails.join(" | ")} |`);
+  }
 }
 
 /** Runs the comparison, and prints it as a table. */
@@ -99,6 +116,8 @@ export async function benchAgainst(revision: string, { quick, say }: { quick: bo
       const cells = [us(before), us(now), costRatio(now, before), costRatio(before, bare), costRatio(now, bare)];
       console.log(`| ${cycle} | ${cells.join(" | ")} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
     }
+    const [crowd = floor] = here;
+    await printWakes({ crowd, floor }, figures, quick ? 5 : 15);
   } finally {
     for (const clean of cleaners.reverse()) await clean();
   }
