@@ -127,9 +127,15 @@ describe("the card of a call", () => {
       const { page } = visitor;
       const block = page.locator("article pre");
       assert.equal(await block.innerText(), code);
-      assert.match(
-        await block.evaluate((box) => getComputedStyle(box.firstElementChild ?? box).fontFamily),
-        /monospace/,
+      const family = await block.evaluate((box) => getComputedStyle(box.firstElementChild ?? box).fontFamily);
+      assert.match(family, /^"IBM Plex Mono", .*monospace$/);
+      const loaded = await page.evaluate(async () => {
+        const faces = [...(await document.fonts.ready)];
+        return faces.filter(({ status }) => status === "loaded").map((face) => face.family);
+      });
+      assert.ok(
+        loaded.some((name) => name.includes("IBM Plex Mono")),
+        loaded.join(),
       );
       assert.equal(await page.getByText("```").count(), 0);
       await page.getByText("It is old.", { exact: true }).waitFor();
