@@ -77,6 +77,10 @@ describe("the card of a call", () => {
 
     const signs = await value("patch").locator("[data-sign='+'], [data-sign='-']").allInnerTexts();
     assert.deepEqual(signs, ["-const price = 1;\n", "+const price = 2;\n"]);
+    const family = await row("letter")
+      .locator("dd div")
+      .evaluate((box) => getComputedStyle(box).fontFamily);
+    assert.match(family, /^"IBM Plex Mono"/);
     const colours = await value("patch").evaluate((box) =>
       ["+", "-", " "].map(
         (sign) => getComputedStyle(box.querySelector(`[data-sign="${sign}"]`) ?? box).backgroundColor,
