@@ -9,6 +9,7 @@ export interface AgentRow {
 /** The agents whose permission prompts people can answer, by their words in commands. */
 export const AGENTS: Readonly<Record<string, AgentRow>> = {
   claude: { title: "Claude Code", load: async () => (await import("./agents/claude/claude.ts")).claude },
+  codex: { title: "Codex", load: async () => (await import("./agents/codex/codex.ts")).codex },
 };
 
 /** Returns whether a word names an agent of the registry. */
