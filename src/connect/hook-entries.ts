@@ -25,6 +25,18 @@ export function withHookEntries(
   return after;
 }
 
+const NEW_FILE = '{\n  "version": 1\n}\n';
+
+/** Does the same in a file of hooks that states its version; a file that holds nothing else is empty then. */
+export function withVersionedEntries(
+  text: string,
+  name: string,
+  wanted: Readonly<Record<string, object | undefined>>,
+): string {
+  const after = withHookEntries(text.trim() === "" ? NEW_FILE : text, name, wanted);
+  return after === NEW_FILE ? "" : after;
+}
+
 function entriesOf(text: string, event: string): unknown[] {
   if (text.trim() === "") return [];
   const { hooks } = JSON.parse(text) as { hooks?: Record<string, unknown> };

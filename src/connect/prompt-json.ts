@@ -50,6 +50,13 @@ export function toolAndInput(
   return { tool, input, shown: isExact ? input : { input_json: asText(input) } };
 }
 
+/** Reads an input that an agent sent as an object, or as the text of one. @throws {Error} in one sentence */
+export function objectOrText(input: unknown, isExact: boolean): { input: unknown; isExact: boolean } {
+  if (typeof input !== "string") return { input, isExact };
+  const inner = parsed(Buffer.from(input));
+  return { input: inner.value, isExact: isExact && inner.isExact };
+}
+
 /** Returns the text of a member that names a session, else "unknown". */
 export function sessionOf(value: unknown): string {
   return textOf(value) || "unknown";

@@ -11,6 +11,7 @@ export const AGENTS: Readonly<Record<string, AgentRow>> = {
   claude: { title: "Claude Code", load: async () => (await import("./agents/claude/claude.ts")).claude },
   codex: { title: "Codex", load: async () => (await import("./agents/codex/codex.ts")).codex },
   gemini: { title: "Gemini CLI", load: async () => (await import("./agents/gemini/gemini.ts")).gemini },
+  copilot: { title: "Copilot CLI", load: async () => (await import("./agents/copilot/copilot.ts")).copilot },
 };
 
 /** Returns whether a word names an agent of the registry. */
