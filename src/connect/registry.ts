@@ -12,6 +12,7 @@ export const AGENTS: Readonly<Record<string, AgentRow>> = {
   codex: { title: "Codex", load: async () => (await import("./agents/codex/codex.ts")).codex },
   gemini: { title: "Gemini CLI", load: async () => (await import("./agents/gemini/gemini.ts")).gemini },
   copilot: { title: "Copilot CLI", load: async () => (await import("./agents/copilot/copilot.ts")).copilot },
+  cursor: { title: "Cursor", load: async () => (await import("./agents/cursor/cursor.ts")).cursor },
 };
 
 /** Returns whether a word names an agent of the registry. */
