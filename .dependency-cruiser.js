@@ -37,6 +37,10 @@ const worker = "^src/worker/";
 const workshop = "^src/workshop/";
 /** The gateway between an MCP client and a server of tools. */
 const gateway = "^src/gateway/";
+/** The agents whose permission prompts people answer: a contract, a registry, and a folder for each. */
+const connect = "^src/connect/(?!agents/)";
+const connectRegistry = "^src/connect/registry\\.ts$";
+const connectAgent = "^src/connect/agents/([^/]+)/";
 /** The interface of the workshop to the rest of the server. The loops know no other part of the workshop. */
 const workshopContract = "^src/workshop/(attempt-client|attempt-assignment)\\.ts$";
 const protocol = "^src/protocols/(?!http/)([^/]+)/";
@@ -84,11 +88,14 @@ const IMPORTS = [
   [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
   [gateway, [lib, model, wire, gateway]],
+  [connect, [lib, connect]],
+  [connectRegistry, [connectAgent]],
+  [connectAgent, [lib, connect, own("connect/agents")]],
   [requester, [lib, model, store, refusals]],
   [context, [lib, model, store, requester]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
-  [cli, [roles, answerRunner, workshop, worker, gateway]],
+  [cli, [roles, answerRunner, workshop, worker, gateway, connect]],
   [worker, [lib, model, wire, verbs, workshop, worker, cli, sdk, refusals]],
   [server, ["^src/(?!cli/|worker/|main\\.ts)"]],
   [main, ["^src/"]],

@@ -1,5 +1,6 @@
 import { EXIT, HOOK_BLOCKS, type Io } from "./cli/command.ts";
 import { logLine } from "./cli/serve/log-line.ts";
+import { isAgent } from "./connect/registry.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
 
@@ -49,10 +50,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) =>
 process.stderr.on("error", () => {});
 
 const argv = process.argv.slice(2);
-if (argv[0] === "hook" && argv[1] === "claude") {
+if (argv[0] === "hook" && isAgent(argv[1])) {
   // A crash of the hook must not let a tool run.
   process.on("uncaughtException", (error) => {
-    console.error(`parley hook claude: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(`parley hook ${argv[1] ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(HOOK_BLOCKS);
   });
 }

@@ -46,7 +46,7 @@ export function commandIn(words: readonly string[], commands: Commands): string 
 
 export const EXIT = { done: 0, refused: 1, usage: 2, unanswered: 3, interrupted: 130 } as const;
 
-/** The exit code by which a hook of Claude Code keeps a tool from running, whatever else allows it. */
+/** The exit code by which a hook keeps a tool from running in every agent, whatever else allows it. */
 export const HOOK_BLOCKS = 2;
 
 /** The command was not given what it needs: exit 2. */

@@ -1,4 +1,16 @@
+import { AGENTS } from "../connect/registry.ts";
 import type { Commands, Listed } from "./command.ts";
+
+/** The commands that agents run themselves, one for each. */
+const HOOKS: Readonly<Record<string, Listed>> = Object.fromEntries(
+  Object.entries(AGENTS).map(([name, row]) => [
+    `hook ${name}`,
+    {
+      does: `decide a hook of ${row.title}, read on standard input, by asking people; ${row.title} runs this`,
+      load: async () => (await import("./hook/decide.ts")).hookOf(name, row),
+    },
+  ]),
+);
 
 /** Every command, in the groups in which they are listed. */
 export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Listed>>>> = {
@@ -90,17 +102,14 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       load: async () => (await import("./mcp/gate.ts")).gate,
     },
     "hook install": {
-      does: "let people decide Claude Code's permission prompts and answer its questions; shows the change first",
+      does: "let people decide the permission prompts of Claude Code or another agent; shows the change first",
       load: async () => (await import("./hook/install.ts")).hookInstall,
     },
     "hook uninstall": {
-      does: "take Parley's hook out of Claude Code's settings again",
+      does: "take Parley's hook out of an agent's configuration again",
       load: async () => (await import("./hook/install.ts")).hookUninstall,
     },
-    "hook claude": {
-      does: "decide a hook of Claude Code, read on standard input, by asking people; Claude Code runs this",
-      load: async () => (await import("./hook/claude.ts")).hookClaude,
-    },
+    ...HOOKS,
     forward: {
       does: "pass requests of this computer on to a server, with the key from PARLEY_KEY, for programs that can carry none",
       load: async () => (await import("./channels/forward.ts")).forward,

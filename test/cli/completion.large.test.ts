@@ -6,6 +6,7 @@ import { before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { offeredWords } from "../../src/cli/ask/offered-words.ts";
+import { AGENTS } from "../../src/connect/registry.ts";
 import { SCOPES } from "../../src/lib/secrets/key-text.ts";
 import { itWith } from "../support/parts.ts";
 import { environment, MAIN, parley, ROOT } from "../support/program.ts";
@@ -39,7 +40,7 @@ describe("the words that are offered", () => {
   it("are what a flag or an argument takes, where that is one of a few", async () => {
     assert.deepEqual(await offered("keys", "create", "bot", "--scope", ""), [...SCOPES]);
     assert.deepEqual(await offered("mcp", "install", "c"), ["claude", "codex"]);
-    assert.deepEqual(await offered("hook", "install", ""), ["claude"]);
+    assert.deepEqual(await offered("hook", "install", ""), Object.keys(AGENTS));
     assert.deepEqual(await offered("mcp", "install", "claude", ""), []);
   });
 

@@ -170,7 +170,7 @@ describe("parley hook install claude", () => {
       assert.match(err, /was left as it is/);
       assert.equal(readFileSync(file, "utf8"), settings);
     }
-    const { code } = await parley(["hook", "install", "codex"]);
+    const { code } = await parley(["hook", "install", "emacs"]);
     assert.equal(code, 2);
     assert.equal((await home().run("--timeout", "5s")).code, 2);
   });

@@ -6,9 +6,9 @@ import { answerApprovals as answerMastra } from "@parley/adapters/mastra";
 import { answerInterruptions, type Interrupted } from "@parley/adapters/openai-agents";
 import { Parley } from "@parley/sdk";
 import { ask } from "@parley/sdk/executor";
-import { readHookInput } from "../../src/cli/hook/claude-wire.ts";
-import { decided } from "../../src/cli/hook/claude.ts";
+import { decided } from "../../src/cli/hook/decide.ts";
 import { bridge } from "../../src/cli/mcp/bridge.ts";
+import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { openHttpGateClient } from "../../src/gateway/http-gate-client.ts";
 import { systemFetch } from "../../src/lib/network/fetch.ts";
@@ -62,9 +62,9 @@ const DOORS: Record<string, Door> = {
     const input = { hook_event_name: "PreToolUse", session_id: "s", tool_name: "Bash", tool_input: { command: "ls" } };
     const { signal } = new AbortController();
     return passing(async (clock) => {
-      const read = readHookInput(Buffer.from(JSON.stringify(input))) ?? assert.fail();
-      const place = { url, key: KEY, clock, fetch: systemFetch, signal };
-      const decision = await decided(place, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
+      const read = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();
+      const place = { url, key: KEY, agentId: claude.agentId, clock, fetch: systemFetch, signal };
+      const decision = await decided(place, claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
       if (decision.is === "allow") ran();
       return decision.because;
     });

@@ -10,6 +10,9 @@ export interface Ended {
   response?: string;
   response_option_name?: string;
   consent_digest?: string;
+  /** The approver changed the arguments; `kwargs` are those that were approved. */
+  edited?: boolean;
+  kwargs?: unknown;
   ask_id?: string;
   expired?: boolean;
   cancelled?: boolean;
@@ -22,14 +25,13 @@ export class CouldNotAsk extends Error {}
 export interface ServerAccess {
   url: string;
   key: string | undefined;
+  /** The name of a program without a key. */
+  agentId: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
 }
-
-/** The name of a program without a key. */
-export const OPEN_NAME = "claude-code";
 
 type Kind = "function_calls" | "human_contacts";
 
@@ -148,7 +150,7 @@ async function send(
 
 /** Makes one request. @throws {Error} for a reply that a later one may replace */
 async function exchange(
-  { url, key, fetch, signal, clock }: ServerAccess,
+  { url, key, agentId, fetch, signal, clock }: ServerAccess,
   method: string,
   path: string,
   body?: string,
@@ -158,7 +160,7 @@ async function exchange(
     method,
     headers: {
       ...(body !== undefined && { "content-type": "application/json" }),
-      ...(key === undefined ? { "x-agent-id": OPEN_NAME } : { authorization: `Bearer ${key}` }),
+      ...(key === undefined ? { "x-agent-id": agentId } : { authorization: `Bearer ${key}` }),
     },
     ...(body !== undefined && { body }),
     signal: AbortSignal.any([signal, late.signal]),

@@ -1,6 +1,6 @@
 import { agentsOf } from "@parley/sdk/environment";
 import { isReceiptOf, isSigned, payloadOf, type ReceiptKeys } from "@parley/sdk/receipts";
-import { CouldNotAsk, type Ended, OPEN_NAME, readThere, type ServerAccess } from "../ask/people-requests.ts";
+import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "../ask/people-requests.ts";
 
 /** The call that was asked for. */
 export interface CallOfHook {
@@ -25,7 +25,7 @@ export async function receiptProblem(place: ServerAccess, call: CallOfHook, ende
     ];
     const receipt = text !== null && isSignedForm(text) ? text : null;
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
-    const wanted = { ...call, askId, agents: agentsOf({ url: place.url, key: place.key, agentId: OPEN_NAME }) };
+    const wanted = { ...call, askId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
     return (await isSigned(receipt, keys)) ? null : "no key of the server's has signed its receipt";
   } catch (error) {

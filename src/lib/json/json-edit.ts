@@ -37,6 +37,37 @@ export function editJson(text: string, path: readonly string[], value?: object):
   return spliced(text, parent.offset, endOf(parent), `{${inside}}`);
 }
 
+/**
+ * Returns the text with one more value at the end of the list at `path`, which holds a value already, written as that
+ * one is.
+ *
+ * @throws {NotJson} where there is no such list
+ */
+export function appendToJsonList(text: string, path: readonly (string | number)[], value: object): string {
+  const list = listAt(text, path);
+  const styling = stylingOf(text, list);
+  const last = list.children?.at(-1);
+  if (!last) throw new NotJson(`${path.join(".")} is empty`);
+  const between = styling.isOneLine ? ", " : `,${styling.eol}${styling.indent}`;
+  return spliced(text, endOf(last), endOf(last), between + writtenAs(value, styling));
+}
+
+/** Returns the text without the value at `path`, whose last member is a place in a list. @throws {NotJson} */
+export function removeFromJsonList(text: string, path: readonly (string | number)[]): string {
+  const values = listAt(text, path.slice(0, -1)).children ?? [];
+  const place = Number(path.at(-1));
+  const [before, one, after] = [values[place - 1], values[place], values[place + 1]];
+  if (!one) throw new NotJson(`${path.join(".")} is missing`);
+  if (before) return spliced(text, endOf(before), endOf(one), "");
+  return spliced(text, one.offset, after ? after.offset : endOf(one), "");
+}
+
+function listAt(text: string, path: readonly (string | number)[]): Node {
+  const list = findNodeAtLocation(treeOf(text), [...path]);
+  if (list?.type !== "array") throw new NotJson(`${path.join(".")} is no list`);
+  return list;
+}
+
 /** True when nothing is left in the file. */
 export function isEmptyJson(text: string): boolean {
   return text.trim() === "" || treeOf(text).children?.length === 0;

@@ -2,24 +2,16 @@ import { parseArgs } from "node:util";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { systemClock } from "../../lib/clock.ts";
 import { parseDurationMs } from "../../lib/duration.ts";
-import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
+import { canonicalExact, isJsonObject, sha256Digest } from "../../lib/json/exact-json.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import { printable, withoutSteering } from "../../lib/printable.ts";
 import { consentText } from "../../requests/model/consent.ts";
-import {
-  ASKING_TOOL,
-  type HookInput,
-  type HookQuestion,
-  questionsOf,
-  readHookInput,
-  type HookDecision,
-  decisionJson,
-} from "./claude-wire.ts";
+import type { AgentPrompt, PromptQuestion, PromptDecision, PromptingAgent } from "../../connect/agent.ts";
+import type { AgentRow } from "../../connect/registry.ts";
 import { receiptProblem } from "./receipt.ts";
-import { wasDecidedThere } from "./claude-transcript.ts";
 import { BY_FLAG, deciderName, isBy, readBy, type Approvers } from "../ask/decided-by.ts";
-import { type Command, EXIT, HOOK_BLOCKS, type Io, WrongUsage } from "../command.ts";
+import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
 import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "../ask/people-requests.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
@@ -42,60 +34,54 @@ export const HOOK_FLAGS = {
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const;
 
-export const hookClaude: Command = {
+/** Returns the command that decides a hook of an agent; the agent itself runs it. */
+export const hookOf = (name: string, row: AgentRow): Command => ({
   usage: "[--url URL] [--to ID] [--by ID] [--timeout 1h]",
   flags: HOOK_FLAGS,
-  example: "parley hook claude < hook.json",
+  example: `parley hook ${name} < hook.json`,
   async run(argv, io) {
+    const agent = await row.load();
     try {
-      return await decide(argv, io);
+      return await decide(agent, argv, io);
     } catch (error) {
-      return blocked(error instanceof Error ? error.message : String(error), io);
+      return blocked(agent, error instanceof Error ? error.message : String(error), io);
     }
   },
-};
+});
 
-async function decide(argv: readonly string[], io: Io): Promise<number> {
+async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
   const timeoutSeconds = timeoutOf(values.timeout);
   const by = readBy(values.by);
-  const input = readHookInput(await standardInput());
+  const prompt = agent.read(await standardInput());
   // Other events ask nothing.
-  if (!input) return EXIT.done;
+  if (!prompt) return EXIT.done;
   const url = serverUrl(values.url, io.env);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw new WrongUsage(`${printable(url)} is no address of a server`);
   const [there, over] = [new AbortController(), new AbortController()];
-  const watching = watchTranscript(input, over.signal, () => there.abort());
+  // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
+  const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
   const signal = AbortSignal.any([io.interrupted, there.signal]);
-  const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
-  const asked = decided(place, input, { to: values.to, by, timeoutSeconds });
+  const { agentId } = agent;
+  const place = { url, key: agentKey(url, io.env), agentId, clock: systemClock, fetch: systemFetch, signal };
+  const asked = decided(place, agent, prompt, { to: values.to, by, timeoutSeconds });
   const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();
   await watching;
-  if (io.interrupted.aborted) return blocked("it was interrupted before anybody decided", io);
+  if (io.interrupted.aborted) return blocked(agent, "it was interrupted before anybody decided", io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
-  io.out(decisionJson(input, decision));
+  io.out(agent.print(prompt, decision));
   return EXIT.done;
 }
 
-/**
- * Denies a tool because the hook itself failed, and returns exit code 2. Claude Code lets a tool run that its own rules
- * allow after any other failure of a hook; after this one it does not, and shows the model what is on standard error.
- */
-function blocked(why: string, io: Io): number {
-  const because = `Parley denied it, because the hook could not ask anybody: ${why}.`;
-  io.out(decisionJson({ hook_event_name: "PreToolUse" }, { is: "deny", because }));
-  io.tell(because);
-  return HOOK_BLOCKS;
-}
-
-/** Claude Code asks at its terminal at the same time, and tells no hook of what is decided there. */
-async function watchTranscript(input: HookInput, signal: AbortSignal, then: () => void): Promise<void> {
-  const { hook_event_name: event, transcript_path: path, tool_name: name, tool_input } = input;
-  if (event !== "PermissionRequest" || path === undefined) return;
-  if (await wasDecidedThere({ path, name, input: tool_input }, systemClock, signal)) then();
+/** Denies a tool because the hook itself failed, in the way that keeps this agent from running it. */
+function blocked(agent: PromptingAgent, why: string, io: Io): number {
+  const { out, err, exit } = agent.fail(`Parley denied it, because the hook could not ask anybody: ${why}.`);
+  if (out !== undefined) io.out(out);
+  io.tell(err);
+  return exit;
 }
 
 /** Returns the seconds of `--timeout`. @throws {WrongUsage} */
@@ -114,50 +100,63 @@ export interface How {
 }
 
 /** Resolves with what people decided about a tool, or answered. @throws {CouldNotAsk} */
-export function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
-  const questions = input.tool_name === ASKING_TOOL ? questionsOf(input) : null;
-  return questions ? answered(place, input, how, questions) : permitted(place, input, how);
+export function decided(
+  place: ServerAccess,
+  agent: PromptingAgent,
+  prompt: AgentPrompt,
+  how: How,
+): Promise<PromptDecision> {
+  const questions = agent.questionsOf?.(prompt) ?? null;
+  const named: NamedPrompt = { ...prompt, ...namesOf(agent, prompt), editable: agent.takesEdits && isWhole(prompt) };
+  return questions ? answered(place, named, how, questions) : permitted(place, named, how);
+}
+
+/** A prompt, and its names as a request. */
+interface NamedPrompt extends AgentPrompt {
+  run_id: string;
+  call_id: string;
+  editable: boolean;
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
-async function permitted(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
-  const { tool_name: fn, shown: kwargs } = input;
-  const names = namesOf(input);
-  const since = isNamed(input) ? undefined : place.clock.now();
+async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Promise<PromptDecision> {
+  const { tool: fn, shown: kwargs, run_id, call_id, editable } = prompt;
+  const since = isNamed(prompt) ? undefined : place.clock.now();
   const ended = await askPeople(place, "function_calls", {
-    ...names,
-    spec: { fn, kwargs, ...channelOf(how), timeout_seconds: how.timeoutSeconds },
+    run_id,
+    call_id,
+    spec: { fn, kwargs, ...(editable && { editable }), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
   });
   const who = nameOf(ended);
   const words = ended.comment === undefined ? "" : `: ${withoutSteering(ended.comment)}`;
   if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
   if (ended.cancelled) return { is: "deny", because: "Not approved: the request was cancelled." };
   if (ended.approved === true) {
-    const digest = sha256Digest(consentText(fn, canonicalExact(kwargs)));
+    const edited = editable && ended.edited === true && isJsonObject(ended.kwargs) ? ended.kwargs : undefined;
+    const digest = sha256Digest(consentText(fn, canonicalExact(edited ?? kwargs)));
     if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
       return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
-    const problem = await receiptProblem(place, { callId: names.call_id, digest, since }, ended);
+    const problem = await receiptProblem(place, { callId: call_id, digest, since }, ended);
     if (problem !== null) return { is: "deny", because: `Not approved, because ${problem}.` };
-    return { is: "allow", because: `Approved by ${who}${words}` };
+    return { is: "allow", because: `Approved by ${who}${words}`, ...(edited && { updatedInput: edited }) };
   }
   return { is: "deny", because: `Rejected by ${who}${words}` };
 }
 
-/** Asks what Claude Code asks its user, all questions at once. @throws {CouldNotAsk} */
+/** Asks what the agent asks its user, all questions at once. @throws {CouldNotAsk} */
 async function answered(
   place: ServerAccess,
-  input: HookInput,
+  { run_id, call_id, input }: NamedPrompt,
   how: How,
-  questions: readonly HookQuestion[],
-): Promise<HookDecision> {
-  const names = namesOf(input);
+  questions: readonly PromptQuestion[],
+): Promise<PromptDecision> {
   const ends = await Promise.all(
     questions.map((one, i) =>
       askPeople(place, "human_contacts", {
-        run_id: names.run_id,
-        call_id: `${names.call_id}.${i + 1}`,
+        run_id,
+        call_id: `${call_id}.${i + 1}`,
         spec: { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
       }),
     ),
@@ -169,12 +168,12 @@ async function answered(
   if (answers.some(([, words]) => words === "")) {
     return { is: "undecided", because: "Parley: the server's reply holds no answer." };
   }
-  const updatedInput = { ...input.tool_input, answers: Object.fromEntries(answers) };
+  const updatedInput = { ...input, answers: Object.fromEntries(answers) };
   return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, updatedInput };
 }
 
 /** Several may be chosen in words on every channel; a press on one opens an editor that holds it, for others to be added. */
-function contactOf({ question, header, multiSelect, options }: HookQuestion): object {
+function contactOf({ question, header, multiSelect, options }: PromptQuestion): object {
   const severalHint = "Several may be chosen: name them or their numbers, separated by commas, such as #1, #2.";
   return {
     msg: multiSelect && options.length > 0 ? `${question}\n\n${severalHint}` : question,
@@ -188,8 +187,8 @@ function contactOf({ question, header, multiSelect, options }: HookQuestion): ob
   };
 }
 
-/** Returns the label that was chosen, or several with commas between them, as Claude Code takes them; else the words. */
-function answerIn({ multiSelect, options }: HookQuestion, end: Ended): string {
+/** Returns the label that was chosen, or several with commas between them, as the agent takes them; else the words. */
+function answerIn({ multiSelect, options }: PromptQuestion, end: Ended): string {
   const { response = "", response_option_name: chosen } = end;
   const label = options.find((_, n) => `option_${n + 1}` === chosen)?.label;
   if (!multiSelect) return label ?? withoutSteering(response);
@@ -201,15 +200,20 @@ function answerIn({ multiSelect, options }: HookQuestion, end: Ended): string {
 }
 
 /** A use of a tool is one request, however many hooks ask about it. */
-function namesOf(input: HookInput): { run_id: string; call_id: string } {
+function namesOf({ name }: PromptingAgent, prompt: AgentPrompt): { run_id: string; call_id: string } {
   return {
-    run_id: printable(input.session_id).slice(0, 256),
-    call_id: `claude:${isNamed(input) ? input.tool_use_id : newKey()}`,
+    run_id: printable(prompt.session).slice(0, 256),
+    call_id: `${name}:${isNamed(prompt) ? prompt.useId : newKey()}`,
   };
 }
 
-function isNamed({ tool_use_id: use }: HookInput): boolean {
-  return use !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(use);
+function isNamed({ useId }: AgentPrompt): boolean {
+  return useId !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(useId);
+}
+
+/** People see the input itself, and can edit it. */
+function isWhole({ input, shown }: AgentPrompt): boolean {
+  return input === shown;
 }
 
 function channelOf({ to }: How): object {
@@ -226,7 +230,7 @@ function oneLine(text: string, most: number): string {
 }
 
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
-function undecided(error: unknown, signal: AbortSignal, io: Io): HookDecision {
+function undecided(error: unknown, signal: AbortSignal, io: Io): PromptDecision {
   if (!(error instanceof CouldNotAsk) && !signal.aborted) {
     io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../lib/clock.ts";
+import type { Clock } from "../../../lib/clock.ts";
 
 const LOOK_EVERY_MS = 2000;
 /** So much of what came before is looked through for the use of the tool itself. */

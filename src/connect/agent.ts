@@ -1,0 +1,112 @@
+import { delimiter, join } from "node:path";
+import { existsSync } from "node:fs";
+import type { Clock } from "../lib/clock.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A permission prompt: an agent asks whether a tool may run. */
+export interface AgentPrompt {
+  /** The agent's name of the event that sent it. */
+  event: string;
+  session: string;
+  tool: string;
+  input: Readonly<Record<string, unknown>>;
+  /** The input as people see it, which is what they approve. */
+  shown: Readonly<Record<string, unknown>>;
+  /** The agent's id of this use of the tool: two hooks that ask about one use make one request. */
+  useId?: string | undefined;
+  /** The file in which the agent writes down what becomes of it. */
+  transcript?: string | undefined;
+}
+
+/** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
+export type PromptDecision =
+  | { is: "allow"; because: string; updatedInput?: object }
+  | { is: "deny"; because: string }
+  | { is: "undecided"; because: string };
+
+/** One question that an agent asks its user, with what can be chosen. */
+export interface PromptQuestion {
+  question: string;
+  header: string;
+  /** Several of the options may be chosen. */
+  multiSelect: boolean;
+  options: { label: string; description: string }[];
+}
+
+/** A hook as it is to be written into an agent's configuration. */
+export interface WantedHook {
+  /** The command line, for a shell. */
+  command: string;
+  timeoutSeconds: number;
+  /** The tools that `--always` names, as the agent writes them. */
+  always?: string | undefined;
+}
+
+/** How an agent learns that its hook failed: the tool must not run. */
+export interface FailedHook {
+  out?: string;
+  err: string;
+  exit: number;
+}
+
+/**
+ * An agent whose permission prompts people can answer. Each has a folder in src/connect/agents and a row in
+ * src/connect/registry.ts; nothing else knows it.
+ */
+export interface PromptingAgent {
+  /** The word for it in commands. */
+  name: string;
+  title: string;
+  /** The agent's name at a server to which it shows no key. */
+  agentId: string;
+  /** The names of its program on the PATH. */
+  programs: readonly string[];
+  /** Returns its configuration file, which may be missing. */
+  file(env: Environment): string;
+  /** The events that reach people. */
+  events: readonly string[];
+  /** The prompts that its hook cannot cover, and why. */
+  uncovered: readonly { prompt: string; because: string }[];
+  /** True where `--always TOOLS` chooses tools of this agent. */
+  takesAlways: boolean;
+  /** Sentences for its user after the hook is written. */
+  afterInstall: string;
+  /** People may change the input: what they approve then runs in its place. */
+  takesEdits: boolean;
+  /**
+   * Returns the text of its configuration with exactly this hook of Parley's, or with none; all else stays byte for byte.
+   *
+   * @throws {NotJson} for a text that it does not understand, and SyntaxError
+   */
+  withHook(text: string, hook: WantedHook | null): string;
+  /**
+   * Reads what the agent sends on standard input; nothing for an event in which there is nothing to decide.
+   *
+   * @throws {Error} in one sentence: the tool is then denied
+   */
+  read(bytes: Uint8Array): AgentPrompt | null;
+  /** Returns what the agent reads on standard output. */
+  print(prompt: AgentPrompt, decision: PromptDecision): string;
+  /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
+  fail(because: string): FailedHook;
+  /** Returns the questions of a prompt by which the agent asks its user; nothing for any other prompt. */
+  questionsOf?(prompt: AgentPrompt): PromptQuestion[] | null;
+  /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */
+  wasDecidedThere?(prompt: AgentPrompt, clock: Clock, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Returns the folder in which an agent's own folders are. */
+export function homeOf(env: Environment): string {
+  return env["HOME"] ?? env["USERPROFILE"] ?? ".";
+}
+
+/** Returns the path of an agent's program, as a shell would find it; nothing where it is not installed. */
+export function programOf({ programs }: Pick<PromptingAgent, "programs">, env: Environment): string | null {
+  const endings = process.platform === "win32" ? (env["PATHEXT"] ?? ".EXE;.CMD").split(";") : [""];
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const places = folders.flatMap((folder) =>
+    programs.flatMap((name) => endings.map((ending) => join(folder, name + ending))),
+  );
+  return places.find((place) => existsSync(place)) ?? null;
+}

@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import {
+  type AgentPrompt,
+  type PromptQuestion,
+  homeOf,
+  type PromptDecision,
+  type PromptingAgent,
+} from "../../agent.ts";
+import { withHookEntries } from "../../hook-entries.ts";
+import { isObject, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import { wasDecidedThere } from "./transcript.ts";
+
+const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
+/** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
+const BLOCKS = 2;
+/** The tool by which Claude Code asks its user. */
+const ASKING_TOOL = "AskUserQuestion";
+
+/** Claude Code: `PermissionRequest`, and `PreToolUse` for tools that are always asked about. */
+export const claude: PromptingAgent = {
+  name: "claude",
+  title: "Claude Code",
+  agentId: "claude-code",
+  programs: ["claude"],
+  file: (env) => join(env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude"), "settings.json"),
+  events: EVENTS,
+  uncovered: [
+    { prompt: "trust in a folder", because: "Claude Code runs no hook before the folder is trusted" },
+    { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
+  ],
+  takesAlways: true,
+  afterInstall: "",
+  takesEdits: false,
+  withHook(text, hook) {
+    const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
+    return withHookEntries(text, "claude", {
+      PermissionRequest: run ? { matcher: "*", hooks: [run] } : undefined,
+      PreToolUse: run && hook.always !== undefined ? { matcher: hook.always, hooks: [run] } : undefined,
+    });
+  },
+  read,
+  print,
+  fail(because) {
+    const out = print({ event: "PreToolUse" }, { is: "deny", because });
+    return { out, err: because, exit: BLOCKS };
+  },
+  questionsOf,
+  async wasDecidedThere({ event, transcript, tool, input }, clock, signal) {
+    // Its terminal asks beside this event alone.
+    if (event !== "PermissionRequest" || transcript === undefined) return false;
+    return wasDecidedThere({ path: transcript, name: tool, input }, clock, signal);
+  },
+};
+
+function read(bytes: Uint8Array): AgentPrompt | null {
+  const { value, isExact } = readObject(bytes, "Claude Code");
+  const { hook_event_name: event } = value;
+  if (event !== "PermissionRequest" && event !== "PreToolUse") return null;
+  return {
+    event,
+    session: sessionOf(value["session_id"]),
+    ...toolAndInput(value["tool_name"], value["tool_input"], isExact),
+    useId: textOf(value["tool_use_id"]),
+    transcript: textOf(value["transcript_path"]),
+  };
+}
+
+/**
+ * Returns what Claude Code reads on standard output. Each event has its own form for no decision: it
+ * leaves the decision to the person at the terminal, and never to a rule that allows.
+ */
+function print({ event }: Pick<AgentPrompt, "event">, decision: PromptDecision): string {
+  const { is, because } = decision;
+  const updated = decision.is === "allow" && decision.updatedInput ? { updatedInput: decision.updatedInput } : {};
+  if (event === "PreToolUse") {
+    const permissionDecision = is === "undecided" ? "ask" : is;
+    const output = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
+    return JSON.stringify({ hookSpecificOutput: output });
+  }
+  if (is === "undecided") return JSON.stringify({ systemMessage: because });
+  const reply = is === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision: reply } });
+}
+
+/** Returns the questions that Claude Code would ask its user; nothing where they are not as they are known to be. */
+function questionsOf({ tool, input }: AgentPrompt): PromptQuestion[] | null {
+  const { questions } = input;
+  if (tool !== ASKING_TOOL || !Array.isArray(questions) || questions.length === 0) return null;
+  const asked = questions.map((one: unknown): PromptQuestion | null => {
+    if (!isObject(one) || typeof one["question"] !== "string") return null;
+    const options = Array.isArray(one["options"]) ? (one["options"] as unknown[]) : [];
+    const labelled = options.filter(isObject).filter(({ label }) => typeof label === "string" && label !== "");
+    return {
+      question: one["question"],
+      header: textOf(one["header"]) ?? "",
+      multiSelect: one["multiSelect"] === true,
+      options: labelled.map(({ label, description }) => ({
+        label: label as string,
+        description: textOf(description) ?? "",
+      })),
+    };
+  });
+  return asked.every((one) => one !== null) ? asked : null;
+}

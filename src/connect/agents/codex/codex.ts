@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { withHookEntries } from "../../hook-entries.ts";
+import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+
+const EVENT = "PermissionRequest";
+/** Codex denies by this exit code, and gives its model the words on standard error. */
+const DENIES = 2;
+
+/** Codex: `PermissionRequest`, which comes before its own prompt for a command, a patch, the network or an MCP tool. */
+export const codex: PromptingAgent = {
+  name: "codex",
+  title: "Codex",
+  agentId: "codex",
+  programs: ["codex"],
+  file: (env) => join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "hooks.json"),
+  events: [EVENT],
+  uncovered: [
+    { prompt: "any, before the hook is trusted", because: "Codex skips a new or changed hook until /hooks trusts it" },
+    { prompt: "a run with --ask-for-approval never", because: "Codex asks nothing there, and refuses by itself" },
+    { prompt: "questions of its model, forms of MCP servers", because: "Codex has no hook for them" },
+  ],
+  takesAlways: false,
+  afterInstall: "Codex runs it only after you have trusted it once: start codex, and open /hooks.",
+  takesEdits: false,
+  withHook(text, hook) {
+    const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
+    return withHookEntries(text, "codex", { [EVENT]: run ? { hooks: [run] } : undefined });
+  },
+  read(bytes) {
+    const { value, isExact } = readObject(bytes, "Codex");
+    if (value["hook_event_name"] !== EVENT) return null;
+    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+    return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
+  },
+  print(_prompt, { is, because }) {
+    // Without a decision Codex goes on to its own prompt.
+    if (is === "undecided") return JSON.stringify({ systemMessage: because });
+    const decision = is === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because };
+    return JSON.stringify({ hookSpecificOutput: { hookEventName: EVENT, decision } });
+  },
+  fail: (because) => ({ err: because, exit: DENIES }),
+};

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { withVersionedEntries } from "../../hook-entries.ts";
+import { objectOrText, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+
+const EVENT = "permissionRequest";
+/** Copilot CLI denies by this exit code, with the message on standard output. */
+const DENIES = 2;
+
+/** GitHub Copilot CLI: `permissionRequest`, which comes before its rules and its own prompt. */
+export const copilot: PromptingAgent = {
+  name: "copilot",
+  title: "Copilot CLI",
+  agentId: "copilot-cli",
+  programs: ["copilot"],
+  file: (env) => join(env["COPILOT_HOME"] || join(homeOf(env), ".copilot"), "hooks", "parley.json"),
+  events: [EVENT],
+  uncovered: [
+    { prompt: "reading a file", because: "Copilot CLI decides it before it asks a hook" },
+    { prompt: "leaving its sandbox", because: "a hook can refuse that; an approval leaves it to the terminal" },
+    { prompt: "the cloud agent", because: "it runs elsewhere, with all permissions given" },
+    { prompt: "a use in which the hook is killed", because: "Copilot CLI goes on to its own prompt then" },
+  ],
+  takesAlways: false,
+  afterInstall: "They include those that its own rules would allow, and not the reading of files.",
+  takesEdits: false,
+  withHook(text, hook) {
+    const entry = hook ? { type: "command", bash: hook.command, timeoutSec: hook.timeoutSeconds } : undefined;
+    return withVersionedEntries(text, "copilot", { [EVENT]: entry });
+  },
+  read(bytes) {
+    const { value, isExact } = readObject(bytes, "Copilot CLI");
+    // The event is stated in one of its two forms alone.
+    const event = value["hookName"] ?? value["hook_event_name"];
+    if (event !== undefined && event !== EVENT && event !== "PermissionRequest") return null;
+    const sent = objectOrText(value["toolInput"] ?? value["toolArgs"] ?? value["tool_input"], isExact);
+    const asked = toolAndInput(value["toolName"] ?? value["tool_name"], sent.input, sent.isExact);
+    return { event: EVENT, session: sessionOf(value["sessionId"] ?? value["session_id"]), ...asked };
+  },
+  print(_prompt, { is, because }) {
+    // Without a decision Copilot CLI goes on to its rules and its own prompt.
+    if (is === "undecided") return "{}";
+    return JSON.stringify(is === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because });
+  },
+  fail: (because) => ({ out: JSON.stringify({ behavior: "deny", message: because }), err: because, exit: DENIES }),
+};

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { withVersionedEntries } from "../../hook-entries.ts";
+import { objectOrText, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+
+const EVENTS = ["beforeShellExecution", "beforeMCPExecution"] as const;
+
+/** Cursor: the hooks that come before each command in a shell, and before each tool of an MCP server. */
+export const cursor: PromptingAgent = {
+  name: "cursor",
+  title: "Cursor",
+  agentId: "cursor",
+  programs: ["cursor", "cursor-agent"],
+  file: (env) => join(homeOf(env), ".cursor", "hooks.json"),
+  events: EVENTS,
+  uncovered: [
+    { prompt: "edits and deletions of files", because: "Cursor's hooks of files see them afterwards, and cannot ask" },
+    { prompt: "trust in a workspace, and questions", because: "Cursor has no hook for them" },
+  ],
+  takesAlways: false,
+  afterInstall: "They include every command and every tool of an MCP server: its own lists decide nothing any more.",
+  takesEdits: false,
+  withHook(text, hook) {
+    // Without failClosed a hook that crashes or takes too long would let the tool run.
+    const entry = hook ? { command: hook.command, timeout: hook.timeoutSeconds, failClosed: true } : undefined;
+    return withVersionedEntries(text, "cursor", Object.fromEntries(EVENTS.map((event) => [event, entry])));
+  },
+  read,
+  print: (_prompt, decision) => printed(decision),
+  // With another exit code Cursor would show its model this text as it stands.
+  fail: (because) => ({ out: printed({ is: "deny", because }), err: because, exit: 0 }),
+};
+
+function read(bytes: Uint8Array): AgentPrompt | null {
+  const { value, isExact } = readObject(bytes, "Cursor");
+  const event = EVENTS.find((one) => one === value["hook_event_name"]);
+  if (event === undefined) return null;
+  const session = sessionOf(value["conversation_id"]);
+  if (event === "beforeShellExecution") {
+    const { command, cwd } = value;
+    if (textOf(command) === undefined) throw new Error("the hook names no command");
+    return { event, session, ...toolAndInput("Shell", { command, ...(cwd !== undefined && { cwd }) }, isExact) };
+  }
+  const { tool_name: name, url, command } = value;
+  const sent = objectOrText(value["tool_input"], isExact);
+  const { tool, input } = toolAndInput(name, sent.input, sent.isExact);
+  // Two servers may have a tool of one name.
+  const server = url ?? command;
+  const whole = { ...(server !== undefined && { server }), tool_input: input };
+  return { event, session, ...toolAndInput(`MCP:${tool}`, whole, sent.isExact) };
+}
+
+/** Returns what Cursor reads. Some of its versions refuse where they are to ask; none of them allows. */
+function printed({ is, because }: PromptDecision): string {
+  if (is === "allow") return JSON.stringify({ permission: "allow" });
+  const permission = is === "undecided" ? "ask" : "deny";
+  return JSON.stringify({ permission, user_message: because, agent_message: because });
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { withHookEntries } from "../../hook-entries.ts";
+import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+
+const EVENT = "BeforeTool";
+/** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
+const DENIES = 2;
+/** The tools that change or reach something; Parley's own ask people already. */
+const USUAL_TOOLS = "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_).*)$";
+
+/** Gemini CLI: `BeforeTool`, which comes before each use of a tool, and before its own policy. */
+export const gemini: PromptingAgent = {
+  name: "gemini",
+  title: "Gemini CLI",
+  agentId: "gemini-cli",
+  programs: ["gemini"],
+  file: (env) => join(env["GEMINI_CLI_HOME"] || homeOf(env), ".gemini", "settings.json"),
+  events: [EVENT],
+  uncovered: [
+    { prompt: "its own prompt after an approval", because: "a hook can refuse a tool, and never skips its policy" },
+    { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
+    { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
+  ],
+  takesAlways: true,
+  afterInstall: "It asks about tools that change or reach something; --always names others.",
+  takesEdits: true,
+  withHook(text, hook) {
+    const run = hook && {
+      name: "parley",
+      type: "command",
+      command: hook.command,
+      timeout: hook.timeoutSeconds * 1000,
+    };
+    const entry = run ? { matcher: hook.always ?? USUAL_TOOLS, hooks: [run] } : undefined;
+    return withHookEntries(text, "gemini", { [EVENT]: entry });
+  },
+  read(bytes) {
+    const { value, isExact } = readObject(bytes, "Gemini CLI");
+    if (value["hook_event_name"] !== EVENT) return null;
+    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+    return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
+  },
+  print,
+  fail: (because) => ({ err: because, exit: DENIES }),
+};
+
+/** Returns what Gemini CLI reads. Without a decision of people it asks at its terminal, whatever its policy allows. */
+function print({ input }: AgentPrompt, decision: PromptDecision): string {
+  const { is, because } = decision;
+  if (is === "undecided") return JSON.stringify({ decision: "ask", systemMessage: because });
+  if (is === "deny") return JSON.stringify({ decision: "deny", reason: because });
+  if (!decision.updatedInput) return JSON.stringify({ decision: "allow", reason: because });
+  const edited = decision.updatedInput;
+  // Gemini CLI may lay the edited input over the first one, so that what a person took out would still run.
+  const missing = Object.keys(input).filter((name) => !Object.hasOwn(edited, name));
+  if (missing.length > 0) {
+    const reason = `Not approved: Gemini CLI cannot leave out ${missing.join(", ")}, as the edited input does.`;
+    return JSON.stringify({ decision: "deny", reason });
+  }
+  const hookSpecificOutput = { hookEventName: EVENT, tool_input: edited };
+  return JSON.stringify({ decision: "allow", reason: because, hookSpecificOutput });
+}
