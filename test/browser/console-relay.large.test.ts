@@ -25,7 +25,7 @@ describe("the Console's pages about executors", () => {
   it("shows asks as they happen, with the figures of the hour", async () => {
     await using admin = await visitConsole(browser, filled, { screen: "phone" });
     const { page } = admin;
-    await link(page, "Live").click();
+    await link(page, "What waits").click();
     await page.getByText("1 ask waits, 1 of them for people.").waitFor();
     await page.getByText("Policy 50% (1)").waitFor();
     await page.getByText("People 50% (1)").waitFor();
@@ -63,7 +63,7 @@ describe("the Console's pages about executors", () => {
     const [receipt] = await Promise.all([page.waitForEvent("download"), link(page, "Signed receipt").click()]);
     assert.match(readFileSync(await receipt.path(), "utf8"), /^[\w-]+\.[\w-]+\.[\w-]+$/);
     await page.getByRole("link", { name: job }).first().click();
-    await page.getByRole("heading", { name: job, level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Release: shop-api", level: 1 }).waitFor();
   });
 
   it("follows a job until it is over", async () => {

@@ -131,6 +131,16 @@ const heading = async ({ page }: Visitor, name: string | RegExp): Promise<void> 
 
 export const CONSOLE_VIEWS: readonly ConsoleView[] = [
   {
+    name: "console-overview",
+    path: () => "/console",
+    open: async ({ page }) => page.getByText("2 decisions kept").waitFor(),
+  },
+  {
+    name: "console-checklist",
+    path: () => "/console/setup",
+    open: (visitor) => heading(visitor, "Checklist"),
+  },
+  {
     name: "console-live",
     path: () => "/console/live",
     open: (visitor) => heading(visitor, "Newest jobs"),

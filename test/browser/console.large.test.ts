@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { sql } from "../../src/core/store/sql.ts";
+import { cancelRequest } from "../../src/requests/end.ts";
+import { askPeople, toPerson } from "../support/addressed.ts";
 import { until } from "../support/contract.ts";
 import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -45,6 +47,47 @@ describe("the Console", () => {
     );
     await stranger.page.goto("/console/people");
     await heading(stranger.page, "Nobody is signed in").waitFor();
+  });
+
+  it("groups its pages on a phone, with the state of each beside it", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const { page } = admin;
+    const all = page.getByRole("navigation", { name: "All pages" });
+    assert.deepEqual(await all.getByRole("heading").allTextContents(), ["Now", "Work", "Rules", "Setup"]);
+    const state = (name: string) => all.getByRole("listitem").filter({ has: link(page, name) });
+    for (const [name, says] of [
+      ["What waits", /2 wait, oldest /],
+      ["Asks", /1 waits, oldest /],
+      ["Policy", /1 rule, 1 proposed/],
+      ["Cache", /2 decisions kept/],
+      ["People", /\d people, 1 admin/],
+      ["Channels", /Email not tried/],
+      ["Webhooks", /2 addresses, 1 disabled/],
+      ["Assignments", /Not set up/],
+    ] as const) {
+      await state(name).getByText(says).waitFor();
+    }
+    await link(page, "Checklist").click();
+    const steps = page.getByRole("listitem");
+    await steps.filter({ hasText: "People who decide" }).getByText("Done").waitFor();
+    await steps.filter({ hasText: "Messages to them" }).getByText("Slack: not set up").waitFor();
+    await link(page, "Coding agents").click();
+    await heading(page, "Agents get no work here").waitFor();
+  });
+
+  it("shows what waits, for whom and how long, and follows it", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/live");
+    const { page } = admin;
+    await page.getByText(/^2 requests wait, the oldest for /).waitFor();
+    await link(page, /A webhook of release-notes is disabled.*for operator.*waits .*left/).waitFor();
+    const { ctx } = filled.world.server;
+    const form = { kind: "reply" as const, options: [] };
+    const words = { title: "Which plan?", words: "Which plan?", digest: null, form };
+    const asked = await askPeople(ctx, { ...words, audience: toPerson(filled.ana) });
+    await page.getByText(/^3 requests wait, /).waitFor();
+    await link(page, /Which plan\?.*for Ana Ruiz/).waitFor();
+    await cancelRequest(ctx, asked.id, { kind: "agent", id: asked.asker });
+    await page.getByText(/^2 requests wait, /).waitFor();
   });
 
   it("adds somebody on a phone, lets them in by a link, changes and removes them", async () => {

@@ -43,8 +43,9 @@ describe("a one-time link in a browser", () => {
     const { id, path, code } = await mailed();
     {
       await using ana = await visit(browser, world.url, { screen: "phone", path });
-      await ana.page.getByRole("heading", { level: 1, name: "issue_refund" }).waitFor();
-      await ana.page.getByText("49.9").waitFor();
+      await ana.page.getByRole("heading", { level: 1, name: /^Issue refund/ }).waitFor();
+      await ana.page.getByText("issue_refund", { exact: true }).waitFor();
+      await ana.page.getByRole("region", { name: "Value of amount" }).getByText("49.9").waitFor();
       await press(ana.page, "Continue");
       await ana.page.getByLabel("Approve").check();
       await ana.page.getByLabel("Comment").fill("Do it");
@@ -104,6 +105,30 @@ describe("a one-time link in a browser", () => {
     }
     await assertAccessible(page, "a link");
     await assertMadeForThumbsAndLargeText(page);
+  });
+
+  it("says in words and with a sign why a call looks risky, and draws code and a diff, on a phone in both themes", async () => {
+    const words = "I looked:\n\n```sql\nSELECT count(*) FROM orders;\n```\n\n```diff\n@@ -1 +1 @@\n-one\n+two\n```\n";
+    const kwargs = { name: "orders", skip_backup: true };
+    const { path } = await mailed({ ...callOf("delete_database", kwargs), words });
+    for (const theme of ["light", "dark"] as const) {
+      await using ana = await visit(browser, world.url, { screen: "phone", theme, path });
+      const { page } = ana;
+      await page
+        .getByRole("heading", { level: 1, name: "Delete database — skip_backup: true, name: orders" })
+        .waitFor();
+      const risk = page.getByRole("note", { name: "Risk" });
+      assert.deepEqual(await risk.getByRole("listitem").allTextContents(), [
+        "Its name says “delete”, as if it took something away.",
+        "The argument “skip_backup” looks as if it took something away or went around a safeguard.",
+      ]);
+      const block = page.getByRole("region", { name: "Code" });
+      assert.equal(await block.textContent(), "SELECT count(*) FROM orders;");
+      const diff = page.getByRole("region", { name: "Diff" });
+      assert.deepEqual(await diff.locator("span").allTextContents(), ["@@ -1 +1 @@\n", "-one\n", "+two\n"]);
+      await assertAccessible(page, `a risky link, ${theme}`);
+      await assertMadeForThumbsAndLargeText(page);
+    }
   });
 
   it("works where no script may run", async () => {

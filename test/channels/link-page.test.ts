@@ -70,6 +70,34 @@ for (const on of ONE_DATABASE) {
       assert.equal(await stateOf(ask.id), "open");
     });
 
+    it("begins with a sentence and why the call looks risky, and draws code and diffs in the agent's words as such", async () => {
+      const form = {
+        kind: "approval" as const,
+        fn: "delete_database",
+        kwargs: '{"name":"orders","skip_backup":true}',
+        rejectOptions: [],
+        editable: false,
+      };
+      const words = "I checked <it>:\n```sql\nSELECT 1;\n```\n~~~diff\n-old\n+new\n~~~\nDone.";
+      const { ask, path } = await mailed(world(), { form, words });
+      const { text } = await world().call("GET", path);
+      assert.match(text, /<h1>Delete database — skip_backup: true, name: orders<\/h1>/);
+      assert.match(text, /High risk[\s\S]*says “delete”[\s\S]*argument “skip_backup”/);
+      assert.match(text, /<code class="fn">delete_database<\/code>/);
+      assert.match(
+        text,
+        /<p dir="auto">I checked &lt;it&gt;:<\/p><pre class="block"[^>]*><code>SELECT 1;<\/code><\/pre>/,
+      );
+      assert.match(text, /<span data-sign="-">-old\n<\/span><span data-sign="\+">\+new\n<\/span>/);
+      assert.doesNotMatch(text, /```|~~~|<it>/);
+      assert.match(text, /counts as rejected/);
+
+      const plain = await mailed(world());
+      assert.doesNotMatch((await world().call("GET", plain.path)).text, / risk/);
+      await world().advance(Math.max(0, ask.expiresAt - world().server.ctx.clock.now()) + 1);
+      assert.doesNotMatch((await world().call("GET", path)).text, /High risk/, "nothing is left to decide");
+    });
+
     it("approves a call that holds secrets only where each is ticked as seen, and rejects it without", async () => {
       const form = {
         kind: "approval" as const,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
-import { type Risk, riskOf } from "../../src/requests/model/risk.ts";
+import { type Risk, type RiskReason, riskOf, riskReasonsOf } from "../../src/requests/model/risk.ts";
 
 const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
 
@@ -55,6 +55,32 @@ describe("the risk of a call", () => {
     assert.equal(call("list\u200b_orders", {}), "high");
     assert.equal(call("list_orders", { text: "x".repeat(100_000) }), "high");
     assert.equal(call("list_orders", { ids: Array.from({ length: 1001 }, (_, i) => i) }), "high");
+  });
+
+  it("is explained by each thing that makes it high, once, and by nothing where it is not", () => {
+    const reasons = (fn: string, kwargs: unknown): RiskReason[] => {
+      const form = {
+        kind: "approval" as const,
+        fn,
+        kwargs: canonicalExact(kwargs),
+        rejectOptions: [],
+        editable: false,
+      };
+      return riskReasonsOf({
+        form,
+        audience: { is: "quorum", min: 2, of: [INBOX, INBOX] },
+        wire: { guarded: ["key"] },
+      });
+    };
+    assert.deepEqual(reasons("delete_orders\u200b", { key: "k", steps: [{ force: true }, { force: true }], n: 1 }), [
+      { kind: "joint" },
+      { kind: "unseen" },
+      { kind: "secret" },
+      { kind: "function", name: "delete" },
+      { kind: "argument", name: "force" },
+    ]);
+    const list = { kind: "approval" as const, fn: "list", kwargs: "{}", rejectOptions: [], editable: false };
+    assert.deepEqual(riskReasonsOf({ form: list, audience: INBOX, wire: {} }), []);
   });
 
   it("is low where it only reads, and nothing is run, called or opened by that", () => {

@@ -1,6 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { AnswerSource, AskStatus, ErrorCode, JobState, Stage } from "../model/ask.ts";
+import { jobTitle } from "../model/job-title.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
@@ -26,6 +27,8 @@ export interface AskLine {
 
 /** Enough to know it again. */
 const PROMPT_LENGTH = 280;
+/** A longer specification is left in the store: a list reads those of fifty jobs. In characters. */
+const SPEC_LENGTH = 8000;
 
 /** Returns everybody's asks, the newest first. An expired ask may be listed as pending for a moment. */
 export async function listAskLines(
@@ -74,6 +77,7 @@ export async function listAskLines(
 /** One job as a line of a list. */
 export interface JobLine {
   id: string;
+  title: string;
   kind: string;
   state: JobState;
   reason: string | null;
@@ -94,6 +98,7 @@ export async function listJobLines(
   const rows = await on.all<{
     job_id: string;
     kind: string;
+    spec: string | null;
     state: JobState;
     reason: string | null;
     epoch: number;
@@ -104,7 +109,8 @@ export async function listJobLines(
     created_at: number;
     updated_at: number;
   }>(
-    sql`SELECT job_id, kind, state, reason, epoch, external, owner, holder, pending_asks, created_at, updated_at
+    sql`SELECT job_id, kind, state, reason, epoch, external, owner, holder, pending_asks, created_at, updated_at,
+        CASE WHEN length(spec_json) <= ${SPEC_LENGTH} THEN spec_json END AS spec
       FROM jobs WHERE 1 = 1
       ${states === undefined ? empty : sql`AND state IN (${join([...states])})`}
       ${after === undefined ? empty : sql`AND (created_at < ${after.at} OR created_at = ${after.at} AND job_id < ${after.id})`}
@@ -112,6 +118,7 @@ export async function listJobLines(
   );
   return rows.map((row) => ({
     id: row.job_id,
+    title: jobTitle({ id: row.job_id, kind: row.kind, spec: row.spec === null ? null : JSON.parse(row.spec) }),
     kind: row.kind,
     state: row.state,
     reason: row.reason,

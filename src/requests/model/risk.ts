@@ -34,23 +34,46 @@ export const LONGEST_READ = 100_000;
 /** So many values of the arguments are looked at: a page of the inbox looks at those of fifty calls. */
 export const MOST_LOOKED_AT = 1000;
 
+/** One thing that makes a call look risky: a fact about the call, a word in its name, or an argument. */
+export type RiskReason =
+  { kind: "joint" | "unseen" | "long" | "secret" } | { kind: "function" | "argument"; name: string };
+
 /**
  * Returns how risky an ask looks. It goes by plain rules on English names, as the order of the arguments does
  * (`argument-order.ts`), so it warns and sets how much care a decision by button takes, and decides nothing. A request
  * other than a call is `normal`: nobody can know what follows from an answer.
  */
-export function riskOf(request: Pick<Request, "form" | "audience" | "wire">): Risk {
+export function riskOf(request: Judged): Risk {
   const { form } = request;
   if (form.kind !== "approval") return "normal";
+  if (!reasonsOf(request).next().done) return "high";
+  return readsOnly(form.fn, argumentsIn(JSON.parse(form.kwargs))) ? "low" : "normal";
+}
+
+/** Returns why a call is of high risk, the gravest reason first; empty for every other request. Names hold nothing unseen. */
+export function riskReasonsOf(request: Judged): RiskReason[] {
+  const named = new Map<string, RiskReason>();
+  for (const reason of reasonsOf(request)) named.set(JSON.stringify(reason), reason);
+  return [...named.values()];
+}
+
+type Judged = Pick<Request, "form" | "audience" | "wire">;
+
+/** Finds one reason after the other: the first is enough for a list, and later ones take longer. */
+function* reasonsOf(request: Judged): Generator<RiskReason> {
+  const { form } = request;
+  if (form.kind !== "approval") return;
   // A rule or an agent that wants several to agree says that it is grave; a name with something unseen in it wants to mislead.
-  if (isJoint(request.audience) || printableExactly(form.fn) !== form.fn) return "high";
+  if (isJoint(request.audience)) yield { kind: "joint" };
+  if (printableExactly(form.fn) !== form.fn) yield { kind: "unseen" };
   // Part of the call is masked at first, and the author of the arguments chooses which part looks like a secret.
-  if (form.kwargs.length > LONGEST_READ || isGuarded(request)) return "high";
-  const named = wordsOfName(form.fn);
-  const values = argumentsIn(JSON.parse(form.kwargs));
-  if (values.length > MOST_LOOKED_AT) return "high";
-  if (named.some((word) => DESTROYS.has(word)) || values.some(looksGrave)) return "high";
-  return readsOnly(form.fn, values) ? "low" : "normal";
+  if (isGuarded(request)) yield { kind: "secret" };
+  const values = form.kwargs.length > LONGEST_READ ? [] : argumentsIn(JSON.parse(form.kwargs));
+  const isLong = form.kwargs.length > LONGEST_READ || values.length > MOST_LOOKED_AT;
+  if (isLong) yield { kind: "long" };
+  for (const word of wordsOfName(form.fn)) if (DESTROYS.has(word)) yield { kind: "function", name: word };
+  if (isLong) return;
+  for (const value of values) if (looksGrave(value)) yield { kind: "argument", name: printableExactly(value.name) };
 }
 
 /** An argument, at whatever depth, under the name it stands below. */

@@ -117,6 +117,7 @@ export type WireAdminAsk = z.output<typeof WireAdminAsk>;
 
 const job = {
   id: z.string(),
+  title: z.string().describe("One line that people know it by"),
   kind: z.string(),
   state: z.enum(JOB_STATES),
   reason: orNull,

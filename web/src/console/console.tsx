@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
-import { Link, Route, Switch, useLocation } from "wouter";
+import { Link, Route, Switch } from "wouter";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { SignOut } from "../parts/sign-out.tsx";
@@ -8,9 +8,10 @@ import { holdsCode, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
+import { Sections } from "./overview/pages.tsx";
 import { Gone } from "./parts.tsx";
 import { PromptPadPage } from "./prompt-pad.tsx";
-import { SECTIONS } from "./sections.ts";
+import { PAGES } from "./sections.ts";
 import { Start } from "./start.tsx";
 import { text } from "./text.ts";
 
@@ -69,10 +70,10 @@ function SignedInConsole({ person }: { person: SignedIn["person"] }) {
       {isWide && <Sections />}
       <Switch>
         <Route path="/console">
-          <Start person={person}>{!isWide && <Sections />}</Start>
+          <Start person={person} />
         </Route>
         <Route path="/embed/prompt-pad.html" component={PromptPadPage} />
-        {SECTIONS.map(({ path, Page }) => (
+        {PAGES.map(({ path, Page }) => (
           <Route key={path} path={`/console/${path}/:item?/*?`}>
             {({ item }) => <Page item={item} me={person} />}
           </Route>
@@ -95,29 +96,5 @@ function NotForYou({ name }: { name: string }) {
         <SignOut label={text.signOut} />
       </Notice>
     </div>
-  );
-}
-
-/** A row above every page where there is room; on a phone, rows of the first page. */
-function Sections() {
-  const [location] = useLocation();
-  const isWide = wide.use();
-  return (
-    <nav class={isWide ? styles.row : styles.menu} aria-label={text.sections}>
-      {isWide && (
-        <Link href="/console" aria-current={location === "/console" ? "page" : undefined}>
-          {text.start.nav}
-        </Link>
-      )}
-      {SECTIONS.map(({ path, label }) => {
-        const href = `/console/${path}`;
-        const isHere = location === href || location.startsWith(`${href}/`);
-        return (
-          <Link key={path} href={href} aria-current={isHere ? "page" : undefined}>
-            {label}
-          </Link>
-        );
-      })}
-    </nav>
   );
 }

@@ -139,6 +139,11 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSt
 
 export const moment = (time: string): string => moments.format(new Date(time));
 
+const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+/** Returns the time of day of a moment in epoch milliseconds, to the second. */
+export const clock = (at: number): string => clocks.format(at);
+
 export function Moment({ time }: { time: string }) {
   return <time dateTime={time}>{moment(time)}</time>;
 }

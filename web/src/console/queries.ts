@@ -96,3 +96,8 @@ export function useHealth(full: boolean) {
 export async function refresh(section: "people" | "keys" | "channels" | "webhooks"): Promise<void> {
   await queries.invalidateQueries({ queryKey: ["console", section] });
 }
+
+/** Reads everything that the console shows again. */
+export async function refreshAll(): Promise<void> {
+  await queries.invalidateQueries({ queryKey: ["console"] });
+}

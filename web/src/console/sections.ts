@@ -4,10 +4,13 @@ import { AssignmentsPage } from "./tasks/assignments.tsx";
 import { AuditPage } from "./audit.tsx";
 import { CachePage } from "./relay/cache.tsx";
 import { ChannelsPage } from "./channels.tsx";
+import { ChecklistPage } from "./overview/checklist-page.tsx";
 import { HealthPage } from "./health.tsx";
 import { JobsPage } from "./relay/jobs.tsx";
 import { KeysPage } from "./keys.tsx";
 import { LivePage } from "./relay/live.tsx";
+import * as states from "./overview/states.ts";
+import { type Group, text as overviewText } from "./overview/text.ts";
 import type { PageProps } from "./page-props.ts";
 import { PeoplePage } from "./people.tsx";
 import { PolicyPage } from "./policy.tsx";
@@ -16,18 +19,50 @@ import { text as taskText } from "./tasks/text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
 
-/** The console's pages, in the order in which they are offered: `/console/<path>` and `/console/<path>/<item>`. */
-export const SECTIONS: readonly { path: string; label: string; Page: ComponentType<PageProps> }[] = [
-  { path: "live", label: relayText.live.title, Page: LivePage },
-  { path: "asks", label: relayText.asks.title, Page: AsksPage },
-  { path: "jobs", label: relayText.jobs.title, Page: JobsPage },
-  { path: "assignments", label: taskText.title, Page: AssignmentsPage },
-  { path: "policy", label: relayText.policy.title, Page: PolicyPage },
-  { path: "cache", label: relayText.cache.title, Page: CachePage },
-  { path: "people", label: text.people.title, Page: PeoplePage },
-  { path: "keys", label: text.keys.title, Page: KeysPage },
-  { path: "channels", label: text.channels.title, Page: ChannelsPage },
-  { path: "webhooks", label: text.webhooks.title, Page: WebhooksPage },
-  { path: "audit", label: text.audit.title, Page: AuditPage },
-  { path: "health", label: text.health.title, Page: HealthPage },
+/** A page of the console: `/console/<path>` and `/console/<path>/<item>`. */
+export interface PagePlace {
+  path: string;
+  label: string;
+  Page: ComponentType<PageProps>;
+  /** Reads the state beside its name. */
+  useState: () => states.StateReading;
+}
+
+/** The console's pages by their groups, in the order in which they are offered. */
+export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
+  {
+    name: "now",
+    pages: [
+      { path: "live", label: overviewText.waiting.title, Page: LivePage, useState: states.useWaitingState },
+      { path: "health", label: text.health.title, Page: HealthPage, useState: states.useHealthState },
+    ],
+  },
+  {
+    name: "work",
+    pages: [
+      { path: "assignments", label: taskText.title, Page: AssignmentsPage, useState: states.useTasksState },
+      { path: "asks", label: relayText.asks.title, Page: AsksPage, useState: states.useAsksState },
+      { path: "jobs", label: relayText.jobs.title, Page: JobsPage, useState: states.useJobsState },
+      { path: "audit", label: text.audit.title, Page: AuditPage, useState: states.useRecordState },
+    ],
+  },
+  {
+    name: "rules",
+    pages: [
+      { path: "policy", label: relayText.policy.title, Page: PolicyPage, useState: states.usePolicyState },
+      { path: "cache", label: relayText.cache.title, Page: CachePage, useState: states.useCacheState },
+    ],
+  },
+  {
+    name: "setup",
+    pages: [
+      { path: "setup", label: overviewText.checklist.title, Page: ChecklistPage, useState: states.useChecklistState },
+      { path: "people", label: text.people.title, Page: PeoplePage, useState: states.usePeopleState },
+      { path: "keys", label: text.keys.title, Page: KeysPage, useState: states.useKeysState },
+      { path: "channels", label: text.channels.title, Page: ChannelsPage, useState: states.useChannelsState },
+      { path: "webhooks", label: text.webhooks.title, Page: WebhooksPage, useState: states.useWebhooksState },
+    ],
+  },
 ];
+
+export const PAGES: readonly PagePlace[] = GROUPS.flatMap(({ pages }) => pages);

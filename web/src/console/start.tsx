@@ -1,15 +1,14 @@
 import type { SignedIn } from "@parley/sdk/wire";
-import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
 import { Copyable } from "../parts/copyable.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
 import styles from "./console.module.css";
+import { Groups } from "./overview/pages.tsx";
 import { Section } from "./parts.tsx";
 import { text } from "./text.ts";
 
-/** Where an operator arrives: who is signed in, where to go, and how to connect the first agent. */
-export function Start(props: { person: SignedIn["person"]; children: ComponentChildren }) {
-  const { name, role } = props.person;
+/** Where an operator arrives: who is signed in, every page with its state, and how to connect the first agent. */
+export function Start({ person: { name, role } }: { person: SignedIn["person"] }) {
   const here = location.origin;
   const question = '{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Send","Submit"]}';
   return (
@@ -21,7 +20,7 @@ export function Start(props: { person: SignedIn["person"]; children: ComponentCh
         </div>
         <SignOut label={text.signOut} />
       </header>
-      {props.children}
+      <Groups />
       <Section title={text.start.inbox}>
         <p class="muted">{text.start.inboxHint}</p>
         <div>

@@ -44,7 +44,6 @@ export const text = {
   older: "Show older",
 
   start: {
-    nav: "Start",
     inbox: "Inbox",
     inboxHint: "What agents ask of you by name: approvals, questions, forms.",
     connect: "Connect an agent",
@@ -58,6 +57,7 @@ export const text = {
     answerHint: "Open this address on any device that reaches the server.",
   },
 
+  channelNames: CHANNELS,
   channel: (channel: PersonChannel | "push"): string => CHANNELS[channel],
 
   people: {

@@ -1,4 +1,5 @@
 import type { MinuteFigures } from "../../../asks/model/figures.ts";
+import { jobTitle } from "../../../asks/model/job-title.ts";
 import type { Job, RelayAnswer, Ask } from "../../../asks/model/ask.ts";
 import type { JobNews } from "../../../asks/follow-job.ts";
 import type { CachedDecision } from "../../../asks/forget-decisions.ts";
@@ -40,9 +41,10 @@ export function askLine(line: AskLine): WireAdminAskLine {
 
 /** Returns one job as a line of a list. */
 export function jobLine(line: JobLine): WireAdminJobLine {
-  const { id, kind, state, reason, epoch, external, owner, holder } = line;
+  const { id, title, kind, state, reason, epoch, external, owner, holder } = line;
   return {
     id,
+    title,
     kind,
     state,
     reason,
@@ -115,6 +117,7 @@ export function jobWhole(job: Job, seq: number): WireAdminJob {
   const { id, kind, state, reason, epoch, attempts, external, owner, holder, env, repo, labels, priority } = job;
   return {
     id,
+    title: jobTitle(job),
     kind,
     state,
     reason,

@@ -1,3 +1,5 @@
+import { sentenceOf } from "../../../requests/model/sentence.ts";
+import { ownTaskOf } from "../../../requests/model/task-of-request.ts";
 import { askerName, viewOf } from "../../../requests/model/view.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import type { Field, Shape } from "../../../requests/model/schema-shape.ts";
@@ -5,6 +7,8 @@ import { printableLines } from "../../../lib/printable.ts";
 import { argumentRows } from "../inbox/arguments.ts";
 import { ARGUMENTS_STYLE, argumentsMarkup, DECISION_FORM } from "./arguments.ts";
 import { html, type Content, type Markup } from "../pages/html.ts";
+import { RISK_STYLE, riskMarkup } from "./risk.ts";
+import { wordsMarkup } from "./words.ts";
 
 /** The parts of the page of a one-time link. */
 export interface LinkPage {
@@ -43,8 +47,11 @@ h1, button, label, figcaption { overflow-wrap: anywhere; }
 .arguments dt { font-weight: 600; overflow-wrap: anywhere; }
 pre { margin: 0.25rem 0 0; max-height: 18rem; overflow: auto; font-size: 0.875rem; white-space: pre-wrap;
   overflow-wrap: anywhere; }
-blockquote { margin-top: 0.5rem; padding-left: 1rem; border-left: 3px solid var(--line); white-space: pre-wrap;
-  overflow-wrap: anywhere; }
+blockquote { margin-top: 0.5rem; padding-left: 1rem; border-left: 3px solid var(--line); display: grid;
+  grid-template-columns: minmax(0, 1fr); gap: 0.75rem; }
+blockquote p { white-space: pre-wrap; overflow-wrap: anywhere; }
+.block { margin: 0; padding: 0.75rem 1rem; border-radius: 0.5rem; background: var(--sunken); }
+.fn { overflow-wrap: anywhere; }
 .facts > div { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.125rem 0; font-size: 0.875rem; }
 .facts dt { flex: 0 0 6rem; }
 .facts dd { flex: 1 1 10rem; min-width: 0; overflow-wrap: anywhere; }
@@ -68,7 +75,7 @@ button { min-height: 3rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 0.7
 
 /** Returns the whole page; it runs no script and loads nothing. */
 export function documentOf({ styleNonce, title, body }: LinkPage): string {
-  const style = `<style nonce="${styleNonce}">${STYLE}${ARGUMENTS_STYLE}</style>`;
+  const style = `<style nonce="${styleNonce}">${STYLE}${ARGUMENTS_STYLE}${RISK_STYLE}</style>`;
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta
       name="color-scheme"
       content="light dark"
@@ -77,21 +84,23 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
 }
 
 /**
- * Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long.
- * With what is ticked in the form so far, secrets have boxes to be ticked.
+ * Shows what is asked: of a call one sentence, how risky it looks and why, its function and every argument; then whose
+ * words follow, then who asks and how long. With what is ticked in the form so far, secrets have boxes to be ticked.
  */
 export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup {
   const view = viewOf(request);
   const rows = request.form.kind === "approval" ? argumentRows(request, request.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const text = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
-  const words: Content = text.trim() !== "" && html`<blockquote dir="auto">${text}</blockquote>`;
+  const words = wordsMarkup(text, ownTaskOf(request) !== null);
   return rows
-    ? html`<p class="quiet">${view.agent} wants to run</p>
-        <h1 class="fn">${view.fn ?? ""}</h1>
+    ? html`<p class="quiet">${view.agent} asks for your approval</p>
+        <h1>${sentenceOf(request)}</h1>
+        ${riskMarkup(request)}
+        <p>It runs <code class="fn">${view.fn ?? ""}</code></p>
         ${argumentsMarkup(rows, ticked && ((box) => ticked[box] !== undefined))}
         ${
-          words !== false &&
+          words !== null &&
           html`<figure>
             <figcaption class="quiet">${whose}</figcaption>
             ${words}

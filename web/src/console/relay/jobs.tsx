@@ -47,11 +47,12 @@ function JobPage({ id }: { id: string }) {
 function OneJob({ job }: { job: Job }) {
   const timed = (time: string | null) => (time === null ? consoleText.never : <Moment time={time} />);
   return (
-    <Detail title={job.id}>
+    <Detail title={job.title}>
       <p role="status">{text.jobState(job.state)}</p>
       <Facts
         facts={[
           ...(job.reason === null ? [] : [[text.jobs.reason, job.reason] as const]),
+          [text.jobs.id, <code>{job.id}</code>],
           [text.jobs.kind, job.kind],
           [text.jobs.owner, job.owner],
           [text.jobs.holder, job.external ? text.jobs.external : (job.holder ?? text.jobs.nobody)],

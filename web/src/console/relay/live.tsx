@@ -1,8 +1,14 @@
 import { useState } from "preact/hooks";
+import { serverNow } from "../../api.ts";
 import { Loading, Notice } from "../../parts/notice.tsx";
+import { number } from "../../format.ts";
 import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
-import { List, Rows, Section } from "../parts.tsx";
+import { clock, List, Rows, Section } from "../parts.tsx";
+import overviewStyles from "../overview/overview.module.css";
+import { text as overviewText } from "../overview/text.ts";
+import { WaitingList } from "../overview/waiting-list.tsx";
+import type { PageProps } from "../page-props.ts";
 import { useStream } from "./api.ts";
 import { askRow, jobRow } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -12,23 +18,24 @@ import type { AnsweredBy, AskLine, Figures, JobLine, Stage } from "./wire.ts";
 const BY: readonly AnsweredBy[] = ["policy", "cache", "runner", "people", "nobody"];
 const STAGES: readonly Stage[] = ["intake", "policy", "cache", "runner", "people"];
 
-/** Asks and jobs as they happen, with the figures of the last hour. */
-export function LivePage() {
-  useTitle(text.live.title);
+/** The requests that wait for people; the asks and jobs of executors as they happen, with the figures of the last hour. */
+export function LivePage({ me }: PageProps) {
+  useTitle(overviewText.waiting.title);
   const [asks, setAsks] = useState<readonly AskLine[] | null>(null);
   const [jobs, setJobs] = useState<readonly JobLine[]>([]);
-  const [figures, setFigures] = useState<Figures | null>(null);
+  const [figures, setFigures] = useState<{ of: Figures; at: number } | null>(null);
   useStream("/admin/live", {
     onEvent(event, data) {
       if (event === "asks") setAsks((data as { asks: AskLine[] }).asks);
       if (event === "jobs") setJobs((data as { jobs: JobLine[] }).jobs);
-      if (event === "figures") setFigures(data as Figures);
+      if (event === "figures") setFigures({ of: data as Figures, at: serverNow() });
     },
   });
   return (
     <section class={styles.console}>
-      <h1>{text.live.title}</h1>
-      {figures ? <Hour of={figures} /> : <p class="muted">{text.live.waiting}</p>}
+      <h1>{overviewText.waiting.title}</h1>
+      <WaitingList me={me.id} />
+      {figures ? <Hour {...figures} /> : <p class="muted">{text.live.waiting}</p>}
       {!asks && <Loading rows={4} />}
       {asks?.length === 0 && <Notice level={2} title={text.live.noAsks} hint={text.live.noAsksHint} />}
       {asks && asks.length > 0 && (
@@ -48,7 +55,8 @@ export function LivePage() {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
 
-function Hour({ of: { minutes, pending } }: { of: Figures }) {
+/** Every number is of one reading, whose time is shown. */
+function Hour({ of: { minutes, pending }, at }: { of: Figures; at: number }) {
   const ended = minutes.map(({ stages }) => sum(Object.values(stages)));
   const total = sum(ended);
   const ofStage = (stage: Stage): number => sum(minutes.map(({ stages }) => stages[stage] ?? 0));
@@ -59,13 +67,15 @@ function Hour({ of: { minutes, pending } }: { of: Figures }) {
   const waiting = (of: (stage: Stage) => boolean) =>
     sum(pending.filter(({ stage }) => of(stage)).map((one) => one.count));
   return (
-    <Section title={text.live.lastHour}>
+    <Section title={overviewText.waiting.executors}>
       <p role="status">
         {text.live.pending(
           waiting(() => true),
           waiting((stage) => stage === "people"),
-        )}
+        )}{" "}
+        <span class="muted">{overviewText.waiting.at(clock(at))}</span>
       </p>
+      <Shares of={minutes} total={total} />
       <div class={relayStyles.charts}>
         <figure class={relayStyles.chart}>
           <figcaption>{text.live.ended}</figcaption>
@@ -100,6 +110,33 @@ function Hour({ of: { minutes, pending } }: { of: Figures }) {
         </figure>
       </div>
     </Section>
+  );
+}
+
+/** How many asks ended, and which part of them rules, models and people answered. */
+function Shares({ of: minutes, total }: { of: Figures["minutes"]; total: number }) {
+  const by = (...all: AnsweredBy[]) => sum(minutes.map((one) => sum(all.map((name) => one.by[name] ?? 0))));
+  const { ended, rules, models, people, nobody, share } = overviewText.waiting;
+  const parts: (readonly [string, number])[] = [
+    [rules, by("policy", "cache")],
+    [models, by("runner")],
+    [people, by("people")],
+    [nobody, by("nobody")],
+  ];
+  return (
+    <dl class={overviewStyles.figures}>
+      <div>
+        <dt>{ended}</dt>
+        <dd>{number(total)}</dd>
+      </div>
+      {total > 0 &&
+        parts.map(([name, n]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{share(n / total)}</dd>
+          </div>
+        ))}
+    </dl>
   );
 }
 

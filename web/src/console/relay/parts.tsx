@@ -12,20 +12,24 @@ import { text as consoleText } from "../text.ts";
 export const askRow = (one: AskLine): RowOf => ({
   id: encodeURIComponent(one.id),
   title: one.prompt,
-  facts: [text.type(one.type), text.askState(one), one.by, moment(one.created_at)],
+  facts: [text.type(one.type), text.askState(one), programOf(one.by), moment(one.created_at)],
 });
 
 export const jobRow = (one: JobLine): RowOf => ({
   id: encodeURIComponent(one.id),
-  title: one.id,
+  title: one.title,
   facts: [
+    ...(one.title.endsWith(one.id) ? [] : [one.id]),
     text.jobState(one.state),
     one.kind,
     ...(one.pending_asks > 0 ? [text.jobs.pending(one.pending_asks)] : []),
-    one.holder ?? one.owner,
+    programOf(one.holder ?? one.owner),
     moment(one.created_at),
   ],
 });
+
+/** The name of a program's key, without the scope before it. */
+const programOf = (principal: string): string => principal.slice(principal.indexOf(":") + 1);
 
 export const hrefOf = (of: "asks" | "jobs", id: string): string => `/console/${of}/${encodeURIComponent(id)}`;
 

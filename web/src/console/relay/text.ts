@@ -63,9 +63,7 @@ export const text = {
   which: "Which",
 
   live: {
-    title: "Live",
     waiting: "Waiting for the first figures…",
-    lastHour: "The last hour",
     pending: (total: number, people: number) =>
       total === 0
         ? "Nothing waits."
@@ -142,6 +140,7 @@ export const text = {
     empty: "There is nothing like this",
     emptyHint: "Planners put jobs in line with POST /jobs; executors that ask have one as well.",
     pending: (n: number) => count(n, "ask waits", "asks wait"),
+    id: "ID",
     state: "State",
     reason: "Reason",
     kind: "Kind",

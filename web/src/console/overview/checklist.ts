@@ -1,0 +1,80 @@
+import type { ChannelState } from "@parley/sdk/admin";
+import { serverNow } from "../../api.ts";
+import { useChannels, useKeyList, usePeople } from "../queries.ts";
+import { usePolicy } from "../relay/api.ts";
+import { useBoard } from "../tasks/api.ts";
+import { text as consoleText } from "../text.ts";
+import { text } from "./text.ts";
+
+/** One step of setting the server up, with how far it is. */
+export interface ChecklistItem {
+  title: string;
+  says: string;
+  isDone: boolean;
+  href: string;
+}
+
+/** Reads how far the server is set up; `items` is undefined until everything is read. */
+export function useChecklist(): { items: readonly ChecklistItem[] | undefined; error: unknown } {
+  const [people, channels, keys, policy, board] = [usePeople(), useChannels(), useKeyList(), usePolicy(), useBoard()];
+  const error = people.error ?? channels.error ?? keys.error ?? policy.error ?? board.error;
+  if (!people.data || !channels.data || !keys.data || !policy.data || !board.data) return { items: undefined, error };
+  const others = people.data.filter(({ operator }) => !operator).length;
+  const good = keys.data.filter(isGood).length;
+  const { state, rules, proposals } = policy.data;
+  const words = text.checklist;
+  return {
+    items: [
+      { title: words.people, says: words.peopleSays(others), isDone: others > 0, href: "/console/people" },
+      messages(channels.data),
+      notifications(channels.data),
+      { title: words.keys, says: good > 0 ? text.keys(good) : words.keysOpen, isDone: good > 0, href: "/console/keys" },
+      {
+        title: words.policy,
+        says: { ok: text.policy(rules.length, proposals.length), stale: text.policyStale, missing: words.policyOpen }[
+          state
+        ],
+        isDone: state === "ok",
+        href: "/console/policy",
+      },
+      agents(board.data),
+    ],
+    error,
+  };
+}
+
+function messages(channels: readonly ChannelState[]): ChecklistItem {
+  const ways = channels.filter(({ channel }) => channel !== "push");
+  const each = ways.map((one) => `${consoleText.channel(one.channel)}: ${text.channel(one)}`);
+  const isDone = ways.some((one) => text.channel(one) === text.channelWorks);
+  return {
+    title: text.checklist.messages,
+    says: `${each.join("; ")}.${isDone ? "" : ` ${text.checklist.messagesOpen}`}`,
+    isDone,
+    href: "/console/channels",
+  };
+}
+
+function notifications(channels: readonly ChannelState[]): ChecklistItem {
+  const push = channels.find(({ channel }) => channel === "push");
+  const isDone = push !== undefined && text.channel(push) === text.channelWorks;
+  const says = isDone ? text.checklist.pushSays : text.checklist.pushOpen;
+  return { title: text.checklist.push, says, isDone, href: "/console/channels/push" };
+}
+
+function agents(board: NonNullable<ReturnType<typeof useBoard>["data"]>): ChecklistItem {
+  const ready = board.agents.filter((one) => one.ready).map(({ name }) => name);
+  const missing = board.agents.filter((one) => !one.ready).map(({ name }) => name);
+  const hasRepo = board.repos.length > 0;
+  return {
+    title: text.checklist.agents,
+    says: hasRepo ? text.checklist.agentsSays(ready, missing) : text.checklist.agentsOpen,
+    isDone: hasRepo && ready.length > 0,
+    href: "/console/assignments",
+  };
+}
+
+/** Returns whether a key still opens the server. */
+export function isGood({ revoked_at, expires_at }: { revoked_at: string | null; expires_at: string | null }): boolean {
+  return revoked_at === null && (expires_at === null || Date.parse(expires_at) > serverNow());
+}
