@@ -5,13 +5,13 @@ import { ago, count, duration, number } from "./format.ts";
 const en = {
   app: "Parley",
   skipToContent: "Skip to content",
+  welcome: "Agents ask, you answer. No account.",
   nav: {
     label: "Main",
     answer: "Answer",
     inbox: "Inbox",
     run: "Run",
     you: "You",
-    questions: "Questions",
     back: "Back",
   },
   offline: "Offline",
@@ -38,6 +38,7 @@ const en = {
 
   feed: {
     title: "Questions",
+    count: (n: number, isMore: boolean) => `${number(n)}${isMore ? "+" : ""}`,
     needed: (n: number) => `${count(n, "answer", "answers")} needed`,
     points: (n: number) => `+${number(n)}`,
     pointsLong: (n: number) => count(n, "point", "points"),
@@ -71,6 +72,9 @@ const en = {
     optional: "optional",
     confidences: ["A guess", "Unsure", "Fairly sure", "Sure", "Certain"],
     clear: "Clear",
+    pressSends: "A press sends it. You can undo for a moment.",
+    sendsSoon: "Sending in a moment. Escape undoes it.",
+    undo: "Undo",
     send: "Send",
     sending: "Sending",
     skip: "Skip",
@@ -80,6 +84,7 @@ const en = {
     writeFirst: "Write an answer first.",
     skipped: "Skipped. It will not come back today.",
     next: "Next question",
+    nextShort: "Next",
     toAll: "All questions",
     gone: "This question takes no more answers",
     goneFull: "It got all the answers it needed.",
@@ -250,6 +255,8 @@ const en = {
   keys: {
     title: "Keys",
     choose: "Choose an option",
+    press: "Choose an option, and send it",
+    undo: "Undo, before it is sent",
     send: "Send, or go on to the next question",
     move: "Next and previous question",
     decide: "Approve or reject, after one more question",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { partsOf } from "../../../web/src/inbox/code-blocks.ts";
+import { partsOf } from "../../../web/src/parts/code-blocks.ts";
 
 const shown = (words: string) =>
   partsOf(words).map(({ text, language }) => (language === null ? text : `[${language}|${text}]`));

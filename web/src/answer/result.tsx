@@ -1,7 +1,5 @@
 import type { AnswerReceipt, FeedItem, HumanQuestion, QuestionResults } from "@parley/sdk/wire";
-import { Link, useLocation } from "wouter";
 import { percent } from "../format.ts";
-import { useKeys } from "../keys.ts";
 import type { Written } from "../outbox.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading } from "../parts/notice.tsx";
@@ -9,6 +7,8 @@ import { useResults } from "../queries.ts";
 import { text } from "../text.ts";
 import { Badge } from "./badge.tsx";
 import formStyles from "./answer-form.module.css";
+import { NextStep } from "./next-step.tsx";
+import { Prompt } from "./prompt.tsx";
 import styles from "./result.module.css";
 
 /** The points that an answer earned, and the answers of everybody else. */
@@ -20,27 +20,23 @@ export function Result(props: {
 }) {
   const { id, question, written, next } = props;
   const results = useResults(id, true);
-  const [, go] = useLocation();
-  const onward = next ? `/q/${next.question_id}` : "/";
-  useKeys({ Enter: () => go(onward) });
-
   const options = question?.options ?? written?.question.options;
   return (
     <section class={styles.result}>
       <header class={formStyles.header}>
+        <Prompt words={question?.prompt ?? written?.question.prompt ?? ""} />
         <Earned receipt={written?.receipt} />
-        <h1>{question?.prompt ?? written?.question.prompt}</h1>
       </header>
       {results.data ? (
         <>
-          <p class={styles.progress} aria-live="polite">
-            {progressOf(results.data)}
-          </p>
           {options && results.data.summary ? (
             <Bars options={options} votes={results.data.summary} yours={written?.answer.selected_option} />
           ) : (
             <Voices results={results.data} yours={written?.answer.answer} />
           )}
+          <p class={styles.progress} aria-live="polite">
+            {progressOf(results.data)}
+          </p>
         </>
       ) : results.error ? (
         <p class="muted">{text.result.failed}</p>
@@ -48,11 +44,7 @@ export function Result(props: {
         <Loading rows={2} />
       )}
       <NewBadges ids={written?.receipt?.new_badges ?? []} />
-      <div class={formStyles.bar}>
-        <Link href={onward} class="button primary">
-          {next ? text.question.next : text.question.toAll}
-        </Link>
-      </div>
+      <NextStep next={next} />
     </section>
   );
 }

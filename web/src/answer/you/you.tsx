@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
-import { text } from "../text.ts";
-import { useTitle } from "../title.ts";
+import { text } from "../../text.ts";
+import { useTitle } from "../../title.ts";
 import styles from "./you.module.css";
 
 const FIGURES = { href: "/me", title: text.me.title, label: text.me.own };

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { announce } from "../parts/announcer.tsx";
-import { pushInterval, pushState, turnOffPush, turnOnPush } from "../push.ts";
-import { text } from "../text.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { pushInterval, pushState, turnOffPush, turnOnPush } from "../../push.ts";
+import { text } from "../../text.ts";
 import styles from "./me.module.css";
 
 /** Whether, and how often, this device receives notices of new questions. */

@@ -1,11 +1,11 @@
 import type { RecoveryCode } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
-import { people } from "../api.ts";
-import { day } from "../format.ts";
-import { announce } from "../parts/announcer.tsx";
-import { Copyable } from "../parts/copyable.tsx";
-import { isUnreachable, queries } from "../queries.ts";
-import { text } from "../text.ts";
+import { people } from "../../api.ts";
+import { day } from "../../format.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { Copyable } from "../../parts/copyable.tsx";
+import { isUnreachable, queries } from "../../queries.ts";
+import { text } from "../../text.ts";
 import styles from "./me.module.css";
 
 /** Moves a participant from one browser to another. */

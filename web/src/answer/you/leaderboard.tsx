@@ -1,11 +1,11 @@
 import { type Leaderboard as LeaderboardReply, PERIODS, type Period } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
-import { number } from "../format.ts";
-import { Choice } from "../parts/choice.tsx";
-import { Loading, Notice } from "../parts/notice.tsx";
-import { useLeaderboard } from "../queries.ts";
-import { Trouble } from "../parts/trouble.tsx";
-import { text } from "../text.ts";
+import { number } from "../../format.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Loading, Notice } from "../../parts/notice.tsx";
+import { useLeaderboard } from "../../queries.ts";
+import { Trouble } from "../../parts/trouble.tsx";
+import { text } from "../../text.ts";
 import styles from "./leaderboard.module.css";
 import { You } from "./you.tsx";
 

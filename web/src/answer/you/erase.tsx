@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { people, reconnect } from "../api.ts";
-import { forget } from "../device.ts";
-import { draftsOfAuthor } from "../author.ts";
-import { discardOwn } from "../outbox.ts";
-import { announce } from "../parts/announcer.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { turnOffPush } from "../push.ts";
-import { queries } from "../queries.ts";
-import { text } from "../text.ts";
+import { people, reconnect } from "../../api.ts";
+import { forget } from "../../device.ts";
+import { draftsOfAuthor } from "../../author.ts";
+import { discardOwn } from "../../outbox.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { turnOffPush } from "../../push.ts";
+import { queries } from "../../queries.ts";
+import { text } from "../../text.ts";
 import styles from "./me.module.css";
 
 /** Ends the participant, on the server and on this device. */
