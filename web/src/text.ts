@@ -1,5 +1,5 @@
 /** Every word the app says. Another language is another object of this type. */
-import type { Audience, Period, ReportReason } from "@parley/sdk/wire";
+import type { Audience } from "@parley/sdk/wire";
 import { ago, count, duration, number } from "./format.ts";
 
 const en = {
@@ -83,6 +83,7 @@ const en = {
     chooseFirst: "Choose an option first.",
     writeFirst: "Write an answer first.",
     skipped: "Skipped. It will not come back today.",
+    reported: "Reported. Thank you.",
     next: "Next question",
     nextShort: "Next",
     toAll: "All questions",
@@ -110,148 +111,6 @@ const en = {
     failed: "The server cannot be reached. You are still signed in.",
   },
 
-  waiting: {
-    title: "Written, not sent yet",
-    signedOut: "You are signed out. Your answer is kept on this device and sent when you sign in again.",
-    hint: "The server cannot be reached. Your answer is kept on this device and sent once when it can.",
-    limited: (ms: number) =>
-      `You have reached the limit for this hour. Your answer is kept and sent in ${duration(ms)}.`,
-    list: (n: number) => `${count(n, "answer waits", "answers wait")} to be sent`,
-    refusedList: (n: number) => `${count(n, "answer was", "answers were")} not taken`,
-    sendNow: "Try now",
-    discard: "Discard",
-    refused: "Your answer was not taken",
-    reasons: {
-      ALREADY_ANSWERED: "You had already answered this question. Only the first answer counts.",
-      QUESTION_CLOSED: "The question had got all its answers, or its time had run out, before yours arrived.",
-      QUESTION_NOT_FOUND: "The question no longer exists.",
-      SELF_ANSWER: "Whoever asked a question cannot answer it.",
-      UNAUTHORIZED: "Answering here needs a sign-in. Ask whoever runs this server for a link, then send it again.",
-    } as Record<string, string>,
-    edit: "Change and send again",
-  },
-
-  result: {
-    answered: "You have answered this",
-    points: (n: number) => `+${count(n, "point", "points")}`,
-    capped: "Sent. You have earned all of today's points already.",
-    streak: (days: number) => `${number(days)}-day streak`,
-    soFar: (have: number, need: number) => `${number(have)} of ${count(need, "answer", "answers")} so far`,
-    complete: (have: number) => (have === 1 ? "The one answer is in" : `All ${number(have)} answers are in`),
-    expired: (have: number) => `Closed with ${count(have, "answer", "answers")}`,
-    yours: "Yours",
-    votes: (n: number) => count(n, "vote", "votes"),
-    others: "What others said",
-    firstVoice: "Yours is the first answer. Others appear here as they come.",
-    notShared: "Whoever asked keeps the answers private.",
-    newBadge: "New badge",
-    failed: "The results could not be loaded.",
-  },
-
-  report: {
-    title: "Report this question",
-    lead: "It leaves your list at once. Three reports hold it back from everybody until someone has looked.",
-    reasons: {
-      spam: "Spam or advertising",
-      personal_data: "Asks for personal data",
-      unsafe: "Unsafe or hurtful",
-      unclear: "Cannot be understood",
-      other: "Something else",
-    } satisfies Record<ReportReason, string>,
-    legend: "What is wrong?",
-    comment: "Anything to add? (optional)",
-    send: "Report",
-    sent: "Reported. Thank you.",
-    failed: "The report was not sent. Try again when the server can be reached.",
-  },
-
-  me: {
-    title: "You",
-    own: "Your figures",
-    points: (today: number) => (today > 0 ? `Points, ${number(today)} today` : "Points"),
-    streak: "Day streak",
-    answers: "Answers",
-    rank: "Rank",
-    noRank: "–",
-    empty: "Answer your first question to start collecting points.",
-    badges: "Badges",
-    progress: (have: number, need: number) => `${number(have)} of ${number(need)}`,
-    showAll: "Show all badges",
-    categories: "Answers by topic",
-    failed: "Your figures could not be loaded",
-    appearance: "Appearance",
-    themes: { system: "System", light: "Light", dark: "Dark" },
-    keyboard: "Keyboard",
-    shortcuts: "Single-key shortcuts",
-    showKeys: "Show the keys",
-    install: "Install on this device",
-    installHint: "Opens like an app, and works without a connection.",
-    console: "You run this server?",
-    consoleLink: "Open the console",
-  },
-
-  notifications: {
-    title: "Notifications",
-    lead: "A quiet note when a question needs answers. It never shows the question itself.",
-    turnOn: "Turn on",
-    turnOff: "Turn off",
-    on: "On for this device",
-    off: "Off",
-    interval: "At most one every",
-    intervals: [5, 15, 30, 60, 180, 720, 1440],
-    minutes: (n: number) => duration(n * 60_000),
-    unsupported:
-      "This browser cannot show notifications here. On an iPhone or iPad, add Parley to the home screen first.",
-    denied: "Notifications are blocked for this site. Allow them in the browser's site settings first.",
-    failed: "The browser could not be subscribed. Its push service may be out of reach.",
-    saved: "Saved.",
-  },
-
-  recovery: {
-    title: "Use another device",
-    lead: "Points and badges belong to this browser. A code moves them to another one; it works once, for 30 days.",
-    make: "Make a code",
-    yours: "Your code",
-    until: (date: string) => `Works until ${date}. Anyone who has it can take your place, so keep it to yourself.`,
-    have: "Use a code from another device",
-    code: "Code",
-    redeem: "Use it",
-    redeemed: "This device has taken over your points and badges.",
-    failed: "This code does not work. It may have been used, replaced or mistyped.",
-    noConnection: "The server could not be reached. Try again.",
-  },
-
-  erase: {
-    title: "Erase me",
-    lead: "Removes your points, badges, streak and notifications from this server. Answers you gave stay, unlinked from you.",
-    button: "Erase me",
-    confirmTitle: "Erase everything about you?",
-    confirm: "Yes, erase me",
-    done: "You have been erased. You start afresh.",
-    failed: "Nothing was erased. Try again when the server can be reached.",
-  },
-
-  leaderboard: {
-    title: "Leaderboard",
-    period: "Period",
-    periods: {
-      daily: "Today",
-      weekly: "This week",
-      all_time: "All time",
-    } satisfies Record<Period, string>,
-    rank: "Rank",
-    who: "Who",
-    points: "Points",
-    answers: "Answers",
-    you: "You",
-    someone: "Someone",
-    yourRank: (rank: number) => `You are number ${number(rank)}`,
-    unranked: "You have no points here yet",
-    empty: "Nobody has points here yet",
-    emptyHint: "The first answer leads the board.",
-    failed: "The leaderboard could not be loaded",
-  },
-
   keys: {
     title: "Keys",
     choose: "Choose an option",
@@ -275,28 +134,6 @@ const en = {
     hint: "What you wrote is kept. Loading the page again usually helps.",
     action: "Load again",
   },
-
-  /** By id: its name, and what it is earned with. */
-  badges: {
-    first_answer: ["First Steps", "The first answer"],
-    answers_10: ["Getting Started", "10 answers"],
-    answers_100: ["Century", "100 answers"],
-    answers_500: ["Veteran", "500 answers"],
-    answers_1000: ["Legend", "1000 answers"],
-    streak_3: ["On a Roll", "3 days in a row"],
-    streak_7: ["Week Warrior", "7 days in a row"],
-    streak_30: ["Monthly Maven", "30 days in a row"],
-    streak_100: ["Centurion", "100 days in a row"],
-    expert_technical: ["Tech Expert", "25 technical answers"],
-    expert_product: ["Product Pro", "25 product answers"],
-    expert_ethics: ["Ethics Advocate", "25 ethics answers"],
-    expert_creative: ["Creative Mind", "25 creative answers"],
-    expert_general: ["Generalist", "25 general answers"],
-    early_bird: ["Early Bird", "Within 2 minutes of asking"],
-    night_owl: ["Night Owl", "10 answers between 0 and 6 o’clock"],
-    speed_demon: ["Speed Demon", "5 answers, each within 30 seconds"],
-    confident: ["Confident", "10 answers given as certain"],
-  } as Record<string, readonly [name: string, earnedWith: string]>,
 };
 
 export type Catalogue = typeof en;

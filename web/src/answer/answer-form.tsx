@@ -82,7 +82,7 @@ export function AnswerForm({ question, next, onTimeUp }: FormProps) {
       )}
       <Confidence value={draft.confidence} onChange={(confidence) => answering.edit({ confidence })} />
       <p class={styles.machine}>{text.question.machine}</p>
-      <More questionId={id} onReport={press.undo} onReported={() => leave(text.report.sent)}>
+      <More questionId={id} onReport={press.undo} onReported={() => leave(text.question.reported)}>
         {isHeld && skipping}
       </More>
       <Bar answering={answering} skip={!isHeld && skipping} isSent={question.type === "text" || isHeld} />

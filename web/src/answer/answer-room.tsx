@@ -10,6 +10,8 @@ import styles from "./answer-room.module.css";
 import { Drawer, List } from "./drawer.tsx";
 import { Question } from "./question.tsx";
 
+if (wide.get()) void List.load();
+
 /** The question that needs answers most, or the one at the address; the list is a drawer, or beside it. */
 export function AnswerRoom({ id }: { id?: string }) {
   const isWide = wide.use();
@@ -41,7 +43,7 @@ export function AnswerRoom({ id }: { id?: string }) {
   const detail = id !== undefined && <Question key={id} id={id} next={next} />;
   if (isWide && (id !== undefined || first !== undefined)) {
     return (
-      <div class={styles.sides}>
+      <div key="sides" class={styles.sides}>
         <div class={styles.list}>
           <List current={id} />
         </div>
@@ -57,5 +59,9 @@ export function AnswerRoom({ id }: { id?: string }) {
       </>
     );
   }
-  return <div class={styles.list}>{isRead && first === undefined ? <List /> : <Loading rows={3} />}</div>;
+  return (
+    <div key="alone" class={styles.list}>
+      {isRead && first === undefined ? <List /> : <Loading rows={3} />}
+    </div>
+  );
 }

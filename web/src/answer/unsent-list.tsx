@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { useWritten } from "../queries.ts";
-import { text } from "../text.ts";
+import { text as answerText } from "./text.ts";
 import { leadOf } from "../parts/code-blocks.ts";
 import styles from "./unsent.module.css";
 
@@ -12,8 +12,8 @@ export function Unsent({ onOpen }: { onOpen: (() => void) | undefined }) {
   const refused = written.length - waiting;
   return (
     <section class={styles.unsent}>
-      {waiting > 0 && <p>{text.waiting.list(waiting)}</p>}
-      {refused > 0 && <p>{text.waiting.refusedList(refused)}</p>}
+      {waiting > 0 && <p>{answerText.waiting.list(waiting)}</p>}
+      {refused > 0 && <p>{answerText.waiting.refusedList(refused)}</p>}
       <ul>
         {written.map(({ key, answer, question }) => (
           <li key={key}>

@@ -7,6 +7,7 @@ import { discard, type Written } from "../outbox.ts";
 import { copy } from "../parts/copyable.tsx";
 import { Kept } from "../parts/notice.tsx";
 import { text } from "../text.ts";
+import { text as answerText } from "./text.ts";
 import { NextStep } from "./next-step.tsx";
 import { Prompt } from "./prompt.tsx";
 import styles from "./unsent.module.css";
@@ -24,13 +25,19 @@ export function Waiting({ written, next }: { written: Written; next: FeedItem | 
   return (
     <Unfinished
       written={written}
-      title={text.waiting.title}
-      hint={isSignedOut ? text.waiting.signedOut : limited ? text.waiting.limited(pauseMs) : text.waiting.hint}
+      title={answerText.waiting.title}
+      hint={
+        isSignedOut
+          ? answerText.waiting.signedOut
+          : limited
+            ? answerText.waiting.limited(pauseMs)
+            : answerText.waiting.hint
+      }
       next={next}
     >
       {!limited && (
         <button type="button" onClick={() => void trySending()}>
-          {text.waiting.sendNow}
+          {answerText.waiting.sendNow}
         </button>
       )}
     </Unfinished>
@@ -46,7 +53,12 @@ export function Refused({ written, next }: { written: Written; next: FeedItem | 
 
   const drop = (): Promise<void> => discard(written.key);
   return (
-    <Unfinished written={written} title={text.waiting.refused} hint={text.waiting.reasons[code] ?? message} next={next}>
+    <Unfinished
+      written={written}
+      title={answerText.waiting.refused}
+      hint={answerText.waiting.reasons[code] ?? message}
+      next={next}
+    >
       {mayChange && (
         <button
           type="button"
@@ -56,14 +68,14 @@ export function Refused({ written, next }: { written: Written; next: FeedItem | 
             void drop();
           }}
         >
-          {text.waiting.edit}
+          {answerText.waiting.edit}
         </button>
       )}
       <button type="button" onClick={() => void copy(words)}>
         {text.copy}
       </button>
       <button type="button" class="quiet" onClick={() => void drop().then(() => go("/"))}>
-        {text.waiting.discard}
+        {answerText.waiting.discard}
       </button>
     </Unfinished>
   );
