@@ -132,7 +132,7 @@ describe("Answer, one question after the other", () => {
     assert.equal(ana.sent(), 0);
   });
 
-  it("takes an option back with Undo, keeps the choice, and sends what is pressed then", async () => {
+  it("takes an option back with Undo, keeps the choice, and sends the next one", async () => {
     await using asked = await askMany(["Will you take this back?"]);
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await ana.page.clock.install();

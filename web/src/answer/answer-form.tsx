@@ -27,7 +27,7 @@ interface FormProps {
   onTimeUp: () => void;
 }
 
-/** The question and the way to answer it: a pressed option is sent after a moment, words are sent by Send. */
+/** The question and the way to answer it: a chosen option is sent after a moment, words are sent by Send. */
 export function AnswerForm({ question, next, onTimeUp }: FormProps) {
   const id = question.question_id;
   const form = useRef<HTMLFormElement>(null);

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** How long a pressed option can be taken back before it is sent, in ms. */
+/** How long a choice can be taken back before it is sent, in ms. */
 const UNDO_MS = 700;
 
 export interface Press {
-  /** An option was pressed and is about to be sent. */
+  /** A choice is about to be sent. */
   isPending: boolean;
   /** Sends in a moment; a moment that already runs begins again. */
   begin: () => void;
