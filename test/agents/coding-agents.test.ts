@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../browser/chromium.ts";
-import { row, visit } from "../browser/visitor.ts";
+import { visit } from "../browser/visitor.ts";
 import { newFolder, parley, type Run, serve, stop } from "../support/program.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
@@ -87,7 +87,7 @@ describe("an unmodified coding agent", () => {
       const running = start(agent.command, agent.args, folder, { PARLEY_KEY: key, ...agent.env(model.url) });
       const answering = (async () => {
         await using ana = await visit(browser, server.url, { screen: "phone" });
-        await row(ana.page, prompt).tap({ timeout: ENDS_WITHIN_MS });
+        await ana.page.getByRole("heading", { level: 1, name: prompt }).waitFor({ timeout: ENDS_WITHIN_MS });
         await ana.page.getByLabel("Your answer").fill(`Draw it, as ${name} would`);
         await ana.page.getByRole("button", { name: "Send" }).tap();
         await ana.page.getByText("Draw it, as").waitFor();

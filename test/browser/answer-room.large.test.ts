@@ -32,10 +32,8 @@ describe("the Answer room", () => {
 
     {
       await using ana = await visit(browser, served.url, { screen: "phone" });
-      await row(ana.page, prompt).tap();
-      await ana.page.getByText("Remove", { exact: true }).tap();
       await ana.page.getByLabel("Sure", { exact: true }).locator("..").tap();
-      await ana.page.getByRole("button", { name: "Send" }).tap();
+      await ana.page.getByText("Remove", { exact: true }).tap();
       await ana.page.getByText("+5 points").waitFor();
       await ana.page.getByText("1 of 2 answers so far").waitFor();
       await ana.page.getByText("First Steps").waitFor();
@@ -43,6 +41,7 @@ describe("the Answer room", () => {
     {
       await using bo = await visit(browser, served.url, { screen: "desk" });
       await bo.page.getByRole("heading", { level: 1, name: prompt }).waitFor();
+      await bo.page.getByRole("button", { name: "Delete", exact: true, disabled: false }).waitFor();
       await bo.page.keyboard.press("1");
       await bo.page.keyboard.press("Enter");
       await bo.page.getByText("All 2 answers are in").waitFor();
@@ -113,6 +112,8 @@ describe("the Answer room", () => {
     await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
 
     const { question_id: id } = await agent.ask({ prompt, options: ["Yes", "No"], min_responses: 3 });
+    await ana.page.getByRole("heading", { level: 1, name: prompt }).waitFor();
+    await ana.page.getByRole("button", { name: /^Questions/ }).tap();
     await row(ana.page, prompt).getByText("3 answers needed").waitFor();
     await new People({ url: served.url }).answer({ question_id: id, selected_option: 0 });
     await row(ana.page, prompt).getByText("2 answers needed").waitFor();
@@ -138,7 +139,7 @@ describe("the Answer room", () => {
     const skipped = await agent.ask({ prompt: "Will you skip this question here?", timeout_seconds: 600 });
     const reported = await agent.ask({ prompt: "What is your bank card's number?", timeout_seconds: 3600 });
     await using ana = await visit(browser, served.url, { screen: "phone" });
-    await row(ana.page, "Will you skip this").tap();
+    await ana.page.getByRole("heading", { level: 1, name: "Will you skip this" }).waitFor();
     await ana.page.getByRole("button", { name: "Skip" }).tap();
 
     await ana.page.getByRole("heading", { level: 1, name: "bank card" }).waitFor();
@@ -160,7 +161,6 @@ describe("the Answer room", () => {
     });
     await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}` });
     await ana.page.getByText("Yes", { exact: true }).tap();
-    await ana.page.getByRole("button", { name: "Send" }).tap();
     await ana.page.getByText("+5 points").waitFor();
 
     await ana.page.goto("/me");
@@ -186,7 +186,6 @@ describe("the Answer room", () => {
     });
     await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}` });
     await ana.page.getByText("Yes", { exact: true }).tap();
-    await ana.page.getByRole("button", { name: "Send" }).tap();
     await ana.page.getByText("+5 points").waitFor();
 
     await ana.page.goto("/me");

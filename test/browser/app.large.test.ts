@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "./chromium.ts";
 import { fill } from "./screens.ts";
 import { type Served, serve } from "./served.ts";
-import { readyForOffline, row, visit } from "./visitor.ts";
+import { pick, readyForOffline, visit } from "./visitor.ts";
 
 /** How slow a phone is against this machine. */
 const PHONE_SLOWDOWN = 4;
@@ -88,7 +88,8 @@ describe("the app", () => {
     // The metrics count the time of the page's own thread only, because the machine does other work at the same time.
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
     await page.goto("/");
-    await row(page, "").first().waitFor();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForURL(/\/q\//);
     const { metrics } = await session.send("Performance.getMetrics");
     const worked = metrics.find(({ name }) => name === "TaskDuration")?.value ?? assert.fail("no measure");
     assert.ok(worked > 0, "the page's work is measured");
@@ -100,7 +101,7 @@ describe("the app", () => {
   it("moves nothing on the way from the list to the result, at a desk or on a phone", async () => {
     for (const screen of ["phone", "desk"] as const) {
       await using ana = await visit(browser, served.url, { screen });
-      await row(ana.page, "").filter({ hasText: "robot" }).click();
+      await pick(ana.page, "robot");
       await ana.page.getByLabel("Your answer").fill(`Crumbs, seen on a ${screen}`);
       await ana.page.getByRole("button", { name: /^Send/ }).click();
       await ana.page.getByText(/answers so far/).waitFor();
@@ -173,6 +174,10 @@ describe("the app", () => {
     await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}` });
     await ana.page.getByRole("heading", { name: prompt }).waitFor();
     await ana.page.getByText("<script>alert(1)</script>").tap();
+    await ana.page
+      .getByRole("link", { name: "All questions" })
+      .or(ana.page.getByRole("link", { name: "Next question" }))
+      .waitFor();
     assert.equal(await ana.page.locator("main img, main b, main script").count(), 0);
     await agent.cancel(id);
   });

@@ -31,9 +31,8 @@ describe("what executors ask the public, in a browser", () => {
     const prompt = "Which of these two would you press?";
     const chosen = ask("CHOICE", prompt, { ...place(), choices: ["Send", "Submit"] });
     await using ana = await visit(browser, served.url, { screen: "phone" });
-    await row(ana.page, prompt).tap();
+    await ana.page.getByRole("heading", { level: 1, name: prompt }).waitFor();
     await ana.page.getByText("Submit", { exact: true }).tap();
-    await ana.page.getByRole("button", { name: "Send" }).tap();
     await ana.page.getByText("+5 points").waitFor();
     const { text, json, source } = await chosen;
     assert.deepEqual([text, json, source], ["Submit", { choice: "Submit", index: 1 }, "person"]);
@@ -44,7 +43,7 @@ describe("what executors ask the public, in a browser", () => {
     const schema = { type: "integer", minimum: 2 };
     const counted = ask("RESOURCE_FETCH", prompt, { ...place(), prompt_overrides: { output_schema: schema } });
     await using bo = await visit(browser, served.url, { screen: "phone" });
-    await row(bo.page, prompt).tap();
+    await bo.page.getByRole("heading", { level: 1, name: prompt }).waitFor();
     await bo.page.getByText("Wanted: a whole number, at least 2.").waitFor();
     await bo.page.getByLabel("Your answer").fill("quite many");
     await bo.page.getByRole("button", { name: "Send" }).tap();

@@ -3,7 +3,7 @@ import { People } from "@parley/sdk/people";
 import type { NewQuestion } from "@parley/sdk/wire";
 import type { Browser } from "playwright-core";
 import type { Served } from "./served.ts";
-import { atRest, type Look, type Visitor, readyForOffline, row, visit } from "./visitor.ts";
+import { atRest, type Look, type Visitor, pick, readyForOffline, visit } from "./visitor.ts";
 
 /** Questions such as agents ask, the first three of which already have some answers. */
 const QUESTIONS: readonly NewQuestion[] = [
@@ -72,18 +72,25 @@ export interface View {
 }
 
 const openQuestion = async ({ page }: Visitor, prompt: RegExp): Promise<void> => {
-  await row(page, "").filter({ hasText: prompt }).click();
+  await pick(page, prompt);
   await page.getByRole("heading", { level: 1, name: prompt }).waitFor();
+};
+const openList = async ({ page }: Visitor): Promise<void> => {
+  if ((page.viewportSize()?.width ?? 0) < 960) await page.getByRole("button", { name: /^Questions/ }).click();
+  await page.getByRole("link").filter({ hasText: ORDER }).waitFor();
 };
 const heading = ({ page }: Visitor, name: string | RegExp): Promise<void> =>
   page.getByRole("heading", { name }).first().waitFor();
 const press = ({ page }: Visitor, name: string | RegExp): Promise<void> =>
   page.getByRole("button", { name }).last().click();
 
-const chooseAndSend = async (visitor: Visitor): Promise<void> => {
+const choose = async (visitor: Visitor): Promise<void> => {
   await openQuestion(visitor, ORDER);
-  await visitor.page.getByText("Place order", { exact: true }).click();
   await visitor.page.getByLabel("Sure", { exact: true }).locator("..").click();
+};
+const chooseAndSend = async (visitor: Visitor): Promise<void> => {
+  await choose(visitor);
+  await visitor.page.getByText("Place order", { exact: true }).click();
 };
 const write = async (visitor: Visitor): Promise<void> => {
   await openQuestion(visitor, REFUND);
@@ -92,14 +99,26 @@ const write = async (visitor: Visitor): Promise<void> => {
 
 /** Every screen of the Answer room, and the Console's door. */
 export const VIEWS: readonly View[] = [
-  { name: "feed", open: ({ page }) => row(page, "").filter({ hasText: ORDER }).waitFor() },
-  { name: "question", open: chooseAndSend },
+  { name: "feed", open: openList },
+  { name: "question", open: choose },
+  {
+    name: "question-undone",
+    async open(visitor) {
+      const { page } = visitor;
+      await openQuestion(visitor, ORDER);
+      // An option that is chosen and not sent, as Undo leaves it, is a draft.
+      await page.evaluate(() => {
+        localStorage.setItem(`parley.draft.${location.pathname.slice(3)}`, '{"selected_option":0}');
+      });
+      await page.reload();
+      await page.getByRole("button", { name: "Send", disabled: false }).waitFor();
+    },
+  },
   { name: "question-text", open: write },
   {
     name: "result",
     async open(visitor) {
       await chooseAndSend(visitor);
-      await press(visitor, /^Send/);
       await visitor.page.getByText("+5 points").waitFor();
       await visitor.page.getByText(/answers so far/).waitFor();
     },
@@ -124,7 +143,6 @@ export const VIEWS: readonly View[] = [
     name: "me",
     async open(visitor) {
       await chooseAndSend(visitor);
-      await press(visitor, /^Send/);
       await visitor.page.getByText("+5 points").waitFor();
       await visitor.page.goto("/me");
       await visitor.page.getByText("Points, 5 today").waitFor();
@@ -166,9 +184,11 @@ export const VIEWS: readonly View[] = [
   {
     name: "empty",
     async open(visitor) {
+      await openList(visitor);
       await visitor.page.getByLabel("Topic").selectOption("Creative");
-      await openQuestion(visitor, /robot/);
-      await press(visitor, "Skip");
+      await visitor.page.getByRole("link").filter({ hasText: "robot" }).click();
+      await heading(visitor, /robot/);
+      await visitor.page.getByRole("button", { name: "Skip", disabled: false }).click();
       await heading(visitor, "Nothing to answer in this topic");
     },
   },
@@ -180,7 +200,7 @@ export const VIEWS: readonly View[] = [
       await visitor.context.setOffline(true);
       await press(visitor, /^Send/);
       await heading(visitor, "Written, not sent yet");
-      await visitor.page.goto("/");
+      await openList(visitor);
       await visitor.page.getByText("1 answer waits to be sent").waitFor();
     },
   },
@@ -204,7 +224,8 @@ export const VIEWS: readonly View[] = [
 export async function show(browser: Browser, served: Served, view: View, look: Look): Promise<Visitor> {
   const visitor = await visit(browser, served.url, look);
   try {
-    await row(visitor.page, "").filter({ hasText: ORDER }).waitFor();
+    // Some question opens by itself, and with it the list is read.
+    await visitor.page.waitForURL(/\/q\//);
     await view.open(visitor, served);
     await atRest(visitor.page);
     return visitor;

@@ -112,6 +112,13 @@ export async function atRest(page: Page): Promise<void> {
   });
 }
 
+/** Opens a question from the list, which lies in a drawer where the screen is narrow. */
+export async function pick(page: Page, prompt: string | RegExp): Promise<void> {
+  const isNarrow = (page.viewportSize()?.width ?? 0) < 960;
+  if (isNarrow) await page.getByRole("button", { name: /^Questions/ }).click();
+  await page.getByRole("link").filter({ hasText: prompt }).click();
+}
+
 /** The row of a question in the list. */
 export function row(page: Page, prompt: string) {
   return page.getByRole("link", { name: prompt });

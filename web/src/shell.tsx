@@ -3,21 +3,24 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { AnswerRoom } from "./answer/answer-room.tsx";
+import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
-import { KeysDialog } from "./keys-dialog.tsx";
 import { hasKeyboard, useKeys } from "./keys.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
+import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
 import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
+import { wide } from "./wide.ts";
 
 const Console = lazy(() => import("./console/console.tsx"));
-const MePage = lazy(() => import("./answer/me.tsx"));
-const Leaderboard = lazy(() => import("./answer/leaderboard.tsx"));
+const MePage = lazy(() => import("./answer/you/me.tsx"));
+const Leaderboard = lazy(() => import("./answer/you/leaderboard.tsx"));
 const Inbox = lazy(() => import("./inbox/inbox.tsx"));
+const KeysDialog = later(async () => (await import("./keys-dialog.tsx")).KeysDialog);
 
 /** The places of the app: never more, so that each has its tab at any width and size of text. */
 const ANSWER = { href: "/", label: text.nav.answer, icon: "questions" } as const;
@@ -28,14 +31,14 @@ const YOU = { href: "/me", label: text.nav.you, icon: "me" } as const;
 /** The elements of every screen, and the screen itself. */
 export function Shell() {
   const [location] = useLocation();
-  const [keysShown, showKeys] = useState(false);
+  const [keysShown, showKeys] = useState<boolean>();
   useFocusOnNavigation(location);
   const openKeys = (): void => showKeys(true);
   useKeys({ "?": openKeys });
   const room = roomOf(location);
 
   return (
-    <div class={styles.shell} data-detail={/^\/(q|inbox|console)\/./.test(location) || undefined}>
+    <div class={styles.shell} data-detail={/^\/(inbox|console)\/./.test(location) || undefined}>
       <a class={styles.skip} href="#main">
         {text.skipToContent}
       </a>
@@ -48,7 +51,9 @@ export function Shell() {
         </Mishaps>
       </main>
       <Announcer />
-      <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
+      {keysShown !== undefined && (
+        <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
+      )}
     </div>
   );
 }
@@ -66,28 +71,34 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
   // Asks are addressed to people with names: nobody else has an inbox. Running the server is for some of them.
   const who = named.use();
   const places = [ANSWER, ...(who !== "no" || inInbox ? [INBOX] : []), ...(who === "admin" || inRun ? [RUN] : []), YOU];
-  const up = inRun
-    ? { href: location.slice(0, location.lastIndexOf("/")), label: text.nav.back }
-    : inInbox
-      ? INBOX
-      : { href: "/", label: text.nav.questions };
+  const up = inRun ? { href: location.slice(0, location.lastIndexOf("/")), label: text.nav.back } : INBOX;
+  const isWide = wide.use();
 
   return (
     <header class={styles.header}>
       <div class={styles.bar}>
-        <Link href="/" class={styles.name}>
+        <Link href="/" class={styles.name} replace={isIn("/", location)}>
           <Mark />
           {text.app}
         </Link>
-        <Link href={up.href} class={styles.back}>
-          <Icon name="back" />
-          {up.label}
-        </Link>
+        {(inRun || inInbox) && (
+          <Link href={up.href} class={styles.back}>
+            <Icon name="back" />
+            {up.label}
+          </Link>
+        )}
         <Offline />
+        {!isWide && location.startsWith("/q/") && <ListButton />}
       </div>
       <nav class={styles.nav} aria-label={text.nav.label}>
         {places.map(({ href, label, icon }) => (
-          <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
+          <Link
+            key={href}
+            href={href}
+            // The first question takes the place of its own address, so that Back is not a step to the same question.
+            replace={href === ANSWER.href && isIn(href, location)}
+            aria-current={isIn(href, location) ? "page" : undefined}
+          >
             <Icon name={icon} />
             <span>{label}</span>
           </Link>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { partsOf } from "../../../web/src/inbox/code-blocks.ts";
+import { leadOf, partsOf } from "../../../web/src/parts/code-blocks.ts";
 
 const shown = (words: string) =>
   partsOf(words).map(({ text, language }) => (language === null ? text : `[${language}|${text}]`));
@@ -27,6 +27,18 @@ describe("the words of an agent", () => {
   it("are prose where a fence holds more than a language, stands within a line, or is all there is", () => {
     for (const words of ["```rm it all\na\n```x", "a ```b``` c", "```a```\nb", "    ```\n    a", "```"]) {
       assert.deepEqual(shown(words), [words]);
+    }
+  });
+
+  it("begin with a sentence that stands for them in a list, without code", () => {
+    for (const [words, lead] of [
+      ["Is this fine? It is new.", "Is this fine? It is new."],
+      ["Look at this function first. Is it fine?", "Look at this function first."],
+      ["```js\na = 1\n```\nIs this\nfine to merge?\n\nIt is new.", "Is this fine to merge?"],
+      ["```js\na = 1\nb\n```", "a = 1"],
+      ["", ""],
+    ] as const) {
+      assert.equal(leadOf(words), lead);
     }
   });
 });

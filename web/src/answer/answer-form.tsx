@@ -1,230 +1,217 @@
-import { newKey } from "@parley/sdk/idempotency-key";
 import type { FeedItem, HumanQuestion } from "@parley/sdk/wire";
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { useLocation } from "wouter";
 import { people } from "../api.ts";
-import { deviceName } from "../device.ts";
-import { type Draft, dropDraft, useDraft } from "../drafts.ts";
-import { hasKeyboard, useKeys } from "../keys.ts";
-import { sendLater } from "../live.ts";
-import { submit } from "../outbox.ts";
+import { type Draft, readDraft, useDraft } from "../drafts.ts";
+import { useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
+import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
+import { later } from "../parts/later.tsx";
 import { TimeLeft, useTimeUp } from "../parts/time-left.tsx";
-import { type ListedPage, queries, refreshFigures } from "../queries.ts";
+import { refreshFigures } from "../queries.ts";
 import { text } from "../text.ts";
 import styles from "./answer-form.module.css";
 import { Confidence } from "./confidence.tsx";
-import { ReportDialog } from "./report-dialog.tsx";
+import { Options } from "./options.tsx";
+import { type Press, usePress } from "./press.ts";
+import { Prompt } from "./prompt.tsx";
+import { chosen, useLeaving, useSending } from "./sending.ts";
+import { Welcome } from "./welcome.tsx";
+import { Words } from "./words.tsx";
 
-const MAX_CHARACTERS = 5000;
+const ReportDialog = later(async () => (await import("./report-dialog.tsx")).ReportDialog);
 
-/** The fields of a draft that are sent, by the type of the question. */
-interface Chosen {
-  answer?: string;
-  selected_option?: number;
-  confidence?: number;
+interface FormProps {
+  question: HumanQuestion;
+  next: FeedItem | undefined;
+  onTimeUp: () => void;
 }
 
-/** The question and the way to answer it. */
-export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | undefined; onTimeUp: () => void }) {
-  const { question, next, onTimeUp } = props;
+/** The question and the way to answer it: a chosen option is sent after a moment, words are sent by Send. */
+export function AnswerForm({ question, next, onTimeUp }: FormProps) {
   const id = question.question_id;
-  const [draft, change] = useDraft(id);
-  const [sending, send] = useSending(question);
-  const [reporting, setReporting] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  const deliberate = useDeliberate(null);
+  const answering = useAnswering(question, deliberate);
+  const { draft, press } = answering;
   const leave = useLeaving(id, next);
   useTimeUp(Date.parse(question.expires_at), onTimeUp);
 
-  const sendDraft = (): void => {
-    const answer = chosen(question, draft);
-    if (answer.answer === undefined && answer.selected_option === undefined) {
-      form.current?.querySelector("textarea")?.focus();
-      return announce(question.type === "text" ? text.question.writeFirst : text.question.chooseFirst);
-    }
-    void send(answer);
-  };
   /** The server is notified if possible. */
   const skip = (): void => {
+    if (!deliberate.isDeliberate()) return;
     leave(text.question.skipped);
     people.skip(id).then(
       () => refreshFigures("rest"),
       () => {},
     );
   };
-  useKeys({ Enter: () => form.current?.requestSubmit() });
+  const send = (): void => {
+    if (!answering.send()) form.current?.querySelector("textarea")?.focus();
+  };
+  useKeys({ Enter: send, Escape: press.isPending ? press.undo : undefined });
 
+  const isHeld = question.type === "multiple_choice" && draft.selected_option !== undefined;
+  const skipping = (
+    <button type="button" class="quiet" data-place="skip" aria-disabled={!deliberate.settled} onClick={skip}>
+      {text.question.skip}
+    </button>
+  );
   return (
     <form
       ref={form}
       class={styles.form}
-      aria-busy={sending}
+      aria-busy={answering.sending}
+      onPointerDown={deliberate.onPointerDown}
       onSubmit={(event) => {
         event.preventDefault();
-        sendDraft();
+        send();
       }}
     >
       <Asked question={question} />
       {question.type === "text" ? (
-        <Words value={draft.answer ?? ""} onChange={(answer) => change({ answer })} onSend={sendDraft} />
+        <Words value={draft.answer ?? ""} onChange={(answer) => answering.edit({ answer })} onSend={send} />
       ) : (
         <Options
           options={question.options ?? []}
           value={draft.selected_option}
-          onChoose={(selected_option) => change({ selected_option })}
+          isPending={press.isPending}
+          deliberate={deliberate}
+          onChoose={answering.choose}
         />
       )}
-      <Confidence value={draft.confidence} onChange={(confidence) => change({ confidence })} />
+      <Confidence value={draft.confidence} onChange={(confidence) => answering.edit({ confidence })} />
       <p class={styles.machine}>{text.question.machine}</p>
-      <Bar points={question.points} sending={sending} onSkip={skip} onReport={() => setReporting(true)} />
-      <ReportDialog
-        questionId={id}
-        open={reporting}
-        onClose={() => setReporting(false)}
-        onReported={() => {
-          leave(text.report.sent);
-          refreshFigures("rest");
-        }}
-      />
+      <More questionId={id} onReport={press.undo} onReported={() => leave(text.question.reported)}>
+        {isHeld && skipping}
+      </More>
+      <Bar answering={answering} skip={!isHeld && skipping} isSent={question.type === "text" || isHeld} />
     </form>
   );
 }
 
-/**
- * Returns whether an answer is being sent, and how to send one, once; it is sent later if the server cannot be reached
- * now.
- */
-function useSending(question: HumanQuestion): [boolean, (answer: Chosen) => Promise<void>] {
-  const [sending, setSending] = useState(false);
-  const send = async (answer: Chosen): Promise<void> => {
+/** The quiet actions at the end of the page: Report, and before it those that the bar has no room for. */
+function More(props: {
+  questionId: string;
+  onReport: () => void;
+  onReported: () => void;
+  children: ComponentChildren;
+}) {
+  const { questionId, onReport, onReported, children } = props;
+  const [isOpen, setOpen] = useState<boolean>();
+  const report = (): void => {
+    onReport();
+    setOpen(true);
+  };
+  return (
+    <div class={styles.more}>
+      {children}
+      <button type="button" class="quiet" onClick={report}>
+        {text.question.report}
+      </button>
+      {isOpen !== undefined && (
+        <ReportDialog
+          questionId={questionId}
+          open={isOpen}
+          onClose={() => setOpen(false)}
+          onReported={() => {
+            onReported();
+            refreshFigures("rest");
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface Answering {
+  draft: Draft;
+  press: Press;
+  sending: boolean;
+  /** Send is on screen long enough, or the answer was changed since. */
+  isReady: boolean;
+  edit: (part: Draft) => void;
+  choose: (option: number) => void;
+  /** Sends the draft; false where it holds no answer. */
+  send: () => boolean;
+}
+
+/** The draft of an answer, its changes, and its way to the server. */
+function useAnswering(question: HumanQuestion, { settled }: Deliberate): Answering {
+  const id = question.question_id;
+  const [draft, change] = useDraft(id);
+  const [isTouched, touch] = useState(false);
+  const [sending, submit] = useSending(question);
+  const isReady = settled || isTouched;
+  const press = usePress(() => send());
+
+  const send = (): boolean => {
+    if (!isReady) return true;
+    const answer = chosen(question, readDraft(id));
+    if (!answer) {
+      announce(question.type === "text" ? text.question.writeFirst : text.question.chooseFirst);
+      return false;
+    }
+    press.undo();
+    void submit(answer);
+    return true;
+  };
+  const edit = (part: Draft): void => {
     if (sending) return;
-    setSending(true);
-    const { question_id, prompt, type, options } = question;
-    const isSent = await submit({
-      key: newKey(),
-      answer: { question_id, ...answer },
-      question: { prompt, type, ...(options ? { options } : {}) },
-      device: deviceName(),
-    });
-    dropDraft(question_id);
-    if (!isSent) void sendLater();
+    touch(true);
+    change(part);
+    // A confidence that is given in that moment is sent along.
+    if (press.isPending) press.begin();
   };
-  return [sending, send];
+  const choose = (option: number): void => {
+    if (sending || (press.isPending && option === draft.selected_option)) return;
+    edit({ selected_option: option });
+    press.begin();
+  };
+  return { draft, press, sending, isReady, edit, choose, send };
 }
 
-/** Takes the question out of the list at once, says why, and goes on to the next. */
-function useLeaving(id: string, next: FeedItem | undefined): (words: string) => void {
-  const [, go] = useLocation();
-  return (words) => {
-    queries.setQueriesData<ListedPage>({ queryKey: ["feed"] }, (page) => {
-      return (
-        page && {
-          ...page,
-          questions: page.questions.filter((one) => one.question_id !== id),
-        }
-      );
-    });
-    announce(words);
-    go(next ? `/q/${next.question_id}` : "/");
-  };
-}
-
-/** The number of answers that are needed, until when and from which audience, and the question itself. */
+/** The question itself, the number of answers that are needed, until when and from which audience. */
 function Asked({ question }: { question: HumanQuestion }) {
   return (
     <header class={styles.header}>
+      <Welcome id={question.question_id} />
+      <Prompt words={question.prompt} />
       <p class={styles.facts}>
         <span>{text.feed.needed(question.responses_needed)}</span>
         <TimeLeft until={question.expires_at} />
         <span>{question.audience.map((tag) => text.audience[tag]).join(", ")}</span>
+        <span>{text.feed.pointsLong(question.points)}</span>
       </p>
-      <h1 dir="auto">{question.prompt}</h1>
     </header>
   );
 }
 
-/** The actions on the question, within reach of the thumb. */
-function Bar(props: { points: number; sending: boolean; onSkip: () => void; onReport: () => void }) {
+/**
+ * The next action, within reach of the thumb. Each has its own place in the bar, so that a second press never finds
+ * another one: Undo and Skip in the middle, Send at the end, and after the answer the next question at the beginning.
+ */
+function Bar({ answering, skip, isSent }: { answering: Answering; skip: ComponentChildren; isSent: boolean }) {
+  const { press, sending, isReady } = answering;
   return (
     <div class={styles.bar}>
-      <button type="button" class="quiet" onClick={props.onSkip}>
-        {text.question.skip}
-      </button>
-      <button type="button" class="quiet" onClick={props.onReport}>
-        {text.question.report}
-      </button>
-      <button type="submit" class="primary">
-        {props.sending ? text.question.sending : text.question.send}
-        <span class={styles.points} aria-hidden="true">
-          {text.feed.points(props.points)}
-        </span>
-      </button>
+      {press.isPending ? (
+        <button type="button" data-place="undo" onClick={press.undo}>
+          {text.question.undo}
+        </button>
+      ) : (
+        <>
+          {!sending && skip}
+          {isSent && (
+            <button type="submit" class="primary" data-place="send" aria-disabled={sending || !isReady}>
+              {sending ? text.question.sending : text.question.send}
+            </button>
+          )}
+        </>
+      )}
+      <span class="unseen" role="status">
+        {press.isPending && text.question.sendsSoon}
+      </span>
     </div>
-  );
-}
-
-/** The key that chooses an option; the tenth is chosen by 0. */
-function numberKey(index: number): string {
-  return String((index + 1) % 10);
-}
-
-/** The part of a draft that answers this type of question. */
-function chosen(question: HumanQuestion, draft: Draft): Chosen {
-  const sure = draft.confidence === undefined ? {} : { confidence: draft.confidence };
-  if (question.type === "multiple_choice") {
-    return draft.selected_option === undefined ? {} : { selected_option: draft.selected_option, ...sure };
-  }
-  return draft.answer?.trim() ? { answer: draft.answer, ...sure } : {};
-}
-
-function Words({ value, onChange, onSend }: { value: string; onChange: (words: string) => void; onSend: () => void }) {
-  const left = MAX_CHARACTERS - [...value].length;
-  return (
-    <div class={styles.words}>
-      <label for="answer">{text.question.yourAnswer}</label>
-      <textarea
-        id="answer"
-        dir="auto"
-        rows={5}
-        maxLength={MAX_CHARACTERS}
-        placeholder={text.question.placeholder}
-        value={value}
-        aria-describedby={hasKeyboard ? "answer-hint" : undefined}
-        onInput={(event) => onChange(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
-          const sends = hasKeyboard ? !event.shiftKey : event.ctrlKey || event.metaKey;
-          if (event.key !== "Enter" || event.isComposing || !sends) return;
-          event.preventDefault();
-          onSend();
-        }}
-      />
-      <p class={styles.hint} id="answer-hint">
-        <span>{hasKeyboard ? text.question.enterHint : ""}</span>
-        <span>{left <= 500 ? text.question.charactersLeft(left) : ""}</span>
-      </p>
-    </div>
-  );
-}
-
-function Options(props: { options: readonly string[]; value: number | undefined; onChoose: (index: number) => void }) {
-  useKeys(Object.fromEntries(props.options.map((_, index) => [numberKey(index), () => props.onChoose(index)])));
-  return (
-    <fieldset class={styles.options}>
-      <legend class="unseen">{text.question.options}</legend>
-      {props.options.map((option, index) => (
-        <label key={index} class={styles.option}>
-          <input
-            type="radio"
-            name="option"
-            checked={index === props.value}
-            onChange={() => props.onChoose(index)}
-            class="unseen"
-          />
-          <kbd aria-hidden="true">{numberKey(index)}</kbd>
-          <span dir="auto">{option}</span>
-        </label>
-      ))}
-    </fieldset>
   );
 }

@@ -1,34 +1,37 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "wouter";
 import { useKeys } from "../keys.ts";
-import { readOn, useFeed } from "../queries.ts";
+import { Loading } from "../parts/notice.tsx";
+import { queries, readOn, useFeed } from "../queries.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./answer-room.module.css";
-import { Feed } from "./feed.tsx";
+import { Drawer, List } from "./drawer.tsx";
 import { Question } from "./question.tsx";
-import { Unsent } from "./unsent.tsx";
 
-/** The list of questions, the question, or on a wide screen both side by side. */
+if (wide.get()) void List.load();
+
+/** The question that needs answers most, or the one at the address; the list is a drawer, or beside it. */
 export function AnswerRoom({ id }: { id?: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
-  const { data } = useFeed();
+  const { data, isFetching, isFetchedAfterMount } = useFeed();
   const open = data?.questions.filter((one) => !one.gone) ?? [];
   const first = open[0]?.question_id;
   const at = open.findIndex((one) => one.question_id === id);
   useTitle(id === undefined ? text.app : text.feed.title);
 
-  // Beside the list there is room for a question: the one that needs answers most.
+  // The list as it was last time, or without the answers of this device, may begin with a question that is answered.
+  const isRead = (isFetchedAfterMount || !isFetching) && queries.getQueryData(["written"]) !== undefined;
   useEffect(() => {
-    if (isWide && id === undefined && first !== undefined) {
+    if (id === undefined && first !== undefined && isRead) {
       go(`/q/${first}`, { replace: true, state: "opened-by-itself" });
     }
-  }, [isWide, id, first]);
+  }, [id, first, isRead]);
 
   const move = (step: 1 | -1): void => {
-    if (id === undefined) return moveFocus(step);
+    if (id === undefined) return;
     const next = open[at < 0 ? 0 : at + step];
     if (next) go(`/q/${next.question_id}`);
     // Near the last question that was read, the next page is read.
@@ -38,30 +41,27 @@ export function AnswerRoom({ id }: { id?: string }) {
 
   const next = open.find((one) => one.question_id !== id);
   const detail = id !== undefined && <Question key={id} id={id} next={next} />;
-  const nothingToShow = data !== undefined && id === undefined && first === undefined;
-  if (!isWide || nothingToShow) {
-    if (detail) return detail;
+  if (isWide && (id !== undefined || first !== undefined)) {
     return (
-      <div class={styles.list}>
-        <Unsent />
-        <Feed />
+      <div key="sides" class={styles.sides}>
+        <div class={styles.list}>
+          <List current={id} />
+        </div>
+        {detail}
       </div>
     );
   }
+  if (id !== undefined) {
+    return (
+      <>
+        {detail}
+        <Drawer current={id} />
+      </>
+    );
+  }
   return (
-    <div class={styles.sides}>
-      <div class={styles.list}>
-        <Unsent />
-        <Feed current={id} />
-      </div>
-      {detail}
+    <div key="alone" class={styles.list}>
+      {isRead && first === undefined ? <List /> : <Loading rows={3} />}
     </div>
   );
-}
-
-/** Without an open question, j and k walk through the list. */
-function moveFocus(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
-  const at = rows.findIndex((row) => row === document.activeElement);
-  rows[at < 0 ? 0 : at + step]?.focus();
 }

@@ -1,4 +1,4 @@
-import { text } from "../text.ts";
+import { text as answerText } from "./text.ts";
 import styles from "./badge.module.css";
 
 /** The mark inside each ring. */
@@ -49,7 +49,7 @@ function BadgeRing({ id, share }: { id: string; share: number }) {
 
 /** One badge with its name, what it is earned with, and how far it is. */
 export function Badge({ id, name, share, note }: { id: string; name?: string; share: number; note: string }) {
-  const [called = name ?? id, earnedWith = ""] = text.badges[id] ?? [];
+  const [called = name ?? id, earnedWith = ""] = answerText.badges[id] ?? [];
   return (
     <li class={styles.badge}>
       <BadgeRing id={id} share={share} />

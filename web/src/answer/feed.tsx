@@ -1,6 +1,7 @@
 import { AUDIENCES } from "@parley/sdk/wire";
 import { Link } from "wouter";
 import { serverNow } from "../api.ts";
+import { leadOf } from "../parts/code-blocks.ts";
 import { More } from "../parts/more.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { TimeLeft } from "../parts/time-left.tsx";
@@ -11,21 +12,21 @@ import { text } from "../text.ts";
 import styles from "./feed.module.css";
 
 /** The questions that wait for answers, most urgent first. */
-export function Feed({ current }: { current?: string | undefined }) {
+export function Feed({ current, onOpen }: { current: string | undefined; onOpen: (() => void) | undefined }) {
   const feed = useFeed();
   const Heading = current === undefined ? "h1" : "h2";
   return (
     <section class={styles.feed} aria-busy={feed.isPending}>
       <header class={styles.header}>
-        <Heading>{text.feed.title}</Heading>
+        {!onOpen && <Heading>{text.feed.title}</Heading>}
         <Topic />
       </header>
-      <List current={current} />
+      <Rows current={current} onOpen={onOpen} />
     </section>
   );
 }
 
-function List({ current }: { current: string | undefined }) {
+function Rows({ current, onOpen }: { current: string | undefined; onOpen: (() => void) | undefined }) {
   const { data, error, isPending, refetch } = useFeed();
   if (isPending) return <Loading rows={5} />;
   if (!data || (error && data.questions.length === 0)) {
@@ -37,7 +38,12 @@ function List({ current }: { current: string | undefined }) {
     <>
       <ul class={styles.rows}>
         {questions.map((question) => (
-          <Row key={question.question_id} question={question} isCurrent={question.question_id === current} />
+          <Row
+            key={question.question_id}
+            question={question}
+            isCurrent={question.question_id === current}
+            onOpen={onOpen}
+          />
         ))}
       </ul>
       <More label={text.more} rows={questions.length} isMore={next !== null} readOn={readOn} />
@@ -45,11 +51,12 @@ function List({ current }: { current: string | undefined }) {
   );
 }
 
-function Row({ question, isCurrent }: { question: ListedQuestion; isCurrent: boolean }) {
+function Row(props: { question: ListedQuestion; isCurrent: boolean; onOpen: (() => void) | undefined }) {
+  const { question, isCurrent, onOpen } = props;
   const inside = (
     <>
       <span class={styles.prompt} dir="auto">
-        {question.prompt}
+        {leadOf(question.prompt)}
       </span>
       <span class={styles.facts}>
         {question.gone ? (
@@ -76,6 +83,8 @@ function Row({ question, isCurrent }: { question: ListedQuestion; isCurrent: boo
           href={`/q/${question.question_id}`}
           class={styles.link}
           aria-current={isCurrent ? "true" : undefined}
+          replace={onOpen !== undefined}
+          onClick={() => onOpen?.()}
           data-row
         >
           {inside}

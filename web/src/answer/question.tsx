@@ -1,17 +1,22 @@
 import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { Link } from "wouter";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { readDraft } from "../drafts.ts";
+import { leadOf } from "../parts/code-blocks.ts";
+import { later } from "../parts/later.tsx";
 import { Kept, Loading, Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf, useQuestion, useWritten } from "../queries.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import { NextStep } from "./next-step.tsx";
 import styles from "./question.module.css";
-import { Result } from "./result.tsx";
-import { Refused, Waiting } from "./unsent.tsx";
+
+/** The views after an answer are loaded while the question is read. */
+const Result = later(async () => (await import("./result.tsx")).Result);
+const Waiting = later(async () => (await import("./unsent.tsx")).Waiting);
+const Refused = later(async () => (await import("./unsent.tsx")).Refused);
 
 /** One question, in whatever state it is for the person in front of it. */
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {
@@ -19,21 +24,19 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
   const question = useQuestion(id);
   const { known, error } = question;
   const again = (): void => void question.refetch();
-  useTitle(known?.prompt ?? text.feed.title);
+  useTitle(known ? leadOf(known.prompt) : text.feed.title);
+  useEffect(() => {
+    for (const view of [Result, Waiting, Refused]) void view.load();
+  }, []);
 
-  const nextStep = (
-    <Link href={next ? `/q/${next.question_id}` : "/"} class="button primary">
-      {next ? text.question.next : text.question.toAll}
-    </Link>
-  );
   const [state, view] = ((): [string, ComponentChildren] => {
-    if (written?.state === "waiting") return ["waiting", <Waiting written={written} nextStep={nextStep} />];
-    if (written?.state === "refused") return ["refused", <Refused written={written} nextStep={nextStep} />];
+    if (written?.state === "waiting") return ["waiting", <Waiting written={written} next={next} />];
+    if (written?.state === "refused") return ["refused", <Refused written={written} next={next} />];
     if (written || known?.can_answer === false) {
       return ["answered", <Result id={id} question={known} written={written} next={next} />];
     }
     if (codeOf(error) === "QUESTION_CLOSED" || codeOf(error) === "QUESTION_NOT_FOUND") {
-      return ["gone", <Gone id={id} error={error} nextStep={nextStep} />];
+      return ["gone", <Gone id={id} error={error} next={next} />];
     }
     if (known) return ["open", <AnswerForm question={known} next={next} onTimeUp={again} />];
     if (error) return ["trouble", <Trouble title={text.question.failed} error={error} onTryAgain={again} />];
@@ -43,7 +46,10 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
   return <Frame state={state}>{view}</Frame>;
 }
 
-/** When one state follows another, the page begins at its beginning again, for the eye and for the keyboard. */
+/**
+ * When one state follows another, the page begins at its beginning again, for the eye and for the keyboard. The result
+ * unfolds in the place of the form, so the page stays where it is.
+ */
 function Frame({ state, children }: { state: string; children: ComponentChildren }) {
   const frame = useRef<HTMLElement>(null);
   const before = useRef(state);
@@ -52,7 +58,7 @@ function Frame({ state, children }: { state: string; children: ComponentChildren
     before.current = state;
     if (!isNew) return;
     frame.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    if (state !== "answered") scrollTo(0, 0);
   }, [state]);
   return (
     <article ref={frame} class={styles.frame} tabIndex={-1} data-focus>
@@ -62,7 +68,7 @@ function Frame({ state, children }: { state: string; children: ComponentChildren
 }
 
 /** It closed or vanished before an answer was sent; what was begun is still shown. */
-function Gone({ id, error, nextStep }: { id: string; error: unknown; nextStep: ComponentChildren }) {
+function Gone({ id, error, next }: { id: string; error: unknown; next: FeedItem | undefined }) {
   const draft = readDraft(id).answer;
   const expired = (error as { details?: { status?: string } }).details?.status === "EXPIRED";
   const notice =
@@ -74,8 +80,9 @@ function Gone({ id, error, nextStep }: { id: string; error: unknown; nextStep: C
       : { title: text.question.unknown, hint: text.question.unknownHint };
   return (
     <>
-      <Notice {...notice}>{nextStep}</Notice>
+      <Notice {...notice} />
       {draft && <Kept label={text.question.kept} words={draft} />}
+      <NextStep next={next} />
     </>
   );
 }

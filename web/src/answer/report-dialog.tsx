@@ -2,7 +2,7 @@ import { REPORT_REASONS, type ReportReason } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
 import { people } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { text } from "../text.ts";
+import { text as answerText } from "./text.ts";
 import styles from "./report-dialog.module.css";
 
 export function ReportDialog(props: {
@@ -26,7 +26,7 @@ export function ReportDialog(props: {
   };
 
   return (
-    <Dialog title={text.report.title} open={props.open} onClose={props.onClose}>
+    <Dialog title={answerText.report.title} open={props.open} onClose={props.onClose}>
       <form
         class={styles.form}
         onSubmit={(event) => {
@@ -34,17 +34,17 @@ export function ReportDialog(props: {
           void send();
         }}
       >
-        <p class="muted">{text.report.lead}</p>
+        <p class="muted">{answerText.report.lead}</p>
         <fieldset>
-          <legend class="unseen">{text.report.legend}</legend>
+          <legend class="unseen">{answerText.report.legend}</legend>
           {REPORT_REASONS.map((one) => (
             <label key={one}>
               <input type="radio" name="reason" checked={one === reason} onChange={() => setReason(one)} />
-              {text.report.reasons[one]}
+              {answerText.report.reasons[one]}
             </label>
           ))}
         </fieldset>
-        <label for="report-comment">{text.report.comment}</label>
+        <label for="report-comment">{answerText.report.comment}</label>
         <textarea
           dir="auto"
           id="report-comment"
@@ -53,9 +53,9 @@ export function ReportDialog(props: {
           value={comment}
           onInput={(event) => setComment(event.currentTarget.value)}
         />
-        {failed && <p role="alert">{text.report.failed}</p>}
+        {failed && <p role="alert">{answerText.report.failed}</p>}
         <button type="submit" class="primary">
-          {text.report.send}
+          {answerText.report.send}
         </button>
       </form>
     </Dialog>

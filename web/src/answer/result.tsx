@@ -1,14 +1,14 @@
 import type { AnswerReceipt, FeedItem, HumanQuestion, QuestionResults } from "@parley/sdk/wire";
-import { Link, useLocation } from "wouter";
 import { percent } from "../format.ts";
-import { useKeys } from "../keys.ts";
 import type { Written } from "../outbox.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { useResults } from "../queries.ts";
-import { text } from "../text.ts";
+import { text as answerText } from "./text.ts";
 import { Badge } from "./badge.tsx";
 import formStyles from "./answer-form.module.css";
+import { NextStep } from "./next-step.tsx";
+import { Prompt } from "./prompt.tsx";
 import styles from "./result.module.css";
 
 /** The points that an answer earned, and the answers of everybody else. */
@@ -20,39 +20,31 @@ export function Result(props: {
 }) {
   const { id, question, written, next } = props;
   const results = useResults(id, true);
-  const [, go] = useLocation();
-  const onward = next ? `/q/${next.question_id}` : "/";
-  useKeys({ Enter: () => go(onward) });
-
   const options = question?.options ?? written?.question.options;
   return (
     <section class={styles.result}>
       <header class={formStyles.header}>
+        <Prompt words={question?.prompt ?? written?.question.prompt ?? ""} />
         <Earned receipt={written?.receipt} />
-        <h1>{question?.prompt ?? written?.question.prompt}</h1>
       </header>
       {results.data ? (
         <>
-          <p class={styles.progress} aria-live="polite">
-            {progressOf(results.data)}
-          </p>
           {options && results.data.summary ? (
             <Bars options={options} votes={results.data.summary} yours={written?.answer.selected_option} />
           ) : (
             <Voices results={results.data} yours={written?.answer.answer} />
           )}
+          <p class={styles.progress} aria-live="polite">
+            {progressOf(results.data)}
+          </p>
         </>
       ) : results.error ? (
-        <p class="muted">{text.result.failed}</p>
+        <p class="muted">{answerText.result.failed}</p>
       ) : (
         <Loading rows={2} />
       )}
       <NewBadges ids={written?.receipt?.new_badges ?? []} />
-      <div class={formStyles.bar}>
-        <Link href={onward} class="button primary">
-          {next ? text.question.next : text.question.toAll}
-        </Link>
-      </div>
+      <NextStep next={next} />
     </section>
   );
 }
@@ -63,8 +55,8 @@ function Earned({ receipt }: { receipt: AnswerReceipt | undefined }) {
   return (
     <p class={styles.earned} role="status">
       <Icon name="check" />
-      {!receipt ? text.result.answered : points > 0 ? text.result.points(points) : text.result.capped}
-      {days > 1 && <span class="muted">{text.result.streak(days)}</span>}
+      {!receipt ? answerText.result.answered : points > 0 ? answerText.result.points(points) : answerText.result.capped}
+      {days > 1 && <span class="muted">{answerText.result.streak(days)}</span>}
     </p>
   );
 }
@@ -74,15 +66,15 @@ function NewBadges({ ids }: { ids: readonly string[] }) {
   return (
     <ul class={styles.badges}>
       {ids.map((id) => (
-        <Badge key={id} id={id} share={1} note={text.result.newBadge} />
+        <Badge key={id} id={id} share={1} note={answerText.result.newBadge} />
       ))}
     </ul>
   );
 }
 
 function progressOf({ status, current_responses: have, required_responses: need }: QuestionResults): string {
-  if (status === "CLOSED") return text.result.complete(have);
-  return status === "EXPIRED" ? text.result.expired(have) : text.result.soFar(have, need);
+  if (status === "CLOSED") return answerText.result.complete(have);
+  return status === "EXPIRED" ? answerText.result.expired(have) : answerText.result.soFar(have, need);
 }
 
 /** The options again, each filled as far as people chose it. */
@@ -97,10 +89,10 @@ function Bars(props: { options: readonly string[]; votes: Record<string, number>
             <span class={styles.fill} style={{ inlineSize: `${(votes / all) * 100}%` }} />
             <span class={styles.option} dir="auto">
               {option}
-              {index === props.yours && <em>{text.result.yours}</em>}
+              {index === props.yours && <em>{answerText.result.yours}</em>}
             </span>
             <span class={styles.votes}>
-              {percent(votes / all)} <span class="muted">{text.result.votes(votes)}</span>
+              {percent(votes / all)} <span class="muted">{answerText.result.votes(votes)}</span>
             </span>
           </li>
         );
@@ -110,15 +102,15 @@ function Bars(props: { options: readonly string[]; votes: Record<string, number>
 }
 
 function Voices({ results, yours }: { results: QuestionResults; yours: string | undefined }) {
-  if (!results.responses) return <p class="muted">{text.result.notShared}</p>;
+  if (!results.responses) return <p class="muted">{answerText.result.notShared}</p>;
   const answers = results.responses.map((one) => one.answer ?? "");
   const own = yours === undefined ? -1 : answers.indexOf(yours);
   const others = answers.filter((_, index) => index !== own);
   return (
-    <ul class={styles.voices} aria-label={text.result.others}>
+    <ul class={styles.voices} aria-label={answerText.result.others}>
       {yours !== undefined && (
         <li data-yours dir="auto">
-          <em>{text.result.yours}</em>
+          <em>{answerText.result.yours}</em>
           {yours}
         </li>
       )}
@@ -127,7 +119,7 @@ function Voices({ results, yours }: { results: QuestionResults; yours: string | 
           {words}
         </li>
       ))}
-      {others.length === 0 && <li class={styles.first}>{text.result.firstVoice}</li>}
+      {others.length === 0 && <li class={styles.first}>{answerText.result.firstVoice}</li>}
     </ul>
   );
 }

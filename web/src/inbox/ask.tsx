@@ -14,7 +14,7 @@ import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
 import { Approvals, Outcome, Waiting } from "./outcome.tsx";
 import { Deadline } from "./parts.tsx";
-import { Prose } from "./prose.tsx";
+import { Prose } from "../parts/prose.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";

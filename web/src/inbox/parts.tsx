@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
-import { Prose } from "./prose.tsx";
+import { Prose } from "../parts/prose.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 

@@ -22,7 +22,7 @@ import { Send, Written } from "../reply.tsx";
 import { inbox } from "../api.ts";
 import { keepTalk, useTalk, useTalks } from "./api.ts";
 import talkStyles from "./talk.module.css";
-import { Prose } from "../prose.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { text } from "../text.ts";
 
 const words = text.talk;

@@ -2,15 +2,16 @@ import { AUDIENCES, type Stats } from "@parley/sdk/wire";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
-import { day, number } from "../format.ts";
-import { installOffer } from "../install.ts";
-import { Choice } from "../parts/choice.tsx";
-import { Loading } from "../parts/notice.tsx";
-import { useStats } from "../queries.ts";
-import { Trouble } from "../parts/trouble.tsx";
-import { named, shortcuts, theme, wearTheme } from "../settings.ts";
-import { text } from "../text.ts";
-import { Badge } from "./badge.tsx";
+import { day, number } from "../../format.ts";
+import { installOffer } from "../../install.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Loading } from "../../parts/notice.tsx";
+import { useStats } from "../../queries.ts";
+import { Trouble } from "../../parts/trouble.tsx";
+import { named, shortcuts, theme, wearTheme } from "../../settings.ts";
+import { text } from "../../text.ts";
+import { text as youText } from "./text.ts";
+import { Badge } from "../badge.tsx";
 import { Erase } from "./erase.tsx";
 import styles from "./me.module.css";
 import { Notifications } from "./notifications.tsx";
@@ -37,22 +38,22 @@ function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onSho
       {data ? (
         <Figures stats={data} />
       ) : (
-        <Trouble level={2} title={text.me.failed} error={error} onTryAgain={() => void refetch()} />
+        <Trouble level={2} title={youText.me.failed} error={error} onTryAgain={() => void refetch()} />
       )}
-      <Section title={text.notifications.title} id="notifications">
+      <Section title={youText.notifications.title} id="notifications">
         <Notifications />
       </Section>
       {signedIn === "no" && (
-        <Section title={text.recovery.title}>
+        <Section title={youText.recovery.title}>
           <Recovery />
         </Section>
       )}
       <Device onShowKeys={onShowKeys} />
-      <Section title={text.erase.title}>
+      <Section title={youText.erase.title}>
         <Erase />
       </Section>
       <p class="muted">
-        {text.me.console} <Link href="/console">{text.me.consoleLink}</Link>
+        {youText.me.console} <Link href="/console">{youText.me.consoleLink}</Link>
       </p>
     </>
   );
@@ -69,12 +70,12 @@ export function Section({ title, id, children }: { title: string; id?: string; c
 
 function Figures({ stats }: { stats: Stats }) {
   const figures = [
-    { label: text.me.points(stats.points_today ?? 0), value: number(stats.total_points) },
-    { label: text.me.streak, value: number(stats.streak_days) },
-    { label: text.me.answers, value: number(stats.total_answers) },
+    { label: youText.me.points(stats.points_today ?? 0), value: number(stats.total_points) },
+    { label: youText.me.streak, value: number(stats.streak_days) },
+    { label: youText.me.answers, value: number(stats.total_answers) },
     {
-      label: text.me.rank,
-      value: stats.rank === null ? text.me.noRank : number(stats.rank),
+      label: youText.me.rank,
+      value: stats.rank === null ? youText.me.noRank : number(stats.rank),
     },
   ];
   const categories = AUDIENCES.filter((one) => stats.answers_by_category[one]);
@@ -89,12 +90,12 @@ function Figures({ stats }: { stats: Stats }) {
           </div>
         ))}
       </dl>
-      {stats.total_answers === 0 && <p class="muted">{text.me.empty}</p>}
-      <Section title={text.me.badges}>
+      {stats.total_answers === 0 && <p class="muted">{youText.me.empty}</p>}
+      <Section title={youText.me.badges}>
         <Badges stats={stats} />
       </Section>
       {categories.length > 0 && (
-        <Section title={text.me.categories}>
+        <Section title={youText.me.categories}>
           <dl class={styles.categories}>
             {categories.map((one) => (
               <div key={one}>
@@ -128,7 +129,7 @@ function Badges({ stats }: { stats: Stats }) {
       id={one.id}
       name={one.name}
       share={Math.min(one.have / one.need, 0.99)}
-      note={text.me.progress(one.have, one.need)}
+      note={youText.me.progress(one.have, one.need)}
     />
   );
   return (
@@ -141,7 +142,7 @@ function Badges({ stats }: { stats: Stats }) {
       </ul>
       {ahead.length > NEAREST && (
         <details class={styles.more}>
-          <summary>{text.me.showAll}</summary>
+          <summary>{youText.me.showAll}</summary>
           <ul class={styles.badges}>{ahead.slice(NEAREST).map(row)}</ul>
         </details>
       )}
@@ -155,19 +156,19 @@ function Device({ onShowKeys }: { onShowKeys: () => void }) {
   const keys = shortcuts.use();
   return (
     <>
-      <Section title={text.me.appearance}>
+      <Section title={youText.me.appearance}>
         <Choice
-          legend={text.me.appearance}
+          legend={youText.me.appearance}
           hideLegend
           value={worn}
           onChoose={wearTheme}
           options={(["system", "light", "dark"] as const).map((value) => ({
             value,
-            label: text.me.themes[value],
+            label: youText.me.themes[value],
           }))}
         />
       </Section>
-      <Section title={text.me.keyboard}>
+      <Section title={youText.me.keyboard}>
         <div class={styles.row}>
           <label class={styles.check}>
             <input
@@ -175,19 +176,19 @@ function Device({ onShowKeys }: { onShowKeys: () => void }) {
               checked={keys === "on"}
               onChange={(event) => shortcuts.set(event.currentTarget.checked ? "on" : "off")}
             />
-            {text.me.shortcuts}
+            {youText.me.shortcuts}
           </label>
           <button type="button" class="quiet" onClick={onShowKeys}>
-            {text.me.showKeys}
+            {youText.me.showKeys}
           </button>
         </div>
       </Section>
       {offer && (
-        <Section title={text.me.install}>
-          <p class="muted">{text.me.installHint}</p>
+        <Section title={youText.me.install}>
+          <p class="muted">{youText.me.installHint}</p>
           <div>
             <button type="button" onClick={() => void offer.prompt().then(() => installOffer.set(null))}>
-              {text.me.install}
+              {youText.me.install}
             </button>
           </div>
         </Section>

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
-import { text } from "../text.ts";
-import { useTitle } from "../title.ts";
+import { text as youText } from "./text.ts";
+import { useTitle } from "../../title.ts";
 import styles from "./you.module.css";
 
-const FIGURES = { href: "/me", title: text.me.title, label: text.me.own };
-const LEADERBOARD = { href: "/leaderboard", title: text.leaderboard.title, label: text.leaderboard.title };
+const FIGURES = { href: "/me", title: youText.me.title, label: youText.me.own };
+const LEADERBOARD = { href: "/leaderboard", title: youText.leaderboard.title, label: youText.leaderboard.title };
 
 /** One of the two pages about the person in front of the screen, and the way to the other. */
 export function You({ page, children }: { page: "figures" | "leaderboard"; children: ComponentChildren }) {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { announce } from "../parts/announcer.tsx";
-import { pushInterval, pushState, turnOffPush, turnOnPush } from "../push.ts";
-import { text } from "../text.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { pushInterval, pushState, turnOffPush, turnOnPush } from "../../push.ts";
+import { text as youText } from "./text.ts";
 import styles from "./me.module.css";
 
 /** Whether, and how often, this device receives notices of new questions. */
@@ -25,10 +25,10 @@ export function Notifications() {
   };
   const chooseInterval = (chosen: number): void => {
     setMinutes(chosen);
-    if (state === "on") void attempt(() => turnOnPush(chosen).then(() => announce(text.notifications.saved)));
+    if (state === "on") void attempt(() => turnOnPush(chosen).then(() => announce(youText.notifications.saved)));
   };
 
-  const words = text.notifications;
+  const words = youText.notifications;
   if (state === "unsupported") return <p class="muted">{words.unsupported}</p>;
   return (
     <>

@@ -1,11 +1,12 @@
 import { type Leaderboard as LeaderboardReply, PERIODS, type Period } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
-import { number } from "../format.ts";
-import { Choice } from "../parts/choice.tsx";
-import { Loading, Notice } from "../parts/notice.tsx";
-import { useLeaderboard } from "../queries.ts";
-import { Trouble } from "../parts/trouble.tsx";
-import { text } from "../text.ts";
+import { number } from "../../format.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Loading, Notice } from "../../parts/notice.tsx";
+import { useLeaderboard } from "../../queries.ts";
+import { Trouble } from "../../parts/trouble.tsx";
+import { text } from "../../text.ts";
+import { text as youText } from "./text.ts";
 import styles from "./leaderboard.module.css";
 import { You } from "./you.tsx";
 
@@ -16,19 +17,19 @@ export default function Leaderboard() {
   return (
     <You page="leaderboard">
       <Choice
-        legend={text.leaderboard.period}
+        legend={youText.leaderboard.period}
         hideLegend
         value={period}
         onChoose={setPeriod}
         options={PERIODS.map((value) => ({
           value,
-          label: text.leaderboard.periods[value],
+          label: youText.leaderboard.periods[value],
         }))}
       />
       {data ? (
         <Board board={data} />
       ) : error ? (
-        <Trouble level={2} title={text.leaderboard.failed} error={error} onTryAgain={() => void refetch()} />
+        <Trouble level={2} title={youText.leaderboard.failed} error={error} onTryAgain={() => void refetch()} />
       ) : (
         <Loading rows={5} />
       )}
@@ -37,7 +38,7 @@ export default function Leaderboard() {
 }
 
 function Board({ board }: { board: LeaderboardReply }) {
-  const words = text.leaderboard;
+  const words = youText.leaderboard;
   return (
     <>
       {board.entries.length === 0 ? (

@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
-import { people, reconnect } from "../api.ts";
-import { forget } from "../device.ts";
-import { draftsOfAuthor } from "../author.ts";
-import { discardOwn } from "../outbox.ts";
-import { announce } from "../parts/announcer.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { turnOffPush } from "../push.ts";
-import { queries } from "../queries.ts";
-import { text } from "../text.ts";
+import { people, reconnect } from "../../api.ts";
+import { forget } from "../../device.ts";
+import { draftsOfAuthor } from "../../author.ts";
+import { discardOwn } from "../../outbox.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { turnOffPush } from "../../push.ts";
+import { queries } from "../../queries.ts";
+import { text } from "../../text.ts";
+import { text as youText } from "./text.ts";
 import styles from "./me.module.css";
 
 /** Ends the participant, on the server and on this device. */
@@ -26,24 +27,24 @@ export function Erase() {
     for (const kept of [draftsOfAuthor(), "feed", "device", "interval"]) forget(kept);
     reconnect();
     setAsking(false);
-    announce(text.erase.done);
+    announce(youText.erase.done);
     await queries.invalidateQueries();
   };
 
   return (
     <>
-      <p class="muted">{text.erase.lead}</p>
+      <p class="muted">{youText.erase.lead}</p>
       <div>
         <button type="button" class="alarm" onClick={() => setAsking(true)}>
-          {text.erase.button}
+          {youText.erase.button}
         </button>
       </div>
-      <Dialog title={text.erase.confirmTitle} open={asking} onClose={() => setAsking(false)}>
-        <p class="muted">{text.erase.lead}</p>
-        {failed && <p role="alert">{text.erase.failed}</p>}
+      <Dialog title={youText.erase.confirmTitle} open={asking} onClose={() => setAsking(false)}>
+        <p class="muted">{youText.erase.lead}</p>
+        {failed && <p role="alert">{youText.erase.failed}</p>}
         <div class={styles.field}>
           <button type="button" class="alarm" onClick={() => void erase()}>
-            {text.erase.confirm}
+            {youText.erase.confirm}
           </button>
           <button type="button" class="quiet" onClick={() => setAsking(false)}>
             {text.cancel}

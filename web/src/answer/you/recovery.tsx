@@ -1,11 +1,11 @@
 import type { RecoveryCode } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
-import { people } from "../api.ts";
-import { day } from "../format.ts";
-import { announce } from "../parts/announcer.tsx";
-import { Copyable } from "../parts/copyable.tsx";
-import { isUnreachable, queries } from "../queries.ts";
-import { text } from "../text.ts";
+import { people } from "../../api.ts";
+import { day } from "../../format.ts";
+import { announce } from "../../parts/announcer.tsx";
+import { Copyable } from "../../parts/copyable.tsx";
+import { isUnreachable, queries } from "../../queries.ts";
+import { text as youText } from "./text.ts";
 import styles from "./me.module.css";
 
 /** Moves a participant from one browser to another. */
@@ -13,7 +13,7 @@ export function Recovery() {
   const [made, setMade] = useState<RecoveryCode>();
   const [typed, setTyped] = useState("");
   const [trouble, setTrouble] = useState("");
-  const words = text.recovery;
+  const words = youText.recovery;
 
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setTrouble("");

@@ -24,3 +24,21 @@ export function partsOf(words: string): WordsPart[] {
   addProse(words.slice(from));
   return parts;
 }
+
+/** So short a sentence is a greeting, and the next belongs to it. */
+const SHORTEST_SENTENCE = 20;
+/** An end of a sentence; a small letter behind it shows an abbreviation. */
+const END = /[.!?…](?=\s+[^\s\p{Ll}])|[。！？]/gu;
+
+/** Returns the first sentence of the prose on one line; where there is only code, the first line of it. */
+export function leadOf(words: string): string {
+  const parts = partsOf(words.replace(/\r\n?/g, "\n"));
+  const prose = parts.find(({ language }) => language === null)?.text.trim();
+  if (prose === undefined) return (parts[0]?.text ?? "").trim().split("\n")[0] ?? "";
+  const paragraph = (prose.split(/\n\s*\n/)[0] ?? "").replace(/\s*\n\s*/g, " ");
+  const ends = [...paragraph.matchAll(END)].map(({ index }) => index + 1);
+  return paragraph.slice(
+    0,
+    ends.find((at) => at >= SHORTEST_SENTENCE),
+  );
+}

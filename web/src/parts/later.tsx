@@ -1,0 +1,33 @@
+import type { ComponentType, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+/** A component that is loaded by itself, so that a page can be used before it is there. */
+export interface Later<P> {
+  (props: P): JSX.Element | null;
+  /** Loads it before it is needed. A failure is kept for the moment at which it is shown. */
+  load: () => Promise<void>;
+}
+
+/**
+ * Returns a component that shows nothing until its code is loaded. Loaded ahead, it is drawn at once, unlike a lazy
+ * component of Preact. A failed load is thrown while it is drawn.
+ */
+export function later<P extends object>(read: () => Promise<ComponentType<P>>): Later<P> {
+  let Loaded: ComponentType<P> | undefined;
+  const load = async (): Promise<void> => {
+    Loaded ??= await read();
+  };
+  const Shown = (props: P) => {
+    const [, draw] = useState({});
+    useEffect(() => {
+      if (Loaded) return;
+      const fail = (error: unknown): void =>
+        draw(() => {
+          throw error;
+        });
+      load().then(() => draw({}), fail);
+    }, []);
+    return Loaded ? <Loaded {...props} /> : null;
+  };
+  return Object.assign(Shown, { load: () => load().catch(() => {}) });
+}
