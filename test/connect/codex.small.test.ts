@@ -1,5 +1,5 @@
 import { codex } from "../../src/connect/agents/codex/codex.ts";
-import { describeWire } from "../support/agent-wire.ts";
+import { describeWire } from "../support/prompt-wire.ts";
 
 const common = { session_id: "s1", turn_id: "t1", hook_event_name: "PermissionRequest" };
 const patch = { command: "*** Begin Patch\n*** Add File: a\n+a\n*** End Patch" };

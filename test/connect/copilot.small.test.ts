@@ -1,5 +1,5 @@
 import { copilot } from "../../src/connect/agents/copilot/copilot.ts";
-import { describeWire } from "../support/agent-wire.ts";
+import { describeWire } from "../support/prompt-wire.ts";
 
 const common = { sessionId: "s1", timestamp: 1_700_000_000_000, cwd: "/app" };
 const snake = { hook_event_name: "PermissionRequest", session_id: "s1" };

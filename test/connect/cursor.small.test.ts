@@ -1,5 +1,5 @@
 import { cursor } from "../../src/connect/agents/cursor/cursor.ts";
-import { describeWire } from "../support/agent-wire.ts";
+import { describeWire } from "../support/prompt-wire.ts";
 
 const common = { conversation_id: "s1", generation_id: "g1", cursor_version: "3.9.16", workspace_roots: ["/app"] };
 const shell = { ...common, hook_event_name: "beforeShellExecution" };

@@ -1,5 +1,5 @@
 import { gemini } from "../../src/connect/agents/gemini/gemini.ts";
-import { describeWire } from "../support/agent-wire.ts";
+import { describeWire } from "../support/prompt-wire.ts";
 
 const common = { session_id: "s1", cwd: "/app", hook_event_name: "BeforeTool", timestamp: "2026-11-20T10:00:00Z" };
 

@@ -1,49 +1,148 @@
-import assert from "node:assert/strict";
-import { describe, it } from "node:test";
-import type { PromptDecision, PromptingAgent } from "../../src/connect/agent.ts";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type {
+  AgentEnd,
+  AgentSettings,
+  PermissionRequest,
+  AgentQuestion,
+  AgentCallbacks,
+} from "../../src/workshop/agents/agent.ts";
+import { agentOf } from "../../src/workshop/agents/agents.ts";
+import { afterLast } from "./shared.ts";
 
-/** The wire of an agent: what it sends, and the bytes that it reads. */
-export interface AgentWire {
-  agent: PromptingAgent;
-  /** Each prompt with the tool and the arguments that people see. */
-  prompts: readonly { sent: object; tool: string; shown: object; session?: string }[];
-  /** Each decision with the text that the agent reads; of the first prompt. */
-  decisions: readonly (readonly [PromptDecision, string])[];
-  /** Other events: nothing to decide. */
-  otherEvents: readonly object[];
-  /** Prompts that cannot be decided. */
-  unreadable: readonly unknown[];
+/* eslint-disable @typescript-eslint/no-explicit-any -- messages of every shape */
+
+/** Adapters on an agent's lines alone, without a program: the test says what the agent says. */
+const root = mkdtempSync(join(tmpdir(), "parley-wire-"));
+afterLast(() => rmSync(root, { recursive: true }));
+
+/** The other end of an adapter: what the agent says is what the test has it say. */
+export interface Wire {
+  tree: string;
+  said: any[];
+  /** The lines of both directions. */
+  written: string[];
+  wishes: PermissionRequest[];
+  questions: AgentQuestion[];
+  say(message: object): void;
+  sayLine(line: string): void;
+  /** Says a request and returns its answer. */
+  asks(message: { id: number | string }): Promise<any>;
+  /** Returns the newest message of the adapter that has this. */
+  heard(what: (message: any) => boolean): Promise<any>;
+  gone(code: number | null): Promise<AgentEnd>;
+  ended: Promise<AgentEnd>;
+  stop: AbortController;
 }
 
-/** Registers the tests of an agent's wire. */
-export function describeWire({ agent, prompts, decisions, otherEvents, unreadable }: AgentWire): void {
-  const read = (value: unknown) => agent.read(Buffer.from(JSON.stringify(value)));
-  describe(`the wire of ${agent.title}`, () => {
-    it("has the tool and the whole input of a prompt", () => {
-      for (const { sent, tool, shown, session } of prompts) {
-        const prompt = read(sent) ?? assert.fail();
-        assert.deepEqual([prompt.tool, prompt.shown], [tool, shown]);
-        assert.equal(prompt.session, session ?? "s1");
-        assert.ok(agent.events.includes(prompt.event));
+export function openWire(
+  type: AgentSettings["type"],
+  told: Partial<AgentCallbacks> = {},
+  flavour: AgentSettings["flavour"] = "other",
+): Wire {
+  const folder = mkdtempSync(join(root, "w-"));
+  const tree = join(folder, "tree");
+  mkdirSync(tree);
+  const listening = new Set<() => void>();
+  const queue: string[] = [];
+  let wake: () => void = () => undefined;
+  let isOver = false;
+  const exit = Promise.withResolvers<{ code: number | null; signal: string | null; stderr: string }>();
+  async function* lines() {
+    for (;;) {
+      const line = queue.shift();
+      if (line !== undefined) yield line;
+      else if (isOver) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  const put = (line: string) => {
+    queue.push(line);
+    wake();
+  };
+  const wire: Omit<Wire, "ended"> = {
+    tree,
+    said: [],
+    written: [],
+    wishes: [],
+    questions: [],
+    stop: new AbortController(),
+    say: (message) => put(JSON.stringify(message)),
+    sayLine: put,
+    asks(message) {
+      put(JSON.stringify(message));
+      return wire.heard(({ id, method }) => id === message.id && method === undefined);
+    },
+    async heard(what) {
+      for (;;) {
+        const found = wire.said.findLast(what) as unknown;
+        if (found) return found;
+        await new Promise<void>((resolve) => listening.add(resolve));
       }
-    });
+    },
+    gone(code) {
+      isOver = true;
+      wake();
+      exit.resolve({ code, signal: code === null ? "SIGKILL" : null, stderr: "" });
+      return ended;
+    },
+  };
+  const order = {
+    settings: { name: "x", type, command: ["x"], flavour, passEnv: [] },
+    tree,
+    treeOutside: tree,
+    home: folder,
+    homeOutside: folder,
+    message: "Do it.",
+    resume: null,
+    sessionId: "s",
+    jailed: false,
+    mcp: { url: "http://m", token: "t" },
+    env: {},
+    maxTurns: 1,
+    maxBudgetUsd: null,
+  };
+  const pipes = {
+    lines: lines(),
+    write(line: string) {
+      wire.written.push(line);
+      wire.said.push(JSON.parse(line));
+      for (const hear of listening) hear();
+      listening.clear();
+    },
+    closeInput: () => undefined,
+    exited: exit.promise,
+  };
+  const ended = agentOf(type).converse(
+    order,
+    pipes,
+    {
+      session: () => undefined,
+      message: () => undefined,
+      tool: () => undefined,
+      usage: () => undefined,
+      error: () => undefined,
+      ...told,
+      ...watching(wire, told),
+    },
+    wire.stop.signal,
+  );
+  return { ...wire, ended };
+}
 
-    it("has these bytes for each decision", () => {
-      const prompt = read(prompts[0]?.sent) ?? assert.fail();
-      for (const [decision, bytes] of decisions) assert.equal(agent.print(prompt, decision), bytes);
-    });
-
-    it("shows an input that is no exact JSON as its text", () => {
-      const { sent } = prompts[0] ?? assert.fail();
-      const text = JSON.stringify(sent).replace(/"command":"[^"]*"/, '"command":"ls","command":"rm"');
-      const shown = agent.read(Buffer.from(text))?.shown ?? assert.fail();
-      assert.match(String(shown["input_json"]), /"command":"rm"/);
-    });
-
-    it("has nothing to decide in other events, and takes nothing else for a prompt", () => {
-      for (const event of otherEvents) assert.equal(read(event), null);
-      for (const value of [null, [], "x", 1, ...unreadable]) assert.throws(() => read(value), JSON.stringify(value));
-      assert.throws(() => agent.read(Buffer.from("\xff", "latin1")));
-    });
-  });
+function watching(
+  wire: Omit<Wire, "ended">,
+  told: Partial<AgentCallbacks>,
+): Pick<AgentCallbacks, "permission" | "question"> {
+  return {
+    permission(permissionRequest) {
+      wire.wishes.push(permissionRequest);
+      return told.permission?.(permissionRequest) ?? Promise.resolve({ allow: true });
+    },
+    question(agentQuestion) {
+      wire.questions.push(agentQuestion);
+      return told.question?.(agentQuestion) ?? Promise.resolve({ text: "Blue" });
+    },
+  };
 }
