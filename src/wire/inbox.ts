@@ -143,8 +143,18 @@ const delivery = z
   .object({ channel: z.string(), name: orNull, state: z.string(), at: z.string() })
   .meta({ id: "AskDelivery", description: "A message that asks, and what became of it." });
 
+const riskReason = z
+  .object({
+    kind: z.enum(["joint", "unseen", "long", "secret", "function", "argument"]),
+    name: orNull.describe("The word in the function's name, or the argument"),
+  })
+  .meta({ id: "RiskReason", description: "One thing that makes a call look risky." });
+
 const whole = {
   ...line,
+  risk_reasons: z
+    .array(riskReason)
+    .describe("Why this call is of high risk, the gravest reason first, five at most; empty for every other request"),
   run: orNull,
   words: z.string(),
   arguments: argumentRows,

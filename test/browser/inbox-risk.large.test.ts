@@ -38,14 +38,14 @@ describe("a call that looks risky in the inbox", () => {
 
   it("says how risky it looks, with a word and a sign, and nothing where it is as usual", async () => {
     for (const [fn, says] of [
-      ["wipe_disk", "High risk"],
-      ["list_disks", "Low risk"],
+      ["wipe_disk", /^High risk\s+Its name says “wipe”, as if it took something away\.$/],
+      ["list_disks", /^Low risk: it looks as if it only reads\.$/],
       ["mount_disk", null],
     ] as const) {
       await using visitor = await scene().visit({ screen: "phone", ask: await ask(fn) });
       const { page } = visitor;
       if (says === null) assert.equal(await page.getByText(" risk").count(), 0);
-      else await page.locator("p:has(svg)", { hasText: says }).waitFor();
+      else assert.match(await page.locator("[data-risk]:has(svg)").innerText(), says);
       await assertAccessible(page, fn);
     }
   });

@@ -120,13 +120,22 @@ function Header({ ask }: { ask: WholeAsk }) {
 }
 
 /** How risky a call looks, where that is worth a word: in words, with a sign, and never by colour alone. */
-function RiskStrip({ ask: { risk, state } }: { ask: WholeAsk }) {
+function RiskStrip({ ask: { risk, risk_reasons: reasons, state } }: { ask: WholeAsk }) {
   if (risk === "normal" || state !== "open") return null;
   return (
-    <p class={styles.risk} data-risk={risk}>
+    <div class={styles.risk} data-risk={risk}>
       <Icon name={risk === "high" ? "warning" : "check"} />
-      {text.risk[risk]}
-    </p>
+      <div>
+        <p>{text.risk[risk]}</p>
+        {reasons.length > 0 && (
+          <ul>
+            {reasons.map(({ kind, name }) => (
+              <li key={`${kind} ${name}`}>{text.risk.because[kind](name ?? "")}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
   );
 }
 

@@ -189,7 +189,15 @@ export const text = {
   nameIt: (fn: string) => `Or type ${fn}`,
   risk: {
     low: "Low risk: it looks as if it only reads.",
-    high: "High risk: it looks as if it takes something away or goes around a safeguard, is too long to look through, holds a secret, or needs several to agree.",
+    high: "High risk",
+    because: {
+      joint: () => "Several people must agree to it.",
+      unseen: () => "Its name holds characters that nobody can see.",
+      long: () => "Its arguments are too long to look through.",
+      secret: () => "An argument holds a secret.",
+      function: (word: string) => `Its name says “${word}”, as if it took something away.`,
+      argument: (name: string) => `“${name}” looks as if it took something away or went around a safeguard.`,
+    },
   },
   unseen: (name: string) => `Look at all of ${name} first: it holds a secret.`,
   alwaysAllow: "Always allow exactly this",

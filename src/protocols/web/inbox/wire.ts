@@ -19,7 +19,7 @@ import {
   viewOf,
 } from "../../../requests/model/view.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
-import { riskOf } from "../../../requests/model/risk.ts";
+import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
 import type { RequestDetails } from "../../../requests/read.ts";
@@ -37,6 +37,9 @@ import { argumentRows } from "./arguments.ts";
 const MOST_IN_REASON = 4000;
 
 /** How people are called, by id. */
+/** Nobody reads more before deciding. */
+const MOST_REASONS = 5;
+
 type Names = ReadonlyMap<string, string>;
 
 /**
@@ -94,6 +97,9 @@ export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, no
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
     ...listedAsk(request, names),
+    risk_reasons: riskReasonsOf(request)
+      .slice(0, MOST_REASONS)
+      .map((reason) => ({ kind: reason.kind, name: "name" in reason ? reason.name : null })),
     run: view.run,
     words: view.words,
     arguments: form.kind === "approval" ? argumentRows(request, form.kwargs) : null,
