@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import formStyles from "../answer/answer-form.module.css";
+import ownStyles from "./form.module.css";
 import { useKeys } from "../keys.ts";
 import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
 import { Call, secretId } from "./arguments/arguments.tsx";
@@ -107,7 +107,7 @@ function Bar(props: {
   const reject = (isOnRight: boolean): void => onIntend({ approve: false, isOnRight });
   useKeys({ a: () => approve(true), r: () => reject(false) });
   return (
-    <div class={formStyles.bar}>
+    <div class={ownStyles.bar}>
       {refused !== undefined && (
         <p role="alert" class={styles.alert}>
           {refused}

@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { hasKeyboard, useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
 import formStyles from "../answer/answer-form.module.css";
+import ownStyles from "./form.module.css";
 import styles from "./ask.module.css";
 import { useDecide } from "./decide.ts";
 import { useAskDraft } from "./draft.ts";
@@ -67,7 +68,7 @@ function ReadyAnswers(props: {
     <fieldset class={formStyles.options}>
       <legend class="unseen">{text.ready}</legend>
       {props.options.map((option, at) => (
-        <label key={option.name} class={formStyles.option}>
+        <label key={option.name} class={ownStyles.option}>
           <input
             type="radio"
             name="option"
@@ -144,7 +145,7 @@ export function Send({ refused, sending }: { refused: string | undefined; sendin
           {refused}
         </p>
       )}
-      <div class={formStyles.bar}>
+      <div class={ownStyles.bar}>
         <button type="submit" class="primary">
           {sending ? text.sending : text.send}
         </button>

@@ -19,8 +19,10 @@ export function later<P extends object>(read: () => Promise<ComponentType<P>>): 
   };
   const Shown = (props: P) => {
     const [, draw] = useState({});
+    const isDrawn = Loaded !== undefined;
     useEffect(() => {
-      if (Loaded) return;
+      // Its code may have come between drawing and now.
+      if (isDrawn) return;
       const fail = (error: unknown): void =>
         draw(() => {
           throw error;
