@@ -6,7 +6,7 @@ import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/secrets/keyring.ts";
 import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secrets/secret-scan.ts";
-import type { AskerBounds } from "./requests/asker-bounds.ts";
+import type { AskerBounds } from "./requests/model/asker-bounds.ts";
 import type { RequestRules } from "./requests/model/rules.ts";
 import type { AssignmentRules } from "./tasks/model/rules.ts";
 import type { CrowdRules } from "./questions/model/rules.ts";

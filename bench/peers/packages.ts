@@ -4,11 +4,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The measured versions of the peers. */
+/** Programs from npm that measure, or are measured, and their versions. */
 export const PEERS = {
   "@restatedev/restate-server": "1.7.12",
   "@restatedev/restate-sdk": "1.17.2",
   "@dbos-inc/dbos-sdk": "5.3.0",
+  lighthouse: "13.5.0",
 } as const;
 
 type Peer = keyof typeof PEERS;

@@ -9,7 +9,7 @@ import type { Metrics } from "../protocols/ops/metrics.ts";
 import type { Outside } from "./outside.ts";
 import { openRequesters } from "./requesters.ts";
 import type { Store } from "../core/store/open-store.ts";
-import { openAskerBounds } from "../requests/asker-bounds.ts";
+import { openAskerBounds } from "../requests/model/asker-bounds.ts";
 import { openReaders } from "../core/store/readers.ts";
 import { timedDb } from "../core/store/timed-db.ts";
 

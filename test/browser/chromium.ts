@@ -49,8 +49,13 @@ interface Found {
  * was opened through this call, and no profile is ever used twice.
  */
 export async function launchBrowser(): Promise<Browser> {
-  const one = await shared("chromium", launch, (browser) => browser.close());
+  const one = await shared("chromium", () => launch(), (browser) => browser.close());
   return one === null ? launch() : part(one);
+}
+
+/** Starts a browser of its own that other programs reach at `port`. */
+export async function launchReachable(port: number): Promise<Browser> {
+  return launch([`--remote-debugging-port=${port}`]);
 }
 
 /** A browser that closes only what was opened through it. */
@@ -82,7 +87,7 @@ function part(whole: Browser): Browser {
  *
  * The sandbox stays on, except for root, who cannot have it, and on systems that give it to nobody.
  */
-async function launch(): Promise<Browser> {
+async function launch(flags: readonly string[] = []): Promise<Browser> {
   const { path, env } = await findChromium();
   const directory = mkdtempSync(join(tmpdir(), "parley-browser-"));
   const tidy = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
@@ -90,7 +95,7 @@ async function launch(): Promise<Browser> {
   const start = (sandboxed: boolean) =>
     chromium.launch({
       executablePath: path,
-      args: FLAGS,
+      args: [...FLAGS, ...flags],
       chromiumSandbox: sandboxed,
       timeout: WITHIN_MS,
       env: { ...process.env, ...env, TMPDIR: directory, HOME: directory },

@@ -45,7 +45,7 @@ const REFUND = /refund/;
 const ORDER = /order is placed/;
 
 /** A server on which agents have asked and a few people have answered; with `places`, there is room for many more. */
-export async function fill(served: Served, { places }: { places?: number } = {}): Promise<void> {
+export async function fill(served: Pick<Served, "url">, { places }: { places?: number } = {}): Promise<void> {
   const agent = new Parley({ url: served.url });
   const asked = [];
   for (const question of QUESTIONS) {

@@ -15,7 +15,7 @@ import { openRecheck } from "../../src/server/loops/recheck.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { openRequesters } from "../../src/server/requesters.ts";
-import { openAskerBounds } from "../../src/requests/asker-bounds.ts";
+import { openAskerBounds } from "../../src/requests/model/asker-bounds.ts";
 import { openReaders } from "../../src/core/store/readers.ts";
 import { openWake, type WakeCarrier } from "../../src/core/store/wake.ts";
 import { type FeedChanges, followFeed } from "../../src/questions/follow-feed.ts";

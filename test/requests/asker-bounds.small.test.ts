@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { openAskerBounds } from "../../src/requests/asker-bounds.ts";
+import { openAskerBounds } from "../../src/requests/model/asker-bounds.ts";
 
 const LIMITS = { open: 3, recent: 4 };
 

@@ -1,5 +1,5 @@
 import type { AskType } from "../../src/core/model/ask-type.ts";
-import { openAskerBounds } from "../../src/requests/asker-bounds.ts";
+import { openAskerBounds } from "../../src/requests/model/asker-bounds.ts";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

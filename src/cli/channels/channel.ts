@@ -1,4 +1,4 @@
-import { openAskerBounds } from "../../requests/asker-bounds.ts";
+import { openAskerBounds } from "../../requests/model/asker-bounds.ts";
 import { parseArgs } from "node:util";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";

@@ -1,5 +1,6 @@
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
+import type { RequestCounts } from "../model/asker-bounds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
@@ -260,12 +261,6 @@ export async function listAskedBy(
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
   return rows.map(toRequest);
-}
-
-/** The requests of one asker: those that are open, and those of the last minute. */
-export interface RequestCounts {
-  open: number;
-  recent: number;
 }
 
 /**

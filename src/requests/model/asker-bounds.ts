@@ -1,4 +1,8 @@
-import type { RequestCounts } from "./store/requests.ts";
+/** The requests of one asker: those that are open, and those of the last minute. */
+export interface RequestCounts {
+  open: number;
+  recent: number;
+}
 
 /**
  * The most that each asker can have open and can have asked within a minute, kept in memory by the only process that
