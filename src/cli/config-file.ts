@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
 import { lineDiff } from "../lib/line-diff.ts";
+import { isEmptyJson } from "../lib/json/json-edit.ts";
 import { printable } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
 
@@ -57,6 +58,12 @@ export async function makeChange(
 export async function writeChange({ file, after, isEmpty }: Change): Promise<void> {
   if (isEmpty) rmSync(file, { force: true });
   else await changeFile(file, after);
+}
+
+/** Returns whether nothing is left in a text, be it of JSON or of another form. */
+export function isNothing(text: string): boolean {
+  const left = text.trim();
+  return left === "" || (left.startsWith("{") && isEmptyJson(text));
 }
 
 /** Asks whoever sits at a terminal whether changes are to be made; yes where nobody does, or where `yes` is set. */

@@ -39,7 +39,13 @@ const TOML_SHAPES: Readonly<Record<string, string | null>> = {
   CRLF: 'model = "x"\r\n[tui]\r\ntheme = "dark"\r\n',
 };
 
-const shapesOf = (file: string) => (file.endsWith(".toml") ? TOML_SHAPES : JSON_SHAPES);
+/** A file of code is Parley's own. */
+const CODE_SHAPES: Readonly<Record<string, string | null>> = { missing: null, empty: "", "white space": "\n  \n" };
+
+function shapesOf(file: string): Readonly<Record<string, string | null>> {
+  if (file.endsWith(".js")) return CODE_SHAPES;
+  return file.endsWith(".toml") ? TOML_SHAPES : JSON_SHAPES;
+}
 /** Parley in a file: the command of a hook, or an entry. */
 const parleyOf = (name: string) => new RegExp(`hook ${name}|\\bparley\\b`);
 const read = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : null);

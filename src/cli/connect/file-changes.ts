@@ -1,5 +1,4 @@
-import { isEmptyJson } from "../../lib/json/json-edit.ts";
-import type { Change } from "../config-file.ts";
+import { type Change, isNothing } from "../config-file.ts";
 import type { LocalAgent } from "./found.ts";
 import { type ParleyPart, textIn, type WantedParts, withoutParts } from "./parts.ts";
 import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "./undo-record.ts";
@@ -46,12 +45,6 @@ export function disconnecting({ parts }: LocalAgent, record: UndoRecord): FileCh
     const isEmpty = !known?.existed && after !== current && isNothing(after);
     return [{ file, before: current, after, isEmpty, record: undefined }];
   });
-}
-
-/** True for a text in which nothing is left, in JSON or in TOML. */
-function isNothing(text: string): boolean {
-  const left = text.trim();
-  return left === "" || (left.startsWith("{") && isEmptyJson(text));
 }
 
 function byFile(parts: readonly ParleyPart[]): [string, ParleyPart[]][] {

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { PromptingAgent, WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
-import { isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
+import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChange } from "../config-file.ts";
 import { readBy } from "../ask/decided-by.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { serverUrl } from "../server-client.ts";
@@ -82,7 +82,7 @@ function hookChange(
   const file = resolve(named ?? agent.file(env));
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const after = withHookIn({ file, text: before }, agent, hook);
-  return { file, before, after, isEmpty: isEmptyJson(after) };
+  return { file, before, after, isEmpty: isNothing(after) };
 }
 
 /** Returns the text of an agent's configuration with exactly this hook of ours, or with none. @throws {Error} one sentence */
