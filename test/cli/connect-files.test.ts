@@ -52,15 +52,15 @@ const read = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : 
 
 /** Runs a command of this process in an agent's home. */
 async function run(command: typeof connect, name: string, HOME: string): Promise<void> {
-  const said: string[] = [];
+  const lines: string[] = [];
   const code = await command.run(command === connect ? [name, "--no-test", "--yes"] : [name, "--yes"], {
     env: { HOME },
-    out: (line) => void said.push(line),
-    tell: (line) => void said.push(line),
+    out: (line) => void lines.push(line),
+    tell: (line) => void lines.push(line),
     progress: () => undefined,
     interrupted: new AbortController().signal,
   });
-  assert.equal(code, 0, said.join("\n"));
+  assert.equal(code, 0, lines.join("\n"));
 }
 
 /** An agent writes its settings anew, in its own way, with one more of them. */

@@ -40,7 +40,7 @@ export const connect: Command = {
     const agents = await chosen(positionals, io);
     if (agents.length === 0) {
       io.tell(`No agent was found here. There are ${NAMES.join(", ")}: name one to connect it before it is installed.`);
-      return EXIT.refused;
+      return values["dry-run"] ? EXIT.done : EXIT.refused;
     }
     const record = readRecord(io.env);
     const plans = agents.map((one) => planOf(one, { flags: values, record }, io.env));

@@ -68,7 +68,7 @@ function tried(agent: PromptingAgent, command: string, io: Io): Promise<{ outcom
 
 /** Returns the decision in what a hook prints, and the reason where the agent is told one. */
 function outcomeIn(out: string): { outcome: Outcome; words: string } {
-  const said = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
+  const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
   const words = /"((?:Approved|Not approved|Rejected|Parley)\b(?:[^"\\]|\\.)*)"/.exec(out)?.[1] ?? "";
-  return { outcome: said === "allow" ? "allowed" : said === "deny" ? "denied" : "not decided", words };
+  return { outcome: reply === "allow" ? "allowed" : reply === "deny" ? "denied" : "not decided", words };
 }
