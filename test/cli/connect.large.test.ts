@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { AGENTS } from "../../src/connect/registry.ts";
@@ -81,6 +81,28 @@ describe("parley connect, without a server", () => {
     assert.ok(!existsSync(join(home, ".gemini/settings.json")));
     assert.equal((await parley(["connect", "emacs"], { HOME: home })).code, 2);
     assert.equal((await parley(["connect"], { HOME: homeWith() })).code, 1);
+  });
+
+  it("leaves a file that it does not understand as it is, and goes on with the other agents", async () => {
+    const home = homeWith(".gemini", ".cursor");
+    writeFileSync(join(home, ".gemini/settings.json"), "{ not JSON");
+    const first = await parley(["connect", "--no-test"], { HOME: home });
+    assert.equal(first.code, 1);
+    assert.match(first.err, /settings\.json was left as it is: /);
+    assert.match(first.out, /^Gemini CLI +- +\? +\? /m);
+    assert.ok(existsSync(join(home, ".cursor/hooks.json")));
+    assert.match((await parley(["connect", "status"], { HOME: home })).out, /^1 of 2 agents/);
+    assert.equal((await parley(["disconnect"], { HOME: home })).code, 1);
+    assert.ok(!existsSync(join(home, ".cursor/hooks.json")));
+    assert.equal(readFileSync(join(home, ".gemini/settings.json"), "utf8"), "{ not JSON");
+  });
+
+  it("takes away the folders that it made, and those alone", async () => {
+    const env = { HOME: homeWith(".gemini") };
+    assert.equal((await parley(["connect", "gemini", "opencode", "--no-test"], env)).code, 0);
+    assert.ok(existsSync(join(env.HOME, ".config/opencode/plugin/parley.js")));
+    assert.equal((await parley(["disconnect"], env)).code, 0);
+    assert.deepEqual([existsSync(join(env.HOME, ".gemini")), existsSync(join(env.HOME, ".config"))], [true, false]);
   });
 
   it("says that nobody could be asked", async () => {

@@ -9,7 +9,7 @@ import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
 import { connecting, type FileChange } from "./file-changes.ts";
-import { agentsNamed, type LocalAgent, rowOf } from "./found.ts";
+import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { mcpClientOf, type WantedParts } from "./parts.ts";
 import { tryPrompts } from "./test-prompt.ts";
 import { readRecord, type UndoRecord, writeRecord } from "./undo-record.ts";
@@ -43,7 +43,7 @@ export const connect: Command = {
       return values["dry-run"] ? EXIT.done : EXIT.refused;
     }
     const record = readRecord(io.env);
-    const plans = agents.map((one) => planOf(one, { flags: values, record }, io.env));
+    const plans = eachReadable(agents, (one) => planOf(one, { flags: values, record }, io.env), io);
     const changes = plans.flatMap((plan) => plan.changes).filter(({ before, after }) => before !== after);
     for (const change of changes) showChange(change, io);
     showAgents(agents, io);
@@ -53,12 +53,9 @@ export const connect: Command = {
     }
     await writeAll(changes, record, io.env);
     for (const { one, wanted } of plans) tellConnected(one, wanted, io);
-    if (values["no-test"]) return EXIT.done;
-    return tryPrompts(
-      plans.map(({ one, wanted }) => ({ agent: one.agent, command: wanted.hook.command })),
-      values.timeout,
-      io,
-    );
+    const tried = plans.map(({ one, wanted }) => ({ agent: one.agent, command: wanted.hook.command }));
+    const code = values["no-test"] ? EXIT.done : await tryPrompts(tried, values.timeout, io);
+    return code === EXIT.done && plans.length < agents.length ? EXIT.refused : code;
   },
 };
 

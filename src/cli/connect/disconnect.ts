@@ -3,7 +3,7 @@ import { AGENTS } from "../../connect/registry.ts";
 import { type Command, EXIT } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
 import { disconnecting } from "./file-changes.ts";
-import { agentsNamed } from "./found.ts";
+import { agentsNamed, eachReadable } from "./found.ts";
 import { readRecord, removeFolders, writeRecord } from "./undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
@@ -20,12 +20,14 @@ export const disconnect: Command = {
       options: { "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
     });
     const record = readRecord(io.env);
-    const files = (await agentsNamed(positionals, io.env)).flatMap((one) => disconnecting(one, record));
-    const changes = files.filter(({ before, after, isEmpty }) => before !== after || isEmpty);
+    const agents = await agentsNamed(positionals, io.env);
+    const readable = eachReadable(agents, (one) => disconnecting(one, record), io);
+    const changes = readable.flat().filter(({ before, after, isEmpty }) => before !== after || isEmpty);
     for (const change of changes) showChange(change, io);
+    const done = readable.length < agents.length ? EXIT.refused : EXIT.done;
     if (changes.length === 0) {
       io.tell("There is no Parley in their files.");
-      return EXIT.done;
+      return done;
     }
     if (values["dry-run"] || !(await isAgreed(values, io))) {
       io.tell("Nothing was written.");
@@ -38,6 +40,6 @@ export const disconnect: Command = {
     const gone = new Set(changes.map(({ file }) => file));
     await writeRecord(Object.fromEntries(Object.entries(record).filter(([file]) => !gone.has(file))), io.env);
     io.tell(`Parley is out of ${[...gone].join(", ")}.`);
-    return EXIT.done;
+    return done;
   },
 };

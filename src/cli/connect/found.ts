@@ -7,6 +7,9 @@ import { versionOf } from "../../workshop/agents/find-agents.ts";
 import { type Io, WrongUsage } from "../command.ts";
 import { homely, isIn, type ParleyPart, partsOf, textIn } from "./parts.ts";
 
+/** In the place of a state, for a file that is not understood. */
+const UNREADABLE = "?";
+
 /** An agent of the registry, and whether it is in use on this computer. */
 export interface LocalAgent {
   agent: PromptingAgent;
@@ -42,9 +45,26 @@ export function stateOf({ parts }: LocalAgent, kind: ParleyPart["kind"]): boolea
 export function rowOf(one: LocalAgent, env: Io["env"]): string[] {
   const { agent, version, parts } = one;
   const words = (kind: ParleyPart["kind"]) => {
-    const state = stateOf(one, kind);
-    return state === null ? "-" : state ? "yes" : "no";
+    try {
+      const state = stateOf(one, kind);
+      return state === null ? "-" : state ? "yes" : "no";
+    } catch {
+      return UNREADABLE;
+    }
   };
   const files = [...new Set(parts.map(({ file }) => homely(resolve(file), env)))];
   return [agent.title, version ?? "-", words("hook"), words("mcp"), files.join(", ")];
+}
+
+/** Does the same for each agent; one whose file is not understood is named, and left as it is. */
+export function eachReadable<T>(agents: readonly LocalAgent[], work: (one: LocalAgent) => T, io: Io): T[] {
+  return agents.flatMap((one) => {
+    try {
+      return [work(one)];
+    } catch (error) {
+      if (error instanceof WrongUsage || !(error instanceof Error)) throw error;
+      io.tell(error.message);
+      return [];
+    }
+  });
 }

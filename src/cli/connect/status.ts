@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { printable } from "../../lib/printable.ts";
 import { type Command, EXIT } from "../command.ts";
 import { table } from "../table.ts";
-import { agentsNamed, rowOf, stateOf } from "./found.ts";
+import { agentsNamed, eachReadable, rowOf, stateOf } from "./found.ts";
 
 export const connectStatus: Command = {
   usage: "[--json]",
@@ -10,14 +10,14 @@ export const connectStatus: Command = {
   example: "parley connect status",
   async run(argv, io) {
     const { values } = parseArgs({ args: [...argv], options: { json: { type: "boolean" } } });
-    const agents = (await agentsNamed([], io.env)).filter((one) => one.isHere || stateOf(one, "hook"));
-    const through = agents.filter((one) => stateOf(one, "hook"));
+    const agents = (await agentsNamed([], io.env)).filter((one) => one.isHere);
+    const through = eachReadable(agents, (one) => stateOf(one, "hook"), io).filter((isIn) => isIn === true);
     if (values.json) {
       const rows = agents.map((one) => ({
         agent: one.agent.name,
         version: one.version,
-        hook: stateOf(one, "hook"),
-        mcp: stateOf(one, "mcp"),
+        hook: rowOf(one, io.env)[2],
+        mcp: rowOf(one, io.env)[3],
         files: [...new Set(one.parts.map(({ file }) => file))],
       }));
       io.out(JSON.stringify(rows));
