@@ -81,6 +81,18 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
     },
   },
   "Connect agents": {
+    connect: {
+      does: "connect the agents of this computer with people; writes their hooks and MCP entries, and tries each",
+      load: async () => (await import("./connect/connect.ts")).connect,
+    },
+    "connect status": {
+      does: "say which agents of this computer go through Parley",
+      load: async () => (await import("./connect/status.ts")).connectStatus,
+    },
+    disconnect: {
+      does: "take Parley out of the files of agents again; each is as it was before",
+      load: async () => (await import("./connect/disconnect.ts")).disconnect,
+    },
     "mcp install": {
       does: "write Parley into a client's own configuration; shows the change first, and touches nothing else in the file",
       load: async () => (await import("./mcp/install.ts")).mcpInstall,
@@ -307,7 +319,7 @@ export const FIRST_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["serve", "link", "doctor"],
   "Ask people": ["ask", "check"],
   "Answer what agents ask": ["inbox", "answer"],
-  "Connect agents": ["mcp install", "hook install", "assign"],
+  "Connect agents": ["connect", "mcp install", "assign"],
 };
 
 /** Words that people try, and the command that does what they mean by them. */

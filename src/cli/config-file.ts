@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
 import { lineDiff } from "../lib/line-diff.ts";
+import { isEmptyJson } from "../lib/json/json-edit.ts";
 import { printable } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
 
@@ -34,29 +35,44 @@ export const CHANGE_FLAGS = {
  * not agree. `says` holds the text for a change, and the one for no change.
  */
 export async function makeChange(
-  { file, before, after, isEmpty }: Change,
+  change: Change,
   { "dry-run": isTrial, yes }: { "dry-run"?: boolean | undefined; yes?: boolean | undefined },
   says: { done: string; already: string },
   io: Io,
 ): Promise<number> {
-  if (after === before) {
+  if (change.after === change.before) {
     io.tell(says.already);
     return EXIT.done;
   }
-  showChange(file, before, after, io);
-  const isAgreed = !isTrial && (yes || !io.prompt || /^(y|yes)?$/i.test((await io.prompt("Write it? [Y/n] ")) ?? "n"));
-  if (!isAgreed) {
+  showChange(change, io);
+  if (isTrial || !(await isAgreed({ yes }, io))) {
     io.tell("Nothing was written.");
     return isTrial ? EXIT.done : EXIT.refused;
   }
-  if (isEmpty) rmSync(file);
-  else await changeFile(file, after);
+  await writeChange(change);
   io.tell(says.done);
   return EXIT.done;
 }
 
+/** Makes a change: the file is written, or removed where nothing is left in it. */
+export async function writeChange({ file, after, isEmpty }: Change): Promise<void> {
+  if (isEmpty) rmSync(file, { force: true });
+  else await changeFile(file, after);
+}
+
+/** Returns whether nothing is left in a text, be it of JSON or of another form. */
+export function isNothing(text: string): boolean {
+  const left = text.trim();
+  return left === "" || (left.startsWith("{") && isEmptyJson(text));
+}
+
+/** Asks whoever sits at a terminal whether changes are to be made; yes where nobody does, or where `yes` is set. */
+export async function isAgreed({ yes }: { yes?: boolean | undefined }, io: Io): Promise<boolean> {
+  return yes || !io.prompt || /^(y|yes)?$/i.test((await io.prompt("Write it? [Y/n] ")) ?? "n");
+}
+
 /** Shows how a file changes. Keys are in files because programs need them there; a terminal is read by others too. */
-function showChange(file: string, before: string, after: string, io: Io): void {
+export function showChange({ file, before, after }: Change, io: Io): void {
   io.tell(`--- ${file}`);
   io.tell(`+++ ${file}`);
   for (const line of lineDiff(before, after))

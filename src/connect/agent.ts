@@ -64,6 +64,8 @@ export interface PromptingAgent {
   programs: readonly string[];
   /** Returns its configuration file, which may be missing. */
   file(env: Environment): string;
+  /** Returns the folder that shows that it is in use here; left out, the one of its configuration file. */
+  folder?(env: Environment): string;
   /** The events that reach people. */
   events: readonly string[];
   /** The prompts that its hook cannot cover, and why. */

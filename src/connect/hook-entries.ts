@@ -33,8 +33,10 @@ export function withVersionedEntries(
   name: string,
   wanted: Readonly<Record<string, object | undefined>>,
 ): string {
-  const after = withHookEntries(text.trim() === "" ? NEW_FILE : text, name, wanted);
-  return after === NEW_FILE ? "" : after;
+  const isBlank = text.trim() === "";
+  const after = withHookEntries(isBlank ? NEW_FILE : text, name, wanted);
+  if (after !== NEW_FILE || isBlank) return after === NEW_FILE ? text : after;
+  return text === NEW_FILE ? text : "";
 }
 
 function entriesOf(text: string, event: string): unknown[] {

@@ -13,6 +13,7 @@ export const AGENTS: Readonly<Record<string, AgentRow>> = {
   gemini: { title: "Gemini CLI", load: async () => (await import("./agents/gemini/gemini.ts")).gemini },
   copilot: { title: "Copilot CLI", load: async () => (await import("./agents/copilot/copilot.ts")).copilot },
   cursor: { title: "Cursor", load: async () => (await import("./agents/cursor/cursor.ts")).cursor },
+  opencode: { title: "opencode", load: async () => (await import("./agents/opencode/opencode.ts")).opencode },
 };
 
 /** Returns whether a word names an agent of the registry. */

@@ -22,8 +22,10 @@ describeHookedAgent({
   denied: (message) => ({ hookSpecificOutput: { ...EVENT, decision: { behavior: "deny", message } } }),
   undecided: (systemMessage) => ({ systemMessage }),
   failed: { out: /^$/, exit: 2 },
-  file: ".codex/hooks.json",
-  written: (command) => ({
-    hooks: { PermissionRequest: [{ hooks: [{ type: "command", command, timeout: 3720 }] }] },
-  }),
+  configuration: {
+    file: ".codex/hooks.json",
+    written: (command) => ({
+      hooks: { PermissionRequest: [{ hooks: [{ type: "command", command, timeout: 3720 }] }] },
+    }),
+  },
 });

@@ -11,9 +11,11 @@ describeHookedAgent({
   denied: (message) => ({ behavior: "deny", message }),
   undecided: () => ({}),
   failed: { out: /^\{"behavior":"deny","message":"Parley denied it, [^\n]*\n$/, exit: 2 },
-  file: ".copilot/hooks/parley.json",
-  written: (command) => ({
-    version: 1,
-    hooks: { permissionRequest: [{ type: "command", bash: command, timeoutSec: 3720 }] },
-  }),
+  configuration: {
+    file: ".copilot/hooks/parley.json",
+    written: (command) => ({
+      version: 1,
+      hooks: { permissionRequest: [{ type: "command", bash: command, timeoutSec: 3720 }] },
+    }),
+  },
 });

@@ -26,9 +26,11 @@ describeHookedAgent({
   denied: refused("deny"),
   undecided: refused("ask"),
   failed: { out: /^\{"permission":"deny","user_message":"Parley denied it, [^\n]*\n$/, exit: 0 },
-  file: ".cursor/hooks.json",
-  written(command) {
-    const hooks = [{ command, timeout: 3720, failClosed: true }];
-    return { version: 1, hooks: { beforeShellExecution: hooks, beforeMCPExecution: hooks } };
+  configuration: {
+    file: ".cursor/hooks.json",
+    written(command) {
+      const hooks = [{ command, timeout: 3720, failClosed: true }];
+      return { version: 1, hooks: { beforeShellExecution: hooks, beforeMCPExecution: hooks } };
+    },
   },
 });

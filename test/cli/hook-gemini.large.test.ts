@@ -25,15 +25,17 @@ describeHookedAgent({
     printed: { decision, reason, hookSpecificOutput: { hookEventName: "BeforeTool", tool_input: edited } },
   },
   failed: { out: /^$/, exit: 2 },
-  file: ".gemini/settings.json",
-  written: (command) => ({
-    hooks: {
-      BeforeTool: [
-        {
-          matcher: "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_).*)$",
-          hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }],
-        },
-      ],
-    },
-  }),
+  configuration: {
+    file: ".gemini/settings.json",
+    written: (command) => ({
+      hooks: {
+        BeforeTool: [
+          {
+            matcher: "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_).*)$",
+            hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }],
+          },
+        ],
+      },
+    }),
+  },
 });

@@ -107,7 +107,7 @@ describe("the packages as they are published", () => {
   it("load every command, and every part that is loaded when it is wanted", async () => {
     const { stdout } = await run("npx", ["parley", "--help"], { cwd: server, env });
     assert.match(stdout, /parley serve +run the server\n/);
-    assert.match(stdout, /parley hook install/);
+    assert.match(stdout, /parley connect +connect the agents/);
     const lib = join(packageOf("parley"), "lib");
     const isProgram = (name: string) => PROGRAMS.includes(name.replace(/\.js$/, "")) || name === "supervisor-main.js";
     const parts = readdirSync(lib).filter((name) => name.endsWith(".js") && !isProgram(name));

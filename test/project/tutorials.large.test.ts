@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../browser/chromium.ts";
@@ -106,6 +108,25 @@ describe("the tutorials, walked in their order in an empty home", () => {
             await page.getByText("Rejected by you").waitFor();
           }
           await page.goto("/inbox");
+        },
+      },
+      replacements(),
+    );
+  });
+
+  itWithCurl("brings the prompts of an agent to that phone", async () => {
+    // Somebody has used Gemini CLI here.
+    mkdirSync(join(walker.home, ".gemini"));
+    await walker.walk(
+      "docs/tutorials/all-agents-on-your-phone.md",
+      {
+        "npx parley connect --to 2": async () => {
+          const { page } = phone ?? assert.fail("nobody is signed in");
+          await page.getByRole("link", { name: /Bash/ }).first().click();
+          await page.getByText("echo hello").first().waitFor();
+          await button(page, "Approve").tap();
+          await confirm(page, "Approve");
+          await page.getByText("Approved by you").waitFor();
         },
       },
       replacements(),

@@ -84,7 +84,7 @@ export function start(args: readonly string[], env: Record<string, string> = {})
 }
 
 /** They read the standard input, are ended by signals, or start programs: each is a process of its own. */
-const PROCESSES = new Set(["serve", "mcp", "gate", "hook", "exec", "work", "forward"]);
+const PROCESSES = new Set(["serve", "mcp", "gate", "hook", "connect", "exec", "work", "forward"]);
 
 /**
  * Runs a command to its end, as the program does. Most of them run in this process, which has their modules already: a

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { PromptingAgent, WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
-import { isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
+import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChange } from "../config-file.ts";
 import { readBy } from "../ask/decided-by.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { serverUrl } from "../server-client.ts";
@@ -81,16 +81,25 @@ function hookChange(
 ): Change {
   const file = resolve(named ?? agent.file(env));
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const after = withHookIn({ file, text: before }, agent, hook);
+  return { file, before, after, isEmpty: isNothing(after) };
+}
+
+/** Returns the text of an agent's configuration with exactly this hook of ours, or with none. @throws {Error} one sentence */
+export function withHookIn(
+  { file, text }: { file: string; text: string },
+  agent: PromptingAgent,
+  hook: WantedHook | null,
+): string {
   try {
-    const after = agent.withHook(before, hook);
-    return { file, before, after, isEmpty: isEmptyJson(after) };
+    return agent.withHook(text, hook);
   } catch (error) {
     if (!(error instanceof NotJson || error instanceof SyntaxError)) throw error;
     throw new Error(`${file} was left as it is: ${error.message}`, { cause: error });
   }
 }
 
-interface HookFlags {
+export interface HookFlags {
   url?: string | undefined;
   to?: string | undefined;
   by?: string | undefined;
@@ -99,7 +108,7 @@ interface HookFlags {
 }
 
 /** Returns the hook that these flags describe: which command decides, and how long it may take. @throws {WrongUsage} */
-function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"]): WantedHook {
+export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"]): WantedHook {
   const { url, to, by, timeout, always } = flags;
   if (always !== undefined && !agent.takesAlways) {
     throw new WrongUsage(`--always is not for ${agent.title}, whose hook asks without it`);

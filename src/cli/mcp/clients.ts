@@ -14,6 +14,8 @@ export interface McpClient {
   title: string;
   /** Its configuration file. */
   file: (env: Io["env"]) => string;
+  /** The file that counts in every folder, where the other one is a folder's own. */
+  userFile?: (env: Io["env"]) => string;
   /** Returns the entry in the client's file: a place in a JSON file, or a table in a TOML one. */
   entry: (address: McpServerAddress) => JsonEntry | TomlEntry;
   /** A sentence about where the key is; printed only if there is a key. */
@@ -45,6 +47,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
   claude: {
     title: "Claude Code",
     file: () => ".mcp.json",
+    userFile: (env) => join(env["CLAUDE_CONFIG_DIR"] || home(env), ".claude.json"),
     // This file is shared with others who work in the folder, so it names the key and does not hold it.
     entry: ({ url, key }) => mcpServers({ type: "http", url, ...bearer(key && "${PARLEY_KEY}"), timeout: TIMEOUT_MS }),
     keyHint: KEY_BY_NAME,

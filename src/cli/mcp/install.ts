@@ -79,7 +79,7 @@ export const mcpUninstall: Command = {
 function changeOf(client: McpClient, path: string, address: McpServerAddress | undefined): Change {
   const file = resolve(path);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const after = edited(client, before, file, address);
+  const after = withMcpEntry(client, { file, text: before }, address);
   return { file, before, after, isEmpty: isEmpty(client, after) };
 }
 
@@ -90,7 +90,11 @@ function clientNamed(name: string, names: readonly string[]): McpClient {
 }
 
 /** Returns the file with Parley in it, or without it if no entry is given. @throws {Error} one sentence */
-function edited(client: McpClient, text: string, file: string, address: McpServerAddress | undefined): string {
+export function withMcpEntry(
+  client: McpClient,
+  { file, text }: { file: string; text: string },
+  address: McpServerAddress | undefined,
+): string {
   const entry = client.entry(address ?? { url: "", key: undefined });
   try {
     return entry.kind === "json"

@@ -72,7 +72,7 @@ function withoutKey({ passEnv }: AgentRules, env: Surroundings["env"]): string[]
 }
 
 /** Asks a program for its version, in a home of its own and not for long. */
-async function versionOf(program: string, path: string, clock: Clock): Promise<string | null> {
+export async function versionOf(program: string, path: string, clock: Clock): Promise<string | null> {
   const home = await mkdtemp(join(tmpdir(), "parley-agent-"));
   const late = new AbortController();
   try {

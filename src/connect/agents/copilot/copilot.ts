@@ -13,7 +13,8 @@ export const copilot: PromptingAgent = {
   title: "Copilot CLI",
   agentId: "copilot-cli",
   programs: ["copilot"],
-  file: (env) => join(env["COPILOT_HOME"] || join(homeOf(env), ".copilot"), "hooks", "parley.json"),
+  file: (env) => join(copilotHome(env), "hooks", "parley.json"),
+  folder: copilotHome,
   events: [EVENT],
   uncovered: [
     { prompt: "reading a file", because: "Copilot CLI decides it before it asks a hook" },
@@ -44,3 +45,7 @@ export const copilot: PromptingAgent = {
   },
   fail: (because) => ({ out: JSON.stringify({ behavior: "deny", message: because }), err: because, exit: DENIES }),
 };
+
+function copilotHome(env: Parameters<PromptingAgent["file"]>[0]): string {
+  return env["COPILOT_HOME"] || join(homeOf(env), ".copilot");
+}

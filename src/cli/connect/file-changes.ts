@@ -1,0 +1,52 @@
+import { type Change, isNothing } from "../config-file.ts";
+import type { LocalAgent } from "./found.ts";
+import { type ParleyPart, textIn, type WantedParts, withoutParts } from "./parts.ts";
+import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "./undo-record.ts";
+
+/** A change to one file of an agent, and what the record is to hold of the file afterwards. */
+export interface FileChange extends Change {
+  before: string;
+  record: FileBefore | undefined;
+}
+
+/** Returns the changes by which an agent goes through Parley. @throws {Error} one sentence */
+export function connecting({ parts }: LocalAgent, wanted: WantedParts, record: UndoRecord): FileChange[] {
+  return byFile(parts).map(([file, own]) => {
+    const there = textIn(file);
+    const known = record[file];
+    const current = there ?? "";
+    const without = withoutParts(current, own);
+    const original = textBefore(current, known, without);
+    // An entry that is there stays in its place.
+    const after = own.reduce((text, part) => part.edit(text, wanted), current);
+    const isConnected = known !== undefined && without !== current;
+    const existed = isConnected ? known.existed : there !== null;
+    const madeFolder = isConnected ? known.madeFolder : firstMissing(file);
+    const isGivenBack = withoutParts(after, own) === original;
+    const next = {
+      existed,
+      ...(madeFolder !== undefined && { madeFolder }),
+      ...(!isGivenBack && existed && { text: original }),
+      written: digestOf(after),
+    };
+    // A file that held Parley before this command knew of it is removed once nothing else is in it.
+    const isForeign = known === undefined && without !== current;
+    return { file, before: current, after, isEmpty: false, record: isForeign ? undefined : next };
+  });
+}
+
+/** Returns the changes by which an agent no longer goes through Parley. @throws {Error} one sentence */
+export function disconnecting({ parts }: LocalAgent, record: UndoRecord): FileChange[] {
+  return byFile(parts).flatMap(([file, own]) => {
+    const current = textIn(file);
+    if (current === null) return [];
+    const known = record[file];
+    const after = textBefore(current, known, withoutParts(current, own));
+    const isEmpty = !known?.existed && after !== current && isNothing(after);
+    return [{ file, before: current, after, isEmpty, record: undefined }];
+  });
+}
+
+function byFile(parts: readonly ParleyPart[]): [string, ParleyPart[]][] {
+  return [...Map.groupBy(parts, ({ file }) => file)];
+}

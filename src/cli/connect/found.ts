@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { programOf, type PromptingAgent } from "../../connect/agent.ts";
+import { AGENTS } from "../../connect/registry.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { versionOf } from "../../workshop/agents/find-agents.ts";
+import { type Io, WrongUsage } from "../command.ts";
+import { homely, isIn, type ParleyPart, partsOf, textIn } from "./parts.ts";
+
+/** In the place of a state, for a file that is not understood. */
+const UNREADABLE = "?";
+
+/** An agent of the registry, and whether it is in use on this computer. */
+export interface LocalAgent {
+  agent: PromptingAgent;
+  /** Its program is on the PATH, or its folder is there. */
+  isHere: boolean;
+  version: string | null;
+  parts: readonly ParleyPart[];
+}
+
+/** Returns the agents with these names, or every agent where none is named. @throws {WrongUsage} for another name */
+export async function agentsNamed(names: readonly string[], env: Io["env"]): Promise<LocalAgent[]> {
+  const known = Object.keys(AGENTS);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new WrongUsage(`no such agent: ${unknown}; there are ${known.join(", ")}`);
+  const wanted = Object.entries(AGENTS).filter(([name]) => names.length === 0 || names.includes(name));
+  return Promise.all(wanted.map(async ([, row]) => look(await row.load(), env)));
+}
+
+async function look(agent: PromptingAgent, env: Io["env"]): Promise<LocalAgent> {
+  const program = programOf(agent, env);
+  const folder = agent.folder?.(env) ?? dirname(agent.file(env));
+  const version = program === null ? null : await versionOf(program, env["PATH"] ?? "", systemClock);
+  return { agent, isHere: program !== null || existsSync(folder), version, parts: partsOf(agent, env) };
+}
+
+/** Returns whether a part of Parley's is in its file; null where the agent has no such part. @throws {Error} one sentence */
+export function stateOf({ parts }: LocalAgent, kind: ParleyPart["kind"]): boolean | null {
+  const part = parts.find((one) => one.kind === kind);
+  return part ? isIn(part, textIn(part.file) ?? "") : null;
+}
+
+/** Returns the cells of an agent's row in a table: AGENT, VERSION, HOOK, MCP, FILES. */
+export function rowOf(one: LocalAgent, env: Io["env"]): string[] {
+  const { agent, version, parts } = one;
+  const words = (kind: ParleyPart["kind"]) => {
+    try {
+      const state = stateOf(one, kind);
+      return state === null ? "-" : state ? "yes" : "no";
+    } catch {
+      return UNREADABLE;
+    }
+  };
+  const files = [...new Set(parts.map(({ file }) => homely(resolve(file), env)))];
+  return [agent.title, version ?? "-", words("hook"), words("mcp"), files.join(", ")];
+}
+
+/** Does the same for each agent; one whose file is not understood is named, and left as it is. */
+export function eachReadable<T>(agents: readonly LocalAgent[], work: (one: LocalAgent) => T, io: Io): T[] {
+  return agents.flatMap((one) => {
+    try {
+      return [work(one)];
+    } catch (error) {
+      if (error instanceof WrongUsage || !(error instanceof Error)) throw error;
+      io.tell(error.message);
+      return [];
+    }
+  });
+}

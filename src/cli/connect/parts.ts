@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve, sep } from "node:path";
+import { homeOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
+import type { Io } from "../command.ts";
+import { withHookIn } from "../hook/install.ts";
+import { MCP_CLIENTS, type McpClient, type McpServerAddress } from "../mcp/clients.ts";
+import { withMcpEntry } from "../mcp/install.ts";
+
+/** The parts that are to be written for an agent: its hook, and the server that it finds by MCP. */
+export interface WantedParts {
+  hook: WantedHook;
+  address: McpServerAddress;
+}
+
+/** One part of Parley's in a file of an agent. */
+export interface ParleyPart {
+  kind: "hook" | "mcp";
+  file: string;
+  /** Returns the text of the file with exactly this part, or without it. @throws {Error} one sentence */
+  edit(text: string, wanted: WantedParts | null): string;
+}
+
+/** Returns the parts that an agent can have: its hook, and its MCP entry where its configuration is known. */
+export function partsOf(agent: PromptingAgent, env: Io["env"]): ParleyPart[] {
+  const hookFile = resolve(agent.file(env));
+  const hook: ParleyPart = {
+    kind: "hook",
+    file: hookFile,
+    edit: (text, wanted) => withHookIn({ file: hookFile, text }, agent, wanted?.hook ?? null),
+  };
+  const client = mcpClientOf(agent);
+  if (!client) return [hook];
+  const mcpFile = resolve((client.userFile ?? client.file)(env));
+  return [
+    hook,
+    {
+      kind: "mcp",
+      file: mcpFile,
+      edit: (text, wanted) => withMcpEntry(client, { file: mcpFile, text }, wanted?.address),
+    },
+  ];
+}
+
+/** Returns the MCP client that is this agent; nothing where its configuration is not known. */
+export function mcpClientOf({ name }: PromptingAgent): McpClient | undefined {
+  return Object.hasOwn(MCP_CLIENTS, name) ? MCP_CLIENTS[name] : undefined;
+}
+
+/** Returns the text without any of these parts. @throws {Error} one sentence */
+export function withoutParts(text: string, parts: readonly ParleyPart[]): string {
+  // The one that was written last goes first, so that the file closes up in the order in which it was opened.
+  return parts.toReversed().reduce((left, part) => part.edit(left, null), text);
+}
+
+/** Returns whether a part is in a text. @throws {Error} one sentence */
+export function isIn(part: ParleyPart, text: string): boolean {
+  return part.edit(text, null) !== text;
+}
+
+/** Returns the text of a file; null where no file stands. @throws {Error} one sentence, for bytes that are no UTF-8 */
+export function textIn(file: string): string | null {
+  if (!existsSync(file)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error(`${file} was left as it is: it is not UTF-8`, { cause: error });
+  }
+}
+
+/** Returns a path as people write it, with `~` for the home folder. */
+export function homely(path: string, env: Io["env"]): string {
+  const home = resolve(homeOf(env)) + sep;
+  return path.startsWith(home) ? `~/${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import type { PromptingAgent } from "../../connect/agent.ts";
+import { printable } from "../../lib/printable.ts";
+import { EXIT, type Io } from "../command.ts";
+
+/** People have so long for a test, where no other time is named. */
+const USUAL_TIMEOUT = "10m";
+const HARMLESS = "echo hello";
+
+/** A hook that is tried: its agent, and the command line as it was written for a shell. */
+export interface TriedHook {
+  agent: PromptingAgent;
+  command: string;
+}
+
+type Outcome = "allowed" | "denied" | "not decided";
+
+/**
+ * Raises one harmless prompt of each agent by the hook that was written for it, waits until people have decided, and
+ * returns the exit code: done where each was allowed or denied. Nothing of what is asked runs.
+ */
+export async function tryPrompts(hooks: readonly TriedHook[], timeout: string | undefined, io: Io): Promise<number> {
+  io.tell("One test prompt of each agent is in the inbox: decide it there. Ctrl-C withdraws them.");
+  const outcomes = await Promise.all(
+    hooks.map(async ({ agent, command }) => {
+      const { outcome, words } = await tried(agent, `exec ${command} --timeout ${timeout ?? USUAL_TIMEOUT}`, io);
+      if (!io.interrupted.aborted) io.out(printable(`${agent.title}: ${outcome}${words === "" ? "" : `. ${words}`}`));
+      return outcome;
+    }),
+  );
+  if (io.interrupted.aborted) return EXIT.interrupted;
+  return outcomes.includes("not decided") ? EXIT.unanswered : EXIT.done;
+}
+
+/** Returns a prompt in the form of any agent: each reads the members that are its own. */
+export function testPrompt({ title, events }: PromptingAgent): object {
+  const description = `Test: ${title} may run \`${HARMLESS}\`. Nothing runs.`;
+  return {
+    hook_event_name: events[0],
+    session_id: "parley-connect",
+    conversation_id: "parley-connect",
+    tool_name: "Bash",
+    tool_input: { command: HARMLESS, description },
+    // Cursor sends the command itself, and people see nothing else.
+    command: `${HARMLESS} # ${description}`,
+  };
+}
+
+/** Runs a hook as its agent would, and reads what it says to the agent. */
+function tried(agent: PromptingAgent, command: string, io: Io): Promise<{ outcome: Outcome; words: string }> {
+  const child = spawn("/bin/sh", ["-c", command], { env: { ...io.env }, stdio: "pipe" });
+  const end = () => child.kill("SIGTERM");
+  io.interrupted.addEventListener("abort", end, { once: true });
+  if (io.interrupted.aborted) end();
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(JSON.stringify(testPrompt(agent)));
+  return new Promise((resolve) => {
+    child.on("error", (error) => resolve({ outcome: "not decided", words: error.message }));
+    child.on("close", (code) => {
+      io.interrupted.removeEventListener("abort", end);
+      resolve(code === 0 ? outcomeIn(out) : { outcome: "not decided", words: err.trim() });
+    });
+  });
+}
+
+/** Returns the decision in what a hook prints, and the reason where the agent is told one. */
+function outcomeIn(out: string): { outcome: Outcome; words: string } {
+  const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
+  const words = /"((?:Approved|Not approved|Rejected|Parley)\b(?:[^"\\]|\\.)*)"/.exec(out)?.[1] ?? "";
+  return { outcome: reply === "allow" ? "allowed" : reply === "deny" ? "denied" : "not decided", words };
+}

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { homeOf } from "../../connect/agent.ts";
+import { usualDataDir } from "../../config/data-dir.ts";
+import { makeFolder, writeWhole } from "../../lib/files/durable-files.ts";
+import { sha256Digest } from "../../lib/json/exact-json.ts";
+import type { Io } from "../command.ts";
+
+/** The state of a file before Parley was written into it. */
+export interface FileBefore {
+  /** False for a file that Parley made. */
+  existed: boolean;
+  /** The first folder above it that Parley made. */
+  madeFolder?: string | undefined;
+  /** Its text, where taking Parley out does not give it back, such as an empty file. */
+  text?: string | undefined;
+  /** SHA-256 of the text that Parley wrote: another one is the agent's own. */
+  written: string;
+}
+
+/** Everything that `parley connect` has to know to undo what it did, by the path of each file. */
+export type UndoRecord = Readonly<Record<string, FileBefore>>;
+
+const FILE = "connected-agents.json";
+/** For its owner alone. */
+const PRIVATE = 0o700;
+
+const placeOf = (env: Io["env"]): string => join(usualDataDir(env) ?? homeOf(env), FILE);
+
+/** Returns what was recorded; nothing where no file is connected. @throws {Error} in one sentence */
+export function readRecord(env: Io["env"]): UndoRecord {
+  const place = placeOf(env);
+  if (!existsSync(place)) return {};
+  try {
+    return Object(JSON.parse(readFileSync(place, "utf8"))) as UndoRecord;
+  } catch (error) {
+    throw new Error(`${place} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The record is on disk, for its owner alone; one that holds nothing is removed. */
+export async function writeRecord(record: UndoRecord, env: Io["env"]): Promise<void> {
+  const place = placeOf(env);
+  if (Object.keys(record).length === 0) return rmSync(place, { force: true });
+  makeFolder(dirname(place), PRIVATE);
+  await writeWhole(place, `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Returns the text that is to be in a file without Parley: as it was, or as the agent has left it. */
+export function textBefore(current: string, before: FileBefore | undefined, without: string): string {
+  const isOurs = before?.text !== undefined && digestOf(current) === before.written;
+  return isOurs ? (before.text ?? "") : without;
+}
+
+/** Returns the digest by which a text is known again. */
+export function digestOf(text: string): string {
+  return sha256Digest(text);
+}
+
+/** Returns the first folder on the way to a file that is not there yet. */
+export function firstMissing(file: string): string | undefined {
+  let missing: string | undefined;
+  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing = folder;
+  return missing;
+}
+
+/** Removes the folders that Parley made for a file, as far as they are empty. */
+export function removeFolders(file: string, madeFolder: string | undefined): void {
+  if (madeFolder === undefined) return;
+  for (let folder = dirname(file); folder.startsWith(madeFolder); folder = dirname(folder)) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      return;
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { decider } from "../support/deciders.ts";
+import { describeHookedAgent } from "../support/hooked-agent.ts";
+import { newFolder, parley } from "../support/program.ts";
+
+const patterns = ["rm -rf dist"];
+const tool_input = { command: "rm -rf dist", patterns };
+
+describeHookedAgent({
+  name: "opencode",
+  prompt: { hook_event_name: "permission.asked", session_id: "ses_1", tool_name: "bash", tool_input },
+  tool: "bash",
+  shown: tool_input,
+  allowed: { decision: "allow", reason: "Approved by operator" },
+  denied: (reason) => ({ decision: "deny", reason }),
+  undecided: (reason) => ({ decision: "ask", reason }),
+  failed: { out: /"decision":"deny"/, exit: 2 },
+});
+
+interface Asked {
+  type: string;
+  properties: object;
+}
+interface Plugin {
+  event(sent: { event: Asked }): Promise<void>;
+}
+
+/** The part of opencode that its plugins see: what a message holds, and the replies to its prompts. */
+function opencodeClient() {
+  const replies: unknown[] = [];
+  const part = { callID: "call_1", state: { input: { command: "rm -rf dist", description: "Remove dist" } } };
+  const client = {
+    session: { message: async () => ({ data: { parts: [part] } }) },
+    postSessionIdPermissionsPermissionId: async (reply: unknown) => void replies.push(reply),
+  };
+  return { client, replies };
+}
+
+describe("the plugin of opencode", () => {
+  const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
+  let prompts = 0;
+
+  async function loaded() {
+    const home = newFolder();
+    const { code, err } = await parley(["hook", "install", "opencode", "--url", world().url], { HOME: home });
+    assert.equal(code, 0, err);
+    const file = join(home, ".config/opencode/plugin/parley.js");
+    const module = (await import(pathToFileURL(file).href)) as { Parley(given: object): Promise<Plugin> };
+    const { client, replies } = opencodeClient();
+    const plugin = await module.Parley({ client });
+    const id = `per_${(prompts += 1)}`;
+    const tool = { messageID: "msg_1", callID: "call_1" };
+    const properties = {
+      id,
+      sessionID: "ses_1",
+      permission: "bash",
+      patterns,
+      metadata: {},
+      tool,
+    };
+    await plugin.event({ event: { type: "permission.asked", properties } });
+    return { plugin, replies, id };
+  }
+
+  it("gives opencode the decision of people, who see the whole input of the tool", async () => {
+    for (const [approved, response] of [
+      [true, "once"],
+      [false, "reject"],
+    ] as const) {
+      const operator = await decider(world(), "1");
+      const { replies, id } = await loaded();
+      const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+      const { body } = await operator.whole(ask?.id ?? "");
+      assert.match(JSON.stringify(body.arguments), /Remove dist/);
+      await operator.decides({ approved, ...(!approved && { comment: "no" }) });
+      await until(() => replies.length > 0 || undefined);
+      assert.deepEqual(replies, [{ path: { id: "ses_1", permissionID: id }, body: { response } }]);
+    }
+  });
+
+  it("withdraws the request once somebody has decided at the terminal", async () => {
+    const operator = await decider(world(), "1");
+    const { plugin, replies, id } = await loaded();
+    await until(async () => ((await operator.inbox()).length > 0 ? true : undefined));
+    await plugin.event({ event: { type: "permission.replied", properties: { sessionID: "ses_1", requestID: id } } });
+    await until(async () => ((await operator.inbox()).length === 0 ? true : undefined));
+    assert.deepEqual(replies, []);
+  });
+
+  it("is a file of its own, which goes whole, and takes the place of no other plugin", async () => {
+    const home = newFolder();
+    const file = join(home, ".config/opencode/plugin/parley.js");
+    const run = (deed: string) => parley(["hook", deed, "opencode"], { HOME: home });
+    assert.equal((await run("install")).code, 0);
+    assert.match((await run("install")).err, /holds it already/);
+    assert.equal((await run("uninstall")).code, 0);
+    assert.ok(!existsSync(file));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "export const Other = async () => ({});\n");
+    assert.match((await run("install")).err, /was left as it is: it holds a plugin that is not Parley's/);
+    assert.match((await run("uninstall")).err, /There is no Parley/);
+    assert.equal(readFileSync(file, "utf8"), "export const Other = async () => ({});\n");
+  });
+});
