@@ -19,6 +19,9 @@ export interface AgentPrompt {
   transcript?: string | undefined;
 }
 
+/** A use of a tool that is over, as the agent tells it: nobody has to decide about it any more. */
+export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
+
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
 export type PromptDecision =
   | { is: "allow"; because: string; updatedInput?: object }
@@ -86,7 +89,9 @@ export interface PromptingAgent {
    * @throws {Error} in one sentence: the tool is then denied
    */
   read(bytes: Uint8Array): AgentPrompt | null;
-  /** Returns what the agent reads on standard output. */
+  /** Reads an event by which the agent tells that a use of a tool is over; nothing for any other event. @throws {Error} */
+  readUseOver?(bytes: Uint8Array): UseOver | null;
+  /** Returns what the agent reads on standard output, or as the reply to its request. */
   print(prompt: AgentPrompt, decision: PromptDecision): string;
   /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
   fail(because: string): FailedHook;

@@ -7,7 +7,7 @@ import { isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "../config-file.ts";
-import { readBy } from "../ask/decided-by.ts";
+import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { serverUrl } from "../server-client.ts";
 

@@ -5,12 +5,15 @@ import {
   homeOf,
   type PromptDecision,
   type PromptingAgent,
+  type UseOver,
 } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
 import { isObject, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
+/** The events of a use that has run, has failed, or was denied by Claude Code's own rules. */
+const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
 /** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
 const BLOCKS = 2;
 /** The tool by which Claude Code asks its user. */
@@ -39,6 +42,7 @@ export const claude: PromptingAgent = {
     });
   },
   read,
+  readUseOver,
   print,
   fail(because) {
     const out = print({ event: "PreToolUse" }, { is: "deny", because });
@@ -63,6 +67,14 @@ function read(bytes: Uint8Array): AgentPrompt | null {
     useId: textOf(value["tool_use_id"]),
     transcript: textOf(value["transcript_path"]),
   };
+}
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "Claude Code");
+  const useId = textOf(value["tool_use_id"]);
+  if (!OVER.includes(value["hook_event_name"]) || useId === undefined) return null;
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+  return { session: sessionOf(value["session_id"]), tool, input, useId };
 }
 
 /**
