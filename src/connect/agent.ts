@@ -37,6 +37,15 @@ export interface PromptQuestion {
   options: { label: string; description: string }[];
 }
 
+/** A hook by which an agent itself sends its prompts to a server. */
+export interface HttpHook {
+  url: string;
+  /** The variable of the agent's environment that holds the key; left out where no key is needed. */
+  keyVariable?: string;
+  /** The server is of this computer: it is told of each use that is over, with what the tool returned. */
+  tellsUses: boolean;
+}
+
 /** A hook as it is to be written into an agent's configuration. */
 export interface WantedHook {
   /** The command line, for a shell. */
@@ -44,6 +53,8 @@ export interface WantedHook {
   timeoutSeconds: number;
   /** The tools that `--always` names, as the agent writes them. */
   always?: string | undefined;
+  /** In place of the command, where nothing is lost if the hook fails. */
+  http?: HttpHook | undefined;
 }
 
 /** How an agent learns that its hook failed: the tool must not run. */
@@ -73,6 +84,8 @@ export interface PromptingAgent {
   uncovered: readonly { prompt: string; because: string }[];
   /** True where `--always TOOLS` chooses tools of this agent. */
   takesAlways: boolean;
+  /** The first version of its program that sends prompts by HTTP; left out where none does. */
+  httpSince?: string;
   /** Sentences for its user after the hook is written. */
   afterInstall: string;
   /** People may change the input: what they approve then runs in its place. */

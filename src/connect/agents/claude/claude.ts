@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   type AgentPrompt,
+  type HttpHook,
   type PromptQuestion,
   homeOf,
   type PromptDecision,
@@ -14,6 +15,8 @@ import { wasDecidedThere } from "./transcript.ts";
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 /** The events of a use that has run, has failed, or was denied by Claude Code's own rules. */
 const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
+/** For so long Claude Code waits while it tells that a use is over. */
+const OVER_S = 5;
 /** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
 const BLOCKS = 2;
 /** The tool by which Claude Code asks its user. */
@@ -32,13 +35,20 @@ export const claude: PromptingAgent = {
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
   takesAlways: true,
+  httpSince: "2.1.63",
   afterInstall: "",
   takesEdits: false,
   withHook(text, hook) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
+    const sent = hook?.http && httpHook(hook.http);
+    const over = sent && hook?.http?.tellsUses ? { matcher: "*", hooks: [{ ...sent, timeout: OVER_S }] } : undefined;
+    const asks = sent && hook ? { ...sent, timeout: hook.timeoutSeconds } : run;
     return withHookEntries(text, "claude", {
-      PermissionRequest: run ? { matcher: "*", hooks: [run] } : undefined,
+      PermissionRequest: asks ? { matcher: "*", hooks: [asks] } : undefined,
+      // After a request that failed, Claude Code's own rules would decide.
       PreToolUse: run && hook.always !== undefined ? { matcher: hook.always, hooks: [run] } : undefined,
+      PostToolUse: over,
+      PostToolUseFailure: over,
     });
   },
   read,
@@ -55,6 +65,18 @@ export const claude: PromptingAgent = {
     return wasDecidedThere({ path: transcript, name: tool, input }, clock, signal);
   },
 };
+
+/** Claude Code puts variables into headers, those alone that the hook lists. */
+function httpHook({ url, keyVariable }: HttpHook) {
+  return {
+    type: "http",
+    url,
+    ...(keyVariable !== undefined && {
+      headers: { Authorization: `Bearer $${keyVariable}` },
+      allowedEnvVars: [keyVariable],
+    }),
+  };
+}
 
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "Claude Code");
