@@ -2,8 +2,10 @@ import type { AgentPrompt, PromptDecision, PromptingAgent } from "../../connect/
 import { decided, readTimeout, type How } from "../../connect/decided.ts";
 import { CouldNotAsk, type ServerAccess } from "../../connect/people-requests.ts";
 import { AGENTS } from "../../connect/registry.ts";
+import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
+import { readJson } from "../http/body.ts";
 import { goneSignal, principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
 import { queryTexts } from "../http/query.ts";
@@ -11,7 +13,8 @@ import { openPrompts, type OpenPrompts } from "./open-prompts.ts";
 import { ownFetch } from "./own-fetch.ts";
 
 /** The results of tools, which are not looked at, are the largest part of what agents send. */
-const MOST_BYTES = 4 * 1_048_576;
+const MOST_BYTES = 2 * 1_048_576;
+const MOST_DEPTH = 64;
 const JSON_TYPE = "application/json; charset=utf-8";
 /** The agent reads this as no decision, and shows nothing. */
 const NOTHING = "{}";
@@ -42,6 +45,7 @@ function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void 
     async (request, reply) => {
       const how = readHow(request);
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      refuseManyValues(bytes);
       const prompt = understood(() => agent.read(bytes));
       await yieldAfterLarge(bytes);
       reply.type(JSON_TYPE);
@@ -71,6 +75,15 @@ function readHow({ query }: FastifyRequest): How {
   if (timeoutSeconds === null || others.length > 0) throw refused("timeout must be one time from 10s to 30d.");
   if (to === "" || more.length > 0) throw refused("to must name one person or group.");
   return { to, by: undefined, timeoutSeconds };
+}
+
+/** Keeps a large body from holding the event loop. JSON that is not exact stays for the agent's own reading. */
+function refuseManyValues(bytes: Uint8Array): void {
+  try {
+    readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === "too_many_values") throw error;
+  }
 }
 
 /** @throws {Refusal} in place of an error that says why the body is no hook */

@@ -161,7 +161,8 @@ describe("POST /hooks/claude", () => {
     for (const query of ["?timeout=never", "?timeout=1h&timeout=2h", "?by=3", "?to=", "?to=1&to=2"])
       assertUndecided(await post(world(), PROMPT, {}, query), 400);
     assertUndecided(await post(world(), PROMPT, { "content-type": "text/plain" }), 415);
-    assertUndecided(await post(world(), "[".repeat(5 * 1_048_576)), 413);
+    assertUndecided(await post(world(), "[".repeat(3 * 1_048_576)), 413);
+    assertUndecided(await post(world(), { ...PROMPT, tool_input: { list: Array(10_001).fill(0) } }), 413);
     assert.deepEqual(await (await decider(world(), "1")).inbox(), []);
   });
 
