@@ -21,7 +21,7 @@ const NOTHING = "{}";
 const FIELDS = ["to", "timeout"];
 
 /**
- * The entry for coding agents that send their prompts by HTTP (spec/a2h 20). It is `parley hook claude` within the
+ * The entry for coding agents that send their prompts by HTTP (spec/a2h 21). It is `parley hook claude` within the
  * server: it asks through the A2H door with the caller's key, and allows only what that door has stored as approved.
  */
 export function agentPrompts(door: DoorContext): (app: Door) => Promise<void> {
