@@ -67,6 +67,7 @@ export async function runHooked(plan: Plan): Promise<HookedReport> {
   const report: HookedReport = { prompts: 0, allowed: 0, denied: 0, undecided: 0, kills: 0, unfounded: [] };
   const seen: { text: string; digest: string }[] = [];
   let next = 0;
+  let back: Promise<unknown> = Promise.resolve();
   const clients = Array.from({ length: CLIENTS }, async () => {
     for (let n = next++; n < plan.count; n = next++) {
       const tool = TOOLS[dice(TOOLS.length)] ?? "Bash";
@@ -85,18 +86,18 @@ export async function runHooked(plan: Plan): Promise<HookedReport> {
         seen.push({ text: `${tool} ${input.text}`, digest: digestOf(tool, input) });
       } else if (said.includes('"behavior":"deny"')) report.denied += 1;
       else report.undecided += 1;
-      // A server that is away answers at once.
-      if (said === "") await pause(5);
+      // A server that is away would refuse all the others at once.
+      if (said === "") await back;
     }
   });
   const killing = (async () => {
     while (report.prompts + plan.killEvery < plan.count) {
       const goal = report.prompts + plan.killEvery;
       while (report.prompts < goal) await pause(5);
+      back = server.ended.then(() => serve(dataDir, raised, "--port", port)).then((again) => (server = again));
       server.child.kill("SIGKILL");
-      await server.ended;
+      await back;
       report.kills += 1;
-      server = await serve(dataDir, raised, "--port", port);
     }
   })();
   await Promise.all([...clients, killing]);
