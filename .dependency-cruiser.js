@@ -69,7 +69,7 @@ const zod = "^node_modules/zod/";
 const sdk = "^sdk/src/";
 const adapters = "^adapters/src/";
 const web = "^web/";
-/** The entries for what providers send: the one door that knows what a channel is. */
+/** The entries for what providers and coding agents send: the one door that knows what a channel or an agent is. */
 const hooksDoor = "^src/protocols/hooks/";
 const own = (folder) => `^src/${folder}/$1(/|$)`;
 
@@ -81,14 +81,14 @@ const IMPORTS = [
   [verbs, [lib, model, store, verbs, refusals, requester, context]],
   [doors, [lib, model, wire, verbs, doors, refusals, context]],
   [protocol, [lib, model, wire, verbs, doors, own("protocols"), refusals, context]],
-  [hooksDoor, [channelContract]],
+  [hooksDoor, [channelContract, connect]],
   [loops, [lib, model, store, verbs, loops, channelContract, responderContract, workshopContract, refusals, context]],
   [channel, [lib, model, channelContract, own("channels"), refusals, context]],
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],
   [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
   [gateway, [lib, model, wire, gateway]],
-  [connect, [lib, connect]],
+  [connect, [lib, model, connect, sdk]],
   [connectRegistry, [connectAgent]],
   [connectAgent, [lib, connect, own("connect/agents")]],
   [requester, [lib, model, store, refusals]],

@@ -19,6 +19,9 @@ export interface AgentPrompt {
   transcript?: string | undefined;
 }
 
+/** A use of a tool that is over, as the agent tells it: nobody has to decide about it any more. */
+export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
+
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
 export type PromptDecision =
   | { is: "allow"; because: string; updatedInput?: object }
@@ -34,6 +37,15 @@ export interface PromptQuestion {
   options: { label: string; description: string }[];
 }
 
+/** A hook by which an agent itself sends its prompts to a server. */
+export interface HttpHook {
+  url: string;
+  /** The variable of the agent's environment that holds the key; left out where no key is needed. */
+  keyVariable?: string;
+  /** The server is of this computer: it is told of each use that is over, with what the tool returned. */
+  tellsUses: boolean;
+}
+
 /** A hook as it is to be written into an agent's configuration. */
 export interface WantedHook {
   /** The command line, for a shell. */
@@ -41,6 +53,8 @@ export interface WantedHook {
   timeoutSeconds: number;
   /** The tools that `--always` names, as the agent writes them. */
   always?: string | undefined;
+  /** In place of the command, where nothing is lost if the hook fails. */
+  http?: HttpHook | undefined;
 }
 
 /** How an agent learns that its hook failed: the tool must not run. */
@@ -72,6 +86,8 @@ export interface PromptingAgent {
   uncovered: readonly { prompt: string; because: string }[];
   /** True where `--always TOOLS` chooses tools of this agent. */
   takesAlways: boolean;
+  /** The first version of its program that sends prompts by HTTP; left out where none does. */
+  httpSince?: string;
   /** Sentences for its user after the hook is written. */
   afterInstall: string;
   /** People may change the input: what they approve then runs in its place. */
@@ -88,7 +104,9 @@ export interface PromptingAgent {
    * @throws {Error} in one sentence: the tool is then denied
    */
   read(bytes: Uint8Array): AgentPrompt | null;
-  /** Returns what the agent reads on standard output. */
+  /** Reads an event by which the agent tells that a use of a tool is over; nothing for any other event. @throws {Error} */
+  readUseOver?(bytes: Uint8Array): UseOver | null;
+  /** Returns what the agent reads on standard output, or as the reply to its request. */
   print(prompt: AgentPrompt, decision: PromptDecision): string;
   /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
   fail(because: string): FailedHook;

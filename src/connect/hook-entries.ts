@@ -5,7 +5,7 @@ type Place = readonly (string | number)[];
 /**
  * Returns the text of a configuration in which, below `hooks`, each of these events has exactly the wanted entry of
  * ours; entries of others stay byte for byte. An entry is a hook with its command, or a group with a list of such hooks.
- * Ours is known by its command, `parley hook NAME`.
+ * Ours is known by its command, `parley hook NAME`, or by the path of its address, `/hooks/NAME`.
  *
  * @throws {NotJson} where something on the way has another form, and SyntaxError
  */
@@ -16,7 +16,8 @@ export function withHookEntries(
 ): string {
   let after = text;
   for (const [event, entry] of Object.entries(wanted)) {
-    const isOurs = (hook: unknown) => new RegExp(`\\bhook ${name}\\b`).test(commandOf(hook));
+    const isOurs = (hook: unknown) =>
+      new RegExp(`\\bhook ${name}\\b`).test(commandOf(hook)) || pathOf(hook)?.endsWith(`/hooks/${name}`) === true;
     const without = withoutOurs(after, event, isOurs);
     const added = entry ? appended(without, event, entry) : without;
     // A hook that is there already stays in its place.
@@ -74,6 +75,12 @@ function removed(text: string, place: Place): string {
 function appended(text: string, event: string, entry: object): string {
   if (entriesOf(text, event).length === 0) return editJson(text, ["hooks", event], [entry]);
   return appendToJsonList(text, ["hooks", event], entry);
+}
+
+/** The path of a hook that is sent by HTTP; nothing of any other. */
+function pathOf(hook: unknown): string | undefined {
+  const { type, url } = Object(hook) as { type?: unknown; url?: unknown };
+  return type === "http" && typeof url === "string" ? URL.parse(url)?.pathname : undefined;
 }
 
 /** The command of a hook, which Copilot writes as `bash`. */

@@ -17,6 +17,7 @@ import { tellLimits } from "../protocols/http/limits.ts";
 import { joinUnroutedMethods, noteMethods, PATH_READING } from "../protocols/http/methods.ts";
 import { cutPathKey, decodable } from "../protocols/http/path.ts";
 import { cookieName } from "../protocols/http/principals.ts";
+import { agentPrompts } from "../protocols/hooks/agent-prompts.ts";
 import { hooks } from "../protocols/hooks/hooks.ts";
 import { mcp } from "../protocols/mcp/mcp.ts";
 import { describeApi } from "../protocols/ops/api-document.ts";
@@ -122,6 +123,7 @@ async function registerDoors(
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, delivery.channels.values()));
+  await app.register(agentPrompts(door));
   await app.register(inboxRoutes(door));
   await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));

@@ -6,7 +6,7 @@ import { answerApprovals as answerMastra } from "@parley/adapters/mastra";
 import { answerInterruptions, type Interrupted } from "@parley/adapters/openai-agents";
 import { Parley } from "@parley/sdk";
 import { ask } from "@parley/sdk/executor";
-import { decided } from "../../src/cli/hook/decide.ts";
+import { decided } from "../../src/connect/decided.ts";
 import { bridge } from "../../src/cli/mcp/bridge.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";

@@ -82,8 +82,8 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "a kept answer is given to whoever asks whomever",
     file: "src/asks/model/decision-key.ts",
-    find: "canonicalExact({ ...decisiveParts(ask, on), asked_by: ask.principal, asked_of: audience });",
-    put: "canonicalExact({ ...decisiveParts(ask, on), asked: audience.is });",
+    find: "canonicalExact({ ...parts, asked_by: ask.principal, asked_of: audience })",
+    put: "canonicalExact({ ...parts, asked: audience.is })",
     harness: "consent",
     says: /what Bo had kept/,
   },

@@ -1,4 +1,4 @@
-import { deciderName, type DeciderInReply } from "./decided-by.ts";
+import { deciderName, type DeciderInReply } from "../../connect/decided-by.ts";
 import { localTime } from "../../lib/local-time.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../../lib/printable.ts";

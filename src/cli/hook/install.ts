@@ -7,8 +7,9 @@ import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChange } from "../config-file.ts";
-import { readBy } from "../ask/decided-by.ts";
+import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
+import { httpHookFor, TYPE_FLAG } from "./http-form.ts";
 import { serverUrl } from "../server-client.ts";
 
 /** An agent ends a hook that takes longer; the request itself ends before. */
@@ -20,11 +21,13 @@ const FILE_FLAG = {
 } as const;
 
 export const hookInstall: Command = {
-  usage: "AGENT [--to ID] [--by ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--dry-run] [--yes]",
+  usage:
+    "AGENT [--to ID] [--by ID] [--timeout 1h] [--always TOOLS] [--type http|command] [--file FILE] [--dry-run] [--yes]",
   flags: {
     ...AGENT_FLAG,
     ...HOOK_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',
+    ...TYPE_FLAG,
     ...FILE_FLAG,
     ...CHANGE_FLAGS,
   },
@@ -34,10 +37,12 @@ export const hookInstall: Command = {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { ...HOOK_OPTIONS, ...CHANGE_OPTIONS, always: { type: "string" } },
+      options: { ...HOOK_OPTIONS, ...CHANGE_OPTIONS, always: { type: "string" }, type: { type: "string" } },
     });
     const agent = await agentIn(positionals);
-    const change = hookChange(agent, { file: values.file, hook: hookFor(agent, values, io.env) }, io.env);
+    const http = await httpHookFor(agent, values, io.env);
+    const hook = { ...hookFor(agent, values, io.env), http };
+    const change = hookChange(agent, { file: values.file, hook }, io.env);
     const { title, name, afterInstall } = agent;
     const done = [
       `${title}'s permission prompts go to Parley in every session that starts from now on.`,

@@ -1,16 +1,22 @@
 import { join } from "node:path";
 import {
   type AgentPrompt,
+  type HttpHook,
   type PromptQuestion,
   homeOf,
   type PromptDecision,
   type PromptingAgent,
+  type UseOver,
 } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
 import { isObject, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
+/** The events of a use that has run, has failed, or was denied by Claude Code's own rules. */
+const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
+/** For so long Claude Code waits while it tells that a use is over. */
+const OVER_S = 5;
 /** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
 const BLOCKS = 2;
 /** The tool by which Claude Code asks its user. */
@@ -29,16 +35,24 @@ export const claude: PromptingAgent = {
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
   takesAlways: true,
+  httpSince: "2.1.63",
   afterInstall: "",
   takesEdits: false,
   withHook(text, hook) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
+    const sent = hook?.http && httpHook(hook.http);
+    const over = sent && hook?.http?.tellsUses ? { matcher: "*", hooks: [{ ...sent, timeout: OVER_S }] } : undefined;
+    const asks = sent && hook ? { ...sent, timeout: hook.timeoutSeconds } : run;
     return withHookEntries(text, "claude", {
-      PermissionRequest: run ? { matcher: "*", hooks: [run] } : undefined,
+      PermissionRequest: asks ? { matcher: "*", hooks: [asks] } : undefined,
+      // After a request that failed, Claude Code's own rules would decide.
       PreToolUse: run && hook.always !== undefined ? { matcher: hook.always, hooks: [run] } : undefined,
+      PostToolUse: over,
+      PostToolUseFailure: over,
     });
   },
   read,
+  readUseOver,
   print,
   fail(because) {
     const out = print({ event: "PreToolUse" }, { is: "deny", because });
@@ -52,6 +66,18 @@ export const claude: PromptingAgent = {
   },
 };
 
+/** Claude Code puts variables into headers, those alone that the hook lists. */
+function httpHook({ url, keyVariable }: HttpHook) {
+  return {
+    type: "http",
+    url,
+    ...(keyVariable !== undefined && {
+      headers: { Authorization: `Bearer $${keyVariable}` },
+      allowedEnvVars: [keyVariable],
+    }),
+  };
+}
+
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "Claude Code");
   const { hook_event_name: event } = value;
@@ -63,6 +89,14 @@ function read(bytes: Uint8Array): AgentPrompt | null {
     useId: textOf(value["tool_use_id"]),
     transcript: textOf(value["transcript_path"]),
   };
+}
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "Claude Code");
+  const useId = textOf(value["tool_use_id"]);
+  if (!OVER.includes(value["hook_event_name"]) || useId === undefined) return null;
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+  return { session: sessionOf(value["session_id"]), tool, input, useId };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { agentsOf } from "@parley/sdk/environment";
 import { isReceiptOf, isSigned, payloadOf, type ReceiptKeys } from "@parley/sdk/receipts";
-import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "../ask/people-requests.ts";
+import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "./people-requests.ts";
 
 /** The call that was asked for. */
 export interface CallOfHook {

@@ -1,7 +1,7 @@
-import type { Clock } from "../../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
-import { Redirected } from "../../lib/network/fetch.ts";
-import { parseExactJson } from "../../lib/json/exact-json.ts";
+import { Redirected } from "../lib/network/fetch.ts";
+import { parseExactJson } from "../lib/json/exact-json.ts";
 
 /** How a request to people ended, as far as whoever asked may know. */
 export interface Ended {

@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import type { HttpHook, PromptingAgent } from "../../connect/agent.ts";
+import { programOf } from "../../connect/agent.ts";
+import { isOwnName } from "../../lib/network/reach.ts";
+import { type Io, WrongUsage } from "../command.ts";
+import { agentKey, serverUrl } from "../server-client.ts";
+
+export const TYPE_FLAG = {
+  "--type http|command":
+    "how the agent reaches Parley: by itself, or by a program that it starts for each prompt; left out, http where the agent can and the server is this computer's",
+} as const;
+
+const KEY_VARIABLE = "PARLEY_KEY";
+const VERSION_MS = 10_000;
+
+interface HttpFlags {
+  url?: string | undefined;
+  to?: string | undefined;
+  by?: string | undefined;
+  timeout?: string | undefined;
+  type?: string | undefined;
+}
+
+/**
+ * Returns the hook by which the agent itself sends its prompts; nothing where a program is to do it.
+ *
+ * @throws {WrongUsage} for a type that is unknown, or that these flags or this agent do not take
+ */
+export async function httpHookFor(
+  agent: PromptingAgent,
+  flags: HttpFlags,
+  env: Io["env"],
+): Promise<HttpHook | undefined> {
+  const { type, by, url } = flags;
+  if (type !== undefined && type !== "http" && type !== "command") throw new WrongUsage("--type is http or command");
+  if (type === "http" && agent.httpSince === undefined) throw new WrongUsage(`${agent.title} sends no prompts by HTTP`);
+  if (type === "http" && by !== undefined) throw new WrongUsage("--by needs --type command, which checks who approved");
+  const server = serverUrl(url, env);
+  const isOurs = isOwnName(URL.parse(server)?.hostname ?? "");
+  if (type === "command" || by !== undefined) return undefined;
+  if (type === undefined && !(isOurs && (await isUsual(agent, server, env)))) return undefined;
+  const isKeyed = env[KEY_VARIABLE] !== undefined && env[KEY_VARIABLE] !== "";
+  // A key for another server is refused here as everywhere.
+  if (type === "http") agentKey(server, env);
+  return {
+    url: addressOf(`${server}/hooks/${agent.name}`, flags),
+    ...((isKeyed || !isOurs) && { keyVariable: KEY_VARIABLE }),
+    tellsUses: isOurs,
+  };
+}
+
+/** True where nothing is lost by HTTP: the program knows it, and its requests go straight to the server with their key. */
+async function isUsual(agent: PromptingAgent, server: string, env: Io["env"]): Promise<boolean> {
+  if (agent.httpSince === undefined) return false;
+  if (["http_proxy", "https_proxy", "all_proxy"].some((name) => env[name] || env[name.toUpperCase()])) return false;
+  try {
+    const key = agentKey(server, env);
+    if (key !== undefined && key !== env[KEY_VARIABLE]) return false;
+  } catch {
+    return false;
+  }
+  const version = await versionOf(agent, env);
+  return version !== null && !isBefore(version, agent.httpSince);
+}
+
+function addressOf(address: string, { to, timeout }: HttpFlags): string {
+  const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(timeout !== undefined && { timeout }) });
+  return query.size === 0 ? address : `${address}?${query.toString()}`;
+}
+
+/** Returns the version that the agent's program states; null where it is missing or states none. */
+function versionOf(agent: PromptingAgent, env: Io["env"]): Promise<string | null> {
+  const program = programOf(agent, env);
+  if (program === null) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const options = { env: { ...env }, timeout: VERSION_MS, shell: process.platform === "win32" };
+    execFile(program, ["--version"], options, (error, out) =>
+      resolve(error ? null : (/\d+\.\d+\.\d+/.exec(out)?.[0] ?? null)),
+    );
+  });
+}
+
+function isBefore(version: string, other: string): boolean {
+  return version.localeCompare(other, "en", { numeric: true }) < 0;
+}

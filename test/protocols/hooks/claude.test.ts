@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createKey } from "../../../src/access/create-key.ts";
+import { fresh, from, ROOMY, sendRaw, sharedWorld, until } from "../../support/contract.ts";
+import { decider, somebody } from "../../support/deciders.ts";
+import type { Reply, World } from "../../support/world.ts";
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** A prompt as Claude Code sends it: it names no use of the tool. */
+const PROMPT = {
+  session_id: "abc123",
+  transcript_path: "/etc/passwd",
+  cwd: "/Users/ana/app",
+  permission_mode: "default",
+  hook_event_name: "PermissionRequest",
+  tool_name: "Bash",
+  tool_input: { command: "rm -rf node_modules", description: "Remove node_modules directory" },
+  permission_suggestions: [],
+};
+const prompt = (command: string): Sent => ({ ...PROMPT, tool_input: { command } });
+const decision = (one: object) => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision: one } });
+const ALLOWED = decision({ behavior: "allow" });
+const denied = (message: string) => decision({ behavior: "deny", message });
+
+const post = (world: World, body: unknown, headers: Record<string, string> = {}, query = ""): Promise<Reply> =>
+  world.call("POST", `/hooks/claude${query}`, {
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
+
+/** Nothing in a reply may let Claude Code run the tool. */
+function assertUndecided(reply: Reply, status: number): void {
+  assert.equal(reply.status, status, reply.text);
+  assert.doesNotMatch(reply.text, /allow/);
+}
+
+describe("POST /hooks/claude", () => {
+  // A receipt older than its request approves nothing, and both are of one clock.
+  const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
+
+  it("allows what a person approves, who sees the tool and its whole input", async () => {
+    const operator = await decider(world(), "1");
+    const asking = post(world(), PROMPT);
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    const { body } = await operator.whole(ask?.id ?? "");
+    assert.deepEqual([body.fn, body.agent, body.run], ["Bash", "claude-code (without a key)", "abc123"]);
+    assert.deepEqual(
+      (body.arguments as { name: string; text: string }[]).map(({ name, text }) => [name, JSON.parse(text)]),
+      Object.entries(PROMPT.tool_input),
+    );
+    await operator.decides({ approved: true });
+    const { status, body: said } = await asking;
+    assert.deepEqual([status, said], [200, ALLOWED]);
+  });
+
+  it("denies with the reason that a person gives", async () => {
+    const jane = await somebody(world());
+    const asking = post(world(), PROMPT, {}, `?to=${jane.number}`);
+    await jane.decides({ approved: false, comment: "move it away instead" });
+    assert.deepEqual((await asking).body, denied(`Rejected by ${jane.name}: move it away instead`));
+  });
+
+  it("denies after nobody has decided in time, and an answer that comes late changes nothing", async () => {
+    const operator = await decider(world(), "1");
+    const asking = post(world(), PROMPT, {}, "?timeout=30s");
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    const { body } = await operator.whole(ask?.id ?? "");
+    await world().advance(31_000);
+    assert.deepEqual((await asking).body, denied("Not approved: nobody decided within 30 s."));
+    const late = await operator.decide(ask?.id ?? "", { approved: true, digest: body.digest });
+    assert.notEqual(late.status, 200);
+  });
+
+  it("takes no edited input, because people approve exactly what Claude Code sent", async () => {
+    const operator = await decider(world(), "1");
+    const asking = post(world(), PROMPT);
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    const edited = await operator.decide(ask?.id ?? "", { approved: true, kwargs: { command: "ls" } });
+    assert.notEqual(edited.status, 200);
+    await operator.decides({ approved: false, comment: "list them first" });
+    assert.deepEqual((await asking).body, denied("Rejected by operator: list them first"));
+  });
+
+  it("brings people's answers to Claude Code's own questions, also where several may be chosen", async () => {
+    const operator = await decider(world(), "1");
+    const options = ["lint", "unit", "e2e"].map((label) => ({ label, description: label }));
+    const questions = [
+      { question: "Which ones?", header: "Several", multiSelect: true, options },
+      { question: "Which one?", header: "One", multiSelect: false, options },
+    ];
+    const asking = post(world(), { ...PROMPT, tool_name: "AskUserQuestion", tool_input: { questions } });
+    const asks = await until(async () => ((await operator.inbox()).length === 2 ? operator.inbox() : undefined));
+    for (const { id, title } of asks)
+      await operator.decide(id, title === "One" ? { option: "option_2" } : { text: "#1, e2e" });
+    const answers = { "Which ones?": "lint, e2e", "Which one?": "unit" };
+    assert.deepEqual((await asking).body, decision({ behavior: "allow", updatedInput: { questions, answers } }));
+  });
+
+  it("withdraws the request when Claude Code closes the connection", async () => {
+    const operator = await decider(world(), "1");
+    const gone = new AbortController();
+    const asking = fetch(`${world().url}/hooks/claude`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(PROMPT),
+      signal: gone.signal,
+    });
+    await until(async () => (await operator.inbox()).length === 1);
+    gone.abort();
+    await assert.rejects(asking);
+    await until(async () => (await operator.inbox()).length === 0);
+  });
+
+  it("withdraws the request of a use that is over, as Claude Code tells after a yes at its own terminal", async () => {
+    const operator = await decider(world(), "1");
+    const asking = [post(world(), prompt("one")), post(world(), prompt("two"))];
+    await until(async () => (await operator.inbox()).length === 2);
+    const over = (event: string, more: object) =>
+      post(world(), { ...prompt("one"), hook_event_name: event, tool_use_id: "toolu_1", tool_response: {}, ...more });
+    // Neither another session's use nor another agent's ends the wait.
+    const { text: key } = await createKey(world().server.ctx, { name: fresh("coder"), scope: "agent" });
+    assert.deepEqual((await over("PostToolUse", { session_id: "other" })).body, {});
+    const others = { ...prompt("one"), hook_event_name: "PostToolUse", tool_use_id: "toolu_1" };
+    assert.deepEqual((await post(world(), others, { authorization: `Bearer ${key}` })).body, {});
+    assert.equal((await operator.inbox()).length, 2);
+    assert.deepEqual((await over("PostToolUse", {})).body, {});
+    assert.deepEqual((await asking[0])?.body, {});
+    await until(async () => (await operator.inbox()).length === 1);
+    assert.deepEqual((await over("PermissionDenied", { tool_input: { command: "two" } })).body, {});
+    assert.deepEqual((await asking[1])?.body, {});
+    await until(async () => (await operator.inbox()).length === 0);
+  });
+
+  it("decides PreToolUse too, and asks at the terminal where the door refuses", async () => {
+    const operator = await decider(world(), "1");
+    const use = { ...PROMPT, hook_event_name: "PreToolUse", tool_use_id: "toolu_pre" };
+    const asking = post(world(), use);
+    await operator.decides({ approved: true });
+    const reply = (permissionDecision: string, permissionDecisionReason: string) => ({
+      hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
+    });
+    assert.deepEqual((await asking).body, reply("allow", "Approved by operator"));
+    const other = await post(world(), { ...use, tool_input: { command: "another" } });
+    assert.equal(other.body.hookSpecificOutput.permissionDecision, "ask");
+    const unknown = await post(world(), PROMPT, {}, "?to=nobody");
+    assertUndecided(unknown, 200);
+    assert.match(unknown.body.systemMessage, /^Parley could not ask anybody\. /);
+  });
+
+  it("decides nothing about other events", async () => {
+    for (const event of ["Stop", "PostToolUse", "Notification", undefined]) {
+      const { status, body } = await post(world(), { ...PROMPT, hook_event_name: event });
+      assert.deepEqual([status, body], [200, {}]);
+    }
+  });
+
+  it("refuses what it does not understand, so that Claude Code asks at its own terminal", async () => {
+    for (const body of ["", "{", "[]", '{"hook_event_name":"PermissionRequest","tool_name":"Bash"}'])
+      assertUndecided(await post(world(), body), 400);
+    for (const query of ["?timeout=never", "?timeout=1h&timeout=2h", "?by=3", "?to=", "?to=1&to=2"])
+      assertUndecided(await post(world(), PROMPT, {}, query), 400);
+    assertUndecided(await post(world(), PROMPT, { "content-type": "text/plain" }), 415);
+    assertUndecided(await post(world(), "[".repeat(3 * 1_048_576)), 413);
+    assertUndecided(await post(world(), { ...PROMPT, tool_input: { list: Array(10_001).fill(0) } }), 413);
+    assert.deepEqual(await (await decider(world(), "1")).inbox(), []);
+  });
+
+  it("is open to no web page and under no foreign name", async () => {
+    assertUndecided(await post(world(), PROMPT, { origin: "https://evil.example" }), 403);
+    assertUndecided(await post(world(), PROMPT, { origin: "null" }), 403);
+    const body = JSON.stringify(PROMPT);
+    const head = `POST /hooks/claude HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\n`;
+    const foreign = await sendRaw(
+      world().url,
+      `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+    assert.equal(foreign.status, 421);
+  });
+
+  it("wants a key from whoever is not on this computer, and the scope of an agent", async () => {
+    assertUndecided(await post(world(), PROMPT, from("203.0.113.7")), 401);
+    assertUndecided(await post(world(), PROMPT, { authorization: "Bearer " }), 401);
+    assertUndecided(await post(world(), PROMPT, { authorization: `Bearer parley_agent_${"x".repeat(38)}` }), 401);
+    const { text: phone } = await createKey(world().server.ctx, { name: fresh("phone"), scope: "answer", person: "1" });
+    assertUndecided(await post(world(), PROMPT, { authorization: `Bearer ${phone}` }), 403);
+    const { text: key } = await createKey(world().server.ctx, { name: fresh("coder"), scope: "agent" });
+    const operator = await decider(world(), "1");
+    const asking = post(world(), PROMPT, { authorization: `Bearer ${key}`, ...from("203.0.113.7") });
+    await operator.decides({ approved: true });
+    assert.deepEqual((await asking).body, ALLOWED);
+  });
+});
