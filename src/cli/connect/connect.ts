@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
+import type { WantedHook } from "../../connect/agent.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { printable } from "../../lib/printable.ts";
 import { type Command, EXIT, type Io } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS } from "../hook/decide.ts";
-import { hookFor, type HookFlags } from "../hook/install.ts";
+import { httpHookFor } from "../hook/http-form.ts";
+import { hookFor } from "../hook/install.ts";
 import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
@@ -43,7 +45,18 @@ export const connect: Command = {
       return values["dry-run"] ? EXIT.done : EXIT.refused;
     }
     const record = readRecord(io.env);
-    const plans = eachReadable(agents, (one) => planOf(one, { flags: values, record }, io.env), io);
+    const hooks = new Map<LocalAgent, WantedHook>();
+    for (const one of agents) {
+      const http = await httpHookFor(one.agent, values, io.env);
+      hooks.set(one, { ...hookFor(one.agent, values, io.env), http });
+    }
+    const url = serverUrl(values.url, io.env);
+    const address = { url: `${url}/mcp`, key: ownKey(url, io.env) };
+    const planOf = (one: LocalAgent): Plan => {
+      const wanted = { hook: hooks.get(one) ?? hookFor(one.agent, values, io.env), address };
+      return { one, wanted, changes: connecting(one, wanted, record) };
+    };
+    const plans = eachReadable(agents, planOf, io);
     const changes = plans.flatMap((plan) => plan.changes).filter(({ before, after }) => before !== after);
     for (const change of changes) showChange(change, io);
     showAgents(agents, io);
@@ -53,7 +66,7 @@ export const connect: Command = {
     }
     await writeAll(changes, record, io.env);
     for (const { one, wanted } of plans) tellConnected(one, wanted, io);
-    const tried = plans.map(({ one, wanted }) => ({ agent: one.agent, command: wanted.hook.command }));
+    const tried = plans.map(({ one, wanted }) => ({ agent: one.agent, hook: wanted.hook }));
     const code = values["no-test"] ? EXIT.done : await tryPrompts(tried, values.timeout, io);
     return code === EXIT.done && plans.length < agents.length ? EXIT.refused : code;
   },
@@ -72,13 +85,6 @@ interface Plan {
   one: LocalAgent;
   wanted: WantedParts;
   changes: FileChange[];
-}
-
-function planOf(one: LocalAgent, how: { flags: HookFlags; record: UndoRecord }, env: Io["env"]): Plan {
-  const url = serverUrl(how.flags.url, env);
-  const address = { url: `${url}/mcp`, key: ownKey(url, env) };
-  const wanted = { hook: hookFor(one.agent, how.flags, env), address };
-  return { one, wanted, changes: connecting(one, wanted, how.record) };
 }
 
 /** Shows one table of the agents, and below it the prompts of each that cannot reach people. */

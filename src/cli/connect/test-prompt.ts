@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import type { PromptingAgent } from "../../connect/agent.ts";
+import type { HttpHook, PromptingAgent, WantedHook } from "../../connect/agent.ts";
+import { systemFetch } from "../../lib/network/fetch.ts";
 import { printable } from "../../lib/printable.ts";
 import { EXIT, type Io } from "../command.ts";
 
@@ -7,13 +8,18 @@ import { EXIT, type Io } from "../command.ts";
 const USUAL_TIMEOUT = "10m";
 const HARMLESS = "echo hello";
 
-/** A hook that is tried: its agent, and the command line as it was written for a shell. */
+/** A hook that is tried: its agent, and what was written for it. */
 export interface TriedHook {
   agent: PromptingAgent;
-  command: string;
+  hook: WantedHook;
 }
 
 type Outcome = "allowed" | "denied" | "not decided";
+/** The end of a test prompt, and the words that the agent receives. */
+interface Trial {
+  outcome: Outcome;
+  words: string;
+}
 
 /**
  * Raises one harmless prompt of each agent by the hook that was written for it, waits until people have decided, and
@@ -22,8 +28,11 @@ type Outcome = "allowed" | "denied" | "not decided";
 export async function tryPrompts(hooks: readonly TriedHook[], timeout: string | undefined, io: Io): Promise<number> {
   io.tell("One test prompt of each agent is in the inbox: decide it there. Ctrl-C withdraws them.");
   const outcomes = await Promise.all(
-    hooks.map(async ({ agent, command }) => {
-      const { outcome, words } = await tried(agent, `exec ${command} --timeout ${timeout ?? USUAL_TIMEOUT}`, io);
+    hooks.map(async ({ agent, hook: { command, http } }) => {
+      const within = timeout ?? USUAL_TIMEOUT;
+      const { outcome, words } = http
+        ? await posted(agent, http, within, io)
+        : await tried(agent, `exec ${command} --timeout ${within}`, io);
       if (!io.interrupted.aborted) io.out(printable(`${agent.title}: ${outcome}${words === "" ? "" : `. ${words}`}`));
       return outcome;
     }),
@@ -46,8 +55,27 @@ export function testPrompt({ title, events }: PromptingAgent): object {
   };
 }
 
+/** Sends a prompt to the server as the agent would, and reads the reply. */
+async function posted(agent: PromptingAgent, http: HttpHook, within: string, io: Io): Promise<Trial> {
+  const address = new URL(http.url);
+  address.searchParams.set("timeout", within);
+  const key = http.keyVariable === undefined ? undefined : io.env[http.keyVariable];
+  try {
+    const reply = await systemFetch(address, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify(testPrompt(agent)),
+      signal: io.interrupted,
+    });
+    const text = await reply.text();
+    return reply.ok ? outcomeIn(text) : { outcome: "not decided", words: `The server replied with ${reply.status}.` };
+  } catch (error) {
+    return { outcome: "not decided", words: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 /** Runs a hook as its agent would, and reads what it says to the agent. */
-function tried(agent: PromptingAgent, command: string, io: Io): Promise<{ outcome: Outcome; words: string }> {
+function tried(agent: PromptingAgent, command: string, io: Io): Promise<Trial> {
   const child = spawn("/bin/sh", ["-c", command], { env: { ...io.env }, stdio: "pipe" });
   const end = () => child.kill("SIGTERM");
   io.interrupted.addEventListener("abort", end, { once: true });
@@ -67,7 +95,7 @@ function tried(agent: PromptingAgent, command: string, io: Io): Promise<{ outcom
 }
 
 /** Returns the decision in what a hook prints, and the reason where the agent is told one. */
-function outcomeIn(out: string): { outcome: Outcome; words: string } {
+function outcomeIn(out: string): Trial {
   const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
   const words = /"((?:Approved|Not approved|Rejected|Parley)\b(?:[^"\\]|\\.)*)"/.exec(out)?.[1] ?? "";
   return { outcome: reply === "allow" ? "allowed" : reply === "deny" ? "denied" : "not decided", words };
