@@ -1,6 +1,7 @@
-/** Every word the app says. Another language is another object of this type. */
+/** Every word that the app needs at once. Another language is another object of this type. */
 import type { Audience } from "@parley/sdk/wire";
 import { ago, count, duration, number } from "./format.ts";
+import { translated } from "./language.ts";
 
 const en = {
   app: "Parley",
@@ -138,5 +139,7 @@ const en = {
 
 export type Catalogue = typeof en;
 
-/** The one language there is so far. */
-export const text: Catalogue = en;
+export const text: Catalogue = translated(en, {
+  de: () => import("./text.de.ts"),
+  ar: () => import("./text.ar.ts"),
+});

@@ -1,8 +1,9 @@
 /** Every word of Answer that is needed only after a question is on screen. */
 import type { ReportReason } from "@parley/sdk/wire";
 import { count, duration, number } from "../format.ts";
+import { translated } from "../language.ts";
 
-export const text = {
+const en = {
   waiting: {
     title: "Written, not sent yet",
     signedOut: "You are signed out. Your answer is kept on this device and sent when you sign in again.",
@@ -79,3 +80,10 @@ export const text = {
     confident: ["Confident", "10 answers given as certain"],
   } as Record<string, readonly [name: string, earnedWith: string]>,
 };
+
+export type AnswerTexts = typeof en;
+
+export const text: AnswerTexts = translated(en, {
+  de: () => import("./text.de.ts"),
+  ar: () => import("./text.ar.ts"),
+});

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
+import { withTexts } from "../language.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { useTimeUp } from "../parts/time-left.tsx";
@@ -72,7 +73,7 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
 }
 
 /** Diffs are drawn by what the console brings along. */
-const Review = lazy(() => import("../console/console.tsx").then((all) => ({ default: all.InboxReview })));
+const Review = lazy(() => withTexts(import("../console/console.tsx")).then((all) => ({ default: all.InboxReview })));
 
 function Controls({ ask }: { ask: WholeAsk }) {
   if (ask.task?.about === "review") {

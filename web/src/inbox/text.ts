@@ -1,5 +1,7 @@
 /** The words of the Inbox, loaded with it. */
 import { count, day, duration, number } from "../format.ts";
+import { translated } from "../language.ts";
+import { moment, money } from "./exact.ts";
 import type { By, Due, Kind, ListedAsk, TypedArgument, WholeAsk } from "./wire.ts";
 
 const CHANNELS: Record<string, string> = {
@@ -15,20 +17,7 @@ const CHANNELS: Record<string, string> = {
   policy: "a rule",
 };
 
-/** A moment as its reader's clock has it, and a day as it is everywhere. */
-const MOMENT = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "numeric",
-  minute: "2-digit",
-  second: "2-digit",
-  timeZoneName: "short",
-});
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" });
-
-export const text = {
+const en = {
   title: "Inbox",
   tabs: { label: "Which", open: "Waiting", over: "Done" },
   counted: (name: string, n: number | undefined): string => (n === undefined ? name : `${name} (${number(n)})`),
@@ -97,12 +86,8 @@ export const text = {
       return `diff, ${lines("+")} added, ${lines("-")} removed`;
     },
     opens: (host: string) => `Opens ${host}`,
-    moment: (at: string) => (at.includes("T") ? MOMENT : DAY).format(new Date(at)),
-    /** Never rounded: every digit of what runs. */
-    money: (amount: string, currency: string) =>
-      new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: 20 }).format(
-        amount as Intl.StringNumericLiteral,
-      ),
+    moment,
+    money,
     words: (agent: string) => `In the words of ${agent}. A program wrote this; nobody has checked it.`,
     facts: "About this",
     agent: "Asked by",
@@ -305,4 +290,11 @@ export const text = {
     option: "Choice",
     ran: "Arguments that run",
   },
-} as const;
+};
+
+export type InboxTexts = typeof en;
+
+export const text: InboxTexts = translated(en, {
+  de: () => import("./text.de.ts"),
+  ar: () => import("./text.ar.ts"),
+});

@@ -1,5 +1,6 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { withTexts } from "../language.ts";
 
 /** A component that is loaded by itself, so that a page can be used before it is there. */
 export interface Later<P> {
@@ -15,7 +16,7 @@ export interface Later<P> {
 export function later<P extends object>(read: () => Promise<ComponentType<P>>): Later<P> {
   let Loaded: ComponentType<P> | undefined;
   const load = async (): Promise<void> => {
-    Loaded ??= await read();
+    Loaded ??= await withTexts(read());
   };
   const Shown = (props: P) => {
     const [, draw] = useState({});

@@ -1,8 +1,9 @@
 /** Every word of the pages about the person in front of the screen. */
 import type { Period } from "@parley/sdk/wire";
 import { duration, number } from "../../format.ts";
+import { translated } from "../../language.ts";
 
-export const text = {
+const en = {
   me: {
     title: "You",
     own: "Your figures",
@@ -19,6 +20,9 @@ export const text = {
     failed: "Your figures could not be loaded",
     appearance: "Appearance",
     themes: { system: "System", light: "Light", dark: "Dark" },
+    language: "Language",
+    /** The choice to follow the browser; each language names itself. */
+    ofBrowser: "As the browser",
     keyboard: "Keyboard",
     shortcuts: "Single-key shortcuts",
     showKeys: "Show the keys",
@@ -90,3 +94,10 @@ export const text = {
     failed: "The leaderboard could not be loaded",
   },
 };
+
+export type YouTexts = typeof en;
+
+export const text: YouTexts = translated(en, {
+  de: () => import("./text.de.ts"),
+  ar: () => import("./text.ar.ts"),
+});
