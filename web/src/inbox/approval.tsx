@@ -111,12 +111,12 @@ function Bar(props: {
   return (
     <div class={formStyles.bar}>
       {refused !== undefined && (
-        <p role="alert" class={styles.alert}>
+        <p role="alert" class={styles.alert} dir="auto">
           {refused}
         </p>
       )}
       {mustLook && unseen !== undefined && (
-        <p role="alert" class={styles.alert}>
+        <p role="alert" class={styles.alert} dir="auto">
           {text.unseen(unseen)}
         </p>
       )}

@@ -99,12 +99,14 @@ function Header({ ask }: { ask: WholeAsk }) {
     <header class={formStyles.header}>
       <p class={formStyles.facts}>
         <span>{ask.task?.about === "review" ? text.task.review : text.kind[ask.kind]}</span>
-        <span>{ask.agent}</span>
+        <bdi>{ask.agent}</bdi>
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
       </p>
       {ask.kind === "approval" ? (
         <>
-          <h1 class={styles.fn}>{ask.fn}</h1>
+          <h1 class={styles.fn} dir="ltr">
+            {ask.fn}
+          </h1>
           <RiskStrip ask={ask} />
         </>
       ) : (

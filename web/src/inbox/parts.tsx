@@ -50,10 +50,20 @@ export function Facts({ ask }: { ask: WholeAsk }) {
   return (
     <section class={styles.facts} aria-label={text.ask.facts}>
       <dl>
-        <Fact term={text.ask.agent}>{ask.agent}</Fact>
-        {ask.run !== null && <Fact term={text.ask.run}>{ask.run}</Fact>}
+        <Fact term={text.ask.agent}>
+          <bdi>{ask.agent}</bdi>
+        </Fact>
+        {ask.run !== null && (
+          <Fact term={text.ask.run}>
+            <bdi>{ask.run}</bdi>
+          </Fact>
+        )}
         <Fact term={text.ask.deadline}>{ask.expires_at === null ? text.noDeadline : moment(ask.expires_at)}</Fact>
-        {ask.state === "open" && <Fact term={text.ask.silence}>{ask.on_silence}</Fact>}
+        {ask.state === "open" && (
+          <Fact term={text.ask.silence}>
+            <bdi>{ask.on_silence}</bdi>
+          </Fact>
+        )}
         <Fact term={text.ask.others}>
           {needs !== null && <p>{needs}</p>}
           <Lines lines={[...new Set(others)]} />
