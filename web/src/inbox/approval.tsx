@@ -109,7 +109,7 @@ function Bar(props: {
   const reject = (isAtEnd: boolean): void => onIntend({ approve: false, isAtEnd });
   useKeys({ a: () => approve(true), r: () => reject(false) });
   return (
-    <div class={formStyles.bar}>
+    <div class={`${formStyles.bar} ${styles.bar}`}>
       {refused !== undefined && (
         <p role="alert" class={styles.alert} dir="auto">
           {refused}

@@ -144,7 +144,7 @@ export function Send({ refused, sending }: { refused: string | undefined; sendin
           {refused}
         </p>
       )}
-      <div class={formStyles.bar}>
+      <div class={`${formStyles.bar} ${styles.bar}`}>
         <button type="submit" class="primary">
           {sending ? text.sending : text.send}
         </button>
