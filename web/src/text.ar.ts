@@ -1,6 +1,6 @@
 /** Every word that the app needs at once, in Arabic. */
 import { ago, duration, number, pluralsOf } from "./format.ts";
-import type { Catalogue } from "./text.ts";
+import type { Catalogue } from "./text.en.ts";
 
 const counted = pluralsOf("ar");
 

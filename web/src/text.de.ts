@@ -1,6 +1,6 @@
 /** Every word that the app needs at once, in German. */
 import { ago, count, duration, number } from "./format.ts";
-import type { Catalogue } from "./text.ts";
+import type { Catalogue } from "./text.en.ts";
 
 export const text: Catalogue = {
   app: "Parley",

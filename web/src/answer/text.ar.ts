@@ -1,6 +1,6 @@
 /** Every word of Answer that is needed only after a question is on screen, in Arabic. */
 import { duration, number, pluralsOf } from "../format.ts";
-import type { AnswerTexts } from "./text.ts";
+import type { AnswerTexts } from "./text.en.ts";
 
 const counted = pluralsOf("ar");
 

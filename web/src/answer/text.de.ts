@@ -1,6 +1,6 @@
 /** Every word of Answer that is needed only after a question is on screen, in German. */
 import { count, duration, number } from "../format.ts";
-import type { AnswerTexts } from "./text.ts";
+import type { AnswerTexts } from "./text.en.ts";
 
 export const text: AnswerTexts = {
   waiting: {

@@ -1,7 +1,7 @@
 /** The words of the Inbox in Arabic. Names of agents, calls and arguments keep their own direction. */
 import { day, duration, isolated, number, pluralsOf } from "../format.ts";
 import { moment, money } from "./exact.ts";
-import type { InboxTexts } from "./text.ts";
+import type { InboxTexts } from "./text.en.ts";
 
 const counted = pluralsOf("ar");
 const characters = (n: number): string =>

@@ -1,7 +1,7 @@
 /** The words of the Inbox in German. */
 import { count, day, duration, number } from "../format.ts";
 import { moment, money } from "./exact.ts";
-import type { InboxTexts } from "./text.ts";
+import type { InboxTexts } from "./text.en.ts";
 
 const CHANNELS: Record<string, string> = {
   inbox: "den Eingang",

@@ -1,6 +1,6 @@
 /** Every word of the pages about the person in front of the screen, in Arabic. */
 import { duration, isolated, number } from "../../format.ts";
-import type { YouTexts } from "./text.ts";
+import type { YouTexts } from "./text.en.ts";
 
 export const text: YouTexts = {
   me: {
