@@ -20,8 +20,10 @@ export function later<P extends object>(read: () => Promise<ComponentType<P>>): 
   };
   const Shown = (props: P) => {
     const [, draw] = useState({});
+    const drawn = Loaded;
     useEffect(() => {
-      if (Loaded) return;
+      // It may have been loaded since it was drawn as nothing.
+      if (drawn) return;
       const fail = (error: unknown): void =>
         draw(() => {
           throw error;
