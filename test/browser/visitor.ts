@@ -27,6 +27,8 @@ export interface Look {
   theme?: Theme;
   /** Where they are blocked, the profile does not fetch the whole app once more to have it without a network. */
   serviceWorkers?: "allow" | "block";
+  /** The language of the browser; `en-GB` where none is given. */
+  locale?: string;
 }
 
 /**
@@ -36,14 +38,14 @@ export interface Look {
 export async function visit(
   browser: Browser,
   url: string,
-  { screen, theme = "light", path = "/", serviceWorkers = "allow" }: Look & { path?: string },
+  { screen, theme = "light", path = "/", serviceWorkers = "allow", locale = "en-GB" }: Look & { path?: string },
 ): Promise<Visitor> {
   const context = await newProfile(browser, {
     ...SCREENS[screen],
     serviceWorkers,
     colorScheme: theme,
     baseURL: url,
-    locale: "en-GB",
+    locale,
   });
   const troubles: string[] = [];
   let sent = 0;

@@ -1,28 +1,34 @@
-/** Numbers, times and plurals in the reader's own language. */
-const locale = navigator.languages.find(isKnown) ?? "en";
+/** Numbers, times and plurals in the reader's language. */
+import { type Language, language, locale } from "./language.ts";
 
-/** Some systems name their language in ways that no standard knows, such as `en-US@posix`. */
-function isKnown(tag: string): boolean {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
-  } catch {
-    return false;
-  }
-}
-
-const plurals = new Intl.PluralRules("en");
+/** Lengths of time stand within sentences; English ones are the same in every region. */
+const sentences = language === "en" ? language : locale;
 const numbers = new Intl.NumberFormat(locale);
 const percents = new Intl.NumberFormat(locale, { style: "percent" });
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relative = new Intl.RelativeTimeFormat(sentences, { numeric: "auto" });
 
 export const number = (value: number): string => numbers.format(value);
 export const percent = (share: number): string => percents.format(share);
 export const day = (time: string | number): string => moments.format(new Date(time));
 
-/** Picks the form of a word that goes with a count, and puts the count before it. */
+/** The forms of a phrase for the counts that a language tells apart; "#" stands for the count. */
+export type CountedForms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+
+/** Returns what picks the form of a phrase that goes with a count in a language, and puts the count into it. */
+export function pluralsOf(of: Language): (value: number, forms: CountedForms) => string {
+  const rules = new Intl.PluralRules(of);
+  return (value, forms) => (forms[rules.select(value)] ?? forms.other).replace("#", number(value));
+}
+
+/** Words of others within a sentence, such as a name, whose direction leaves that of the sentence as it is. */
+export const isolated = (words: string): string => `\u2068${words}\u2069`;
+
+const english = pluralsOf("en");
+
+/** Picks the form of a word that goes with a count in English or German, and puts the count before it. */
 export function count(value: number, one: string, other: string): string {
-  return `${number(value)} ${plurals.select(value) === "one" ? one : other}`;
+  return english(value, { one: `# ${one}`, other: `# ${other}` });
 }
 
 const UNITS = [
@@ -39,10 +45,11 @@ export function duration(ms: number): string {
   const whole = Math.floor(rest / size);
   const minutes = Math.floor((rest % size) / 60_000);
   const short = (value: number, of: string): string =>
-    new Intl.NumberFormat("en", {
+    new Intl.NumberFormat(sentences, {
       style: "unit",
       unit: of,
-      unitDisplay: "short",
+      // The short forms of Arabic are single letters.
+      unitDisplay: language === "ar" ? "long" : "short",
     }).format(value);
   return unit === "hour" && minutes > 0 ? `${short(whole, unit)} ${short(minutes, "minute")}` : short(whole, unit);
 }

@@ -6,6 +6,7 @@ import { AnswerRoom } from "./answer/answer-room.tsx";
 import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
 import { hasKeyboard, useKeys } from "./keys.ts";
+import { withTexts } from "./language.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
@@ -16,17 +17,17 @@ import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
 import { wide } from "./wide.ts";
 
-const Console = lazy(() => import("./console/console.tsx"));
-const MePage = lazy(() => import("./answer/you/me.tsx"));
-const Leaderboard = lazy(() => import("./answer/you/leaderboard.tsx"));
-const Inbox = lazy(() => import("./inbox/inbox.tsx"));
+const Console = lazy(() => withTexts(import("./console/console.tsx")));
+const MePage = lazy(() => withTexts(import("./answer/you/me.tsx")));
+const Leaderboard = lazy(() => withTexts(import("./answer/you/leaderboard.tsx")));
+const Inbox = lazy(() => withTexts(import("./inbox/inbox.tsx")));
 const KeysDialog = later(async () => (await import("./keys-dialog.tsx")).KeysDialog);
 
 /** The places of the app: never more, so that each has its tab at any width and size of text. */
-const ANSWER = { href: "/", label: text.nav.answer, icon: "questions" } as const;
-const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
-const RUN = { href: "/console", label: text.nav.run, icon: "console" } as const;
-const YOU = { href: "/me", label: text.nav.you, icon: "me" } as const;
+const ANSWER = { href: "/", name: "answer", icon: "questions" } as const;
+const INBOX = { href: "/inbox", name: "inbox", icon: "inbox" } as const;
+const RUN = { href: "/console", name: "run", icon: "console" } as const;
+const YOU = { href: "/me", name: "you", icon: "me" } as const;
 
 /** The elements of every screen, and the screen itself. */
 export function Shell() {
@@ -71,7 +72,7 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
   // Asks are addressed to people with names: nobody else has an inbox. Running the server is for some of them.
   const who = named.use();
   const places = [ANSWER, ...(who !== "no" || inInbox ? [INBOX] : []), ...(who === "admin" || inRun ? [RUN] : []), YOU];
-  const up = inRun ? { href: location.slice(0, location.lastIndexOf("/")), label: text.nav.back } : INBOX;
+  const up = inRun ? ({ href: location.slice(0, location.lastIndexOf("/")), name: "back" } as const) : INBOX;
   const isWide = wide.use();
 
   return (
@@ -84,14 +85,14 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
         {(inRun || inInbox) && (
           <Link href={up.href} class={styles.back}>
             <Icon name="back" />
-            {up.label}
+            {text.nav[up.name]}
           </Link>
         )}
         <Offline />
         {!isWide && location.startsWith("/q/") && <ListButton />}
       </div>
       <nav class={styles.nav} aria-label={text.nav.label}>
-        {places.map(({ href, label, icon }) => (
+        {places.map(({ href, name, icon }) => (
           <Link
             key={href}
             href={href}
@@ -100,7 +101,7 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
             aria-current={isIn(href, location) ? "page" : undefined}
           >
             <Icon name={icon} />
-            <span>{label}</span>
+            <span>{text.nav[name]}</span>
           </Link>
         ))}
       </nav>

@@ -17,7 +17,12 @@ export function Unsent({ onOpen }: { onOpen: (() => void) | undefined }) {
       <ul>
         {written.map(({ key, answer, question }) => (
           <li key={key}>
-            <Link href={`/q/${answer.question_id}`} replace={onOpen !== undefined} onClick={() => onOpen?.()}>
+            <Link
+              href={`/q/${answer.question_id}`}
+              replace={onOpen !== undefined}
+              onClick={() => onOpen?.()}
+              dir="auto"
+            >
               {leadOf(question.prompt)}
             </Link>
           </li>

@@ -95,7 +95,7 @@ function Unfinished(props: {
       <Kept label={text.question.yourAnswer} words={wordsOf(written)} />
       <div class={styles.state} role="status">
         <h2>{title}</h2>
-        <p>{hint}</p>
+        <p dir="auto">{hint}</p>
       </div>
       <div class={styles.steps}>{children}</div>
       <NextStep next={next} />

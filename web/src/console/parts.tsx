@@ -2,6 +2,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
+import { locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
 import formStyles from "../inbox/arguments/schema-form.module.css";
@@ -135,11 +136,11 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
   );
 }
 
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
 export const moment = (time: string): string => moments.format(new Date(time));
 
-const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const clocks = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 
 /** Returns the time of day of a moment in epoch milliseconds, to the second. */
 export const clock = (at: number): string => clocks.format(at);

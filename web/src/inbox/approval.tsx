@@ -14,7 +14,9 @@ import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
 import type { AskOption, WholeAsk } from "./wire.ts";
 
-const isRight = (event: MouseEvent): boolean => event.clientX > innerWidth / 2;
+/** Whether a press was on the half of the screen at which a line ends: the right one, and in Arabic the left one. */
+const isAtLineEnd = (event: MouseEvent): boolean =>
+  event.clientX > innerWidth / 2 === (document.documentElement.dir !== "rtl");
 
 /**
  * A call to be approved or rejected: the call comes first and whole, then who asks. The buttons that decide stay in
@@ -34,12 +36,12 @@ export function Approval({ ask }: { ask: WholeAsk }) {
     document.getElementById("kwargs")?.focus();
   };
 
-  const choose = (option: AskOption, isOnRight: boolean): void => {
+  const choose = (option: AskOption, isAtEnd: boolean): void => {
     const isDeliberate = deliberate.isDeliberate();
     if (!option.interactive && !isDeliberate) return;
     if (!option.interactive) return void deciding.send(rejection(ask, draft, option));
     if (!draft.comment && option.prompt_fill !== null) change({ comment: option.prompt_fill });
-    setIntent({ approve: false, option, isOnRight });
+    setIntent({ approve: false, option, isAtEnd });
   };
 
   return (
@@ -95,31 +97,31 @@ function Bar(props: {
 }) {
   const { edited, unseen, refused, onIntend, onEdit } = props;
   const [mustLook, setMustLook] = useState(false);
-  const approve = (isOnRight: boolean): void => {
+  const approve = (isAtEnd: boolean): void => {
     if (unseen !== undefined) {
       setMustLook(true);
       document.getElementById(secretId(unseen))?.querySelector("summary")?.focus();
       return;
     }
-    if (edited.problem === null) return onIntend({ approve: true, isOnRight });
+    if (edited.problem === null) return onIntend({ approve: true, isAtEnd });
     onEdit?.();
   };
-  const reject = (isOnRight: boolean): void => onIntend({ approve: false, isOnRight });
+  const reject = (isAtEnd: boolean): void => onIntend({ approve: false, isAtEnd });
   useKeys({ a: () => approve(true), r: () => reject(false) });
   return (
     <div class={ownStyles.bar}>
       {refused !== undefined && (
-        <p role="alert" class={styles.alert}>
+        <p role="alert" class={styles.alert} dir="auto">
           {refused}
         </p>
       )}
       {mustLook && unseen !== undefined && (
-        <p role="alert" class={styles.alert}>
+        <p role="alert" class={styles.alert} dir="auto">
           {text.unseen(unseen)}
         </p>
       )}
       <div class={styles.decide}>
-        <button type="button" class="alarm" onClick={(event) => reject(isRight(event))} aria-keyshortcuts="r">
+        <button type="button" class="alarm" onClick={(event) => reject(isAtLineEnd(event))} aria-keyshortcuts="r">
           {text.reject}
         </button>
         {onEdit && (
@@ -130,7 +132,7 @@ function Bar(props: {
         <button
           type="button"
           class={styles.approve}
-          onClick={(event) => approve(isRight(event))}
+          onClick={(event) => approve(isAtLineEnd(event))}
           aria-keyshortcuts="a"
           aria-disabled={edited.problem !== null || unseen !== undefined}
         >
@@ -145,7 +147,7 @@ function Bar(props: {
 function Ways(props: {
   options: readonly AskOption[];
   deliberate: Deliberate;
-  onChoose: (option: AskOption, isOnRight: boolean) => void;
+  onChoose: (option: AskOption, isAtEnd: boolean) => void;
 }) {
   const { options, deliberate, onChoose } = props;
   return (
@@ -157,7 +159,7 @@ function Ways(props: {
           type="button"
           class={styles.way}
           aria-disabled={!option.interactive && !deliberate.settled}
-          onClick={(event) => onChoose(option, isRight(event))}
+          onClick={(event) => onChoose(option, isAtLineEnd(event))}
         >
           <span dir="auto">{option.title}</span>
           {option.description !== null && (

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
+import { withTexts } from "../language.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { useTimeUp } from "../parts/time-left.tsx";
@@ -72,7 +73,7 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
 }
 
 /** Diffs are drawn by what the console brings along. */
-const Review = lazy(() => import("../console/console.tsx").then((all) => ({ default: all.InboxReview })));
+const Review = lazy(() => withTexts(import("../console/console.tsx")).then((all) => ({ default: all.InboxReview })));
 
 function Controls({ ask }: { ask: WholeAsk }) {
   if (ask.task?.about === "review") {
@@ -98,12 +99,14 @@ function Header({ ask }: { ask: WholeAsk }) {
     <header class={formStyles.header}>
       <p class={formStyles.facts}>
         <span>{ask.task?.about === "review" ? text.task.review : text.kind[ask.kind]}</span>
-        <span>{ask.agent}</span>
+        <bdi>{ask.agent}</bdi>
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
       </p>
       {ask.kind === "approval" ? (
         <>
-          <h1 class={styles.fn}>{ask.fn}</h1>
+          <h1 class={styles.fn} dir="ltr">
+            {ask.fn}
+          </h1>
           <RiskStrip ask={ask} />
         </>
       ) : (

@@ -16,7 +16,7 @@ import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
 /** The decision that somebody has to confirm; the press that began it was on one half of the screen. */
-export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { isOnRight: boolean };
+export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { isAtEnd: boolean };
 
 interface Sheet {
   ask: WholeAsk;
@@ -214,7 +214,7 @@ function Sides(props: {
   );
   return (
     <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
-      {intent.isOnRight ? [decide, cancel] : [cancel, decide]}
+      {intent.isAtEnd ? [decide, cancel] : [cancel, decide]}
     </div>
   );
 }

@@ -204,7 +204,9 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
         onClick={leave}
         {...(current === undefined && ask.id === leftAt?.id && placeOf(leftAt))}
       >
-        <span class={styles.sentence}>{ask.sentence}</span>
+        <span class={styles.sentence} dir="auto">
+          {ask.sentence}
+        </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
           {isOpen && ask.risk === "high" && (
             <span class={styles.risky}>
@@ -212,7 +214,7 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
               {text.risky}
             </span>
           )}
-          <span>{ask.agent}</span>
+          <bdi>{ask.agent}</bdi>
           <span>{text.kind[ask.kind]}</span>
           {isOpen ? (
             <span class={styles.time}>

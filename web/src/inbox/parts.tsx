@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { locale } from "../language.ts";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
 import { Prose } from "../parts/prose.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 const moment = (time: string): string => moments.format(new Date(time));
 
 /** A deadline, counted down. */
@@ -49,10 +50,20 @@ export function Facts({ ask }: { ask: WholeAsk }) {
   return (
     <section class={styles.facts} aria-label={text.ask.facts}>
       <dl>
-        <Fact term={text.ask.agent}>{ask.agent}</Fact>
-        {ask.run !== null && <Fact term={text.ask.run}>{ask.run}</Fact>}
+        <Fact term={text.ask.agent}>
+          <bdi>{ask.agent}</bdi>
+        </Fact>
+        {ask.run !== null && (
+          <Fact term={text.ask.run}>
+            <bdi>{ask.run}</bdi>
+          </Fact>
+        )}
         <Fact term={text.ask.deadline}>{ask.expires_at === null ? text.noDeadline : moment(ask.expires_at)}</Fact>
-        {ask.state === "open" && <Fact term={text.ask.silence}>{ask.on_silence}</Fact>}
+        {ask.state === "open" && (
+          <Fact term={text.ask.silence}>
+            <bdi>{ask.on_silence}</bdi>
+          </Fact>
+        )}
         <Fact term={text.ask.others}>
           {needs !== null && <p>{needs}</p>}
           <Lines lines={[...new Set(others)]} />

@@ -141,7 +141,7 @@ export function Send({ refused, sending }: { refused: string | undefined; sendin
   return (
     <>
       {refused !== undefined && (
-        <p role="alert" class={styles.alert}>
+        <p role="alert" class={styles.alert} dir="auto">
           {refused}
         </p>
       )}

@@ -14,7 +14,7 @@ const PATHS = {
 export function Icon({ name }: { name: keyof typeof PATHS }) {
   return (
     <svg
-      class="icon"
+      class={`icon icon-${name}`}
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"

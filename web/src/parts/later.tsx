@@ -1,5 +1,6 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { withTexts } from "../language.ts";
 
 /** A component that is loaded by itself, so that a page can be used before it is there. */
 export interface Later<P> {
@@ -15,14 +16,14 @@ export interface Later<P> {
 export function later<P extends object>(read: () => Promise<ComponentType<P>>): Later<P> {
   let Loaded: ComponentType<P> | undefined;
   const load = async (): Promise<void> => {
-    Loaded ??= await read();
+    Loaded ??= await withTexts(read());
   };
   const Shown = (props: P) => {
     const [, draw] = useState({});
-    const isDrawn = Loaded !== undefined;
+    const drawn = Loaded;
     useEffect(() => {
-      // Its code may have come between drawing and now.
-      if (isDrawn) return;
+      // It may have been loaded since it was drawn as nothing.
+      if (drawn) return;
       const fail = (error: unknown): void =>
         draw(() => {
           throw error;

@@ -8,7 +8,7 @@ export function Notice(props: { title: string; hint?: string; level?: 1 | 2; chi
   return (
     <section class={styles.notice}>
       <Heading>{props.title}</Heading>
-      {props.hint && <p>{props.hint}</p>}
+      {props.hint && <p dir="auto">{props.hint}</p>}
       {props.children && <div class={styles.step}>{props.children}</div>}
     </section>
   );

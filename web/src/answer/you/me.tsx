@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
 import { day, number } from "../../format.ts";
 import { installOffer } from "../../install.ts";
+import { chosenLanguage, type Language, LANGUAGES } from "../../language.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { useStats } from "../../queries.ts";
@@ -168,6 +169,9 @@ function Device({ onShowKeys }: { onShowKeys: () => void }) {
           }))}
         />
       </Section>
+      <Section title={youText.me.language}>
+        <LanguageChoice />
+      </Section>
       <Section title={youText.me.keyboard}>
         <div class={styles.row}>
           <label class={styles.check}>
@@ -194,5 +198,29 @@ function Device({ onShowKeys }: { onShowKeys: () => void }) {
         </Section>
       )}
     </>
+  );
+}
+
+/** Each language names itself; the page is loaded again in the chosen one. */
+const LANGUAGE_NAMES = { en: "English", de: "Deutsch", ar: "العربية" } satisfies Record<Language, string>;
+
+function LanguageChoice() {
+  return (
+    <select
+      aria-label={youText.me.language}
+      value={chosenLanguage.get()}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        chosenLanguage.set(LANGUAGES.find((one) => one === value) ?? "browser");
+        location.reload();
+      }}
+    >
+      <option value="browser">{youText.me.ofBrowser}</option>
+      {LANGUAGES.map((one) => (
+        <option key={one} value={one} lang={one}>
+          {LANGUAGE_NAMES[one]}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { inbox } from "../../inbox/api.ts";
+import { InEnglish } from "../../parts/in-english.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { queries } from "../../queries.ts";
 import { Problem, Section } from "../parts.tsx";
@@ -7,8 +8,23 @@ import { Asks, Attempts, Prompt, TaskFacts } from "./page.tsx";
 import { TaskReview } from "./review.tsx";
 import { text } from "./text.ts";
 
+interface Reviewed {
+  ask: string;
+  repo: string;
+  id: string;
+  attempt: number;
+}
+
 /** Finished work that somebody is asked to review: what it changes, what it took, what was asked on the way. */
-export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: string; id: string; attempt: number }) {
+export function InboxReview(props: Reviewed) {
+  return (
+    <InEnglish>
+      <Review {...props} />
+    </InEnglish>
+  );
+}
+
+function Review({ ask, repo, id, attempt }: Reviewed) {
   const path = `/people/me/asks/${encodeURIComponent(ask)}/task`;
   const { data: task, error } = useQuery({
     queryKey: ["ask", ask, "task"],

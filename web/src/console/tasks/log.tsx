@@ -1,5 +1,6 @@
 import type { TaskEvent } from "@parley/sdk/tasks";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { locale } from "../../language.ts";
 import styles from "../console.module.css";
 import { Section } from "../parts.tsx";
 import { useStream } from "../relay/api.ts";
@@ -16,7 +17,7 @@ const GATHER_MS = 100;
 /** This close to the end counts as at the end. */
 const NEAR_PX = 48;
 
-const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "medium" });
 
 /**
  * The events of a task, as they happen. The log stays at its end while somebody looks there. It stands still where they

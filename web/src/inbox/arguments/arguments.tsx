@@ -61,7 +61,7 @@ function Argument(props: { row: ArgumentRow; raw: boolean; onOpen: ((name: strin
   return (
     <div>
       <dt>
-        {row.name}
+        <bdi dir="ltr">{row.name}</bdi>
         {notes.length > 0 && <span class={styles.kind}> {notes.join(", ")}</span>}
       </dt>
       <dd>

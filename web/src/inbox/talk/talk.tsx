@@ -58,9 +58,11 @@ export function Talks() {
         {talks.map(({ id, title, agent, said_at: at }) => (
           <li key={id} class={feedStyles.row}>
             <Link href={talkPath(id)} class={feedStyles.link}>
-              <span class={feedStyles.prompt}>{title}</span>
+              <span class={feedStyles.prompt} dir="auto">
+                {title}
+              </span>
               <span class={feedStyles.facts}>
-                <span>{agent}</span>
+                <bdi>{agent}</bdi>
                 <span>{ago(serverNow() - Date.parse(at))}</span>
               </span>
             </Link>
@@ -108,7 +110,11 @@ export function NewTalk() {
               </option>
             ))}
           </select>
-          {entry.about !== null && <p class={formStyles.hint}>{entry.about}</p>}
+          {entry.about !== null && (
+            <p class={formStyles.hint} dir="auto">
+              {entry.about}
+            </p>
+          )}
         </div>
       </Composer>
     </article>

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as answer from "../../web/src/answer/text.ts";
+import * as answerAr from "../../web/src/answer/text.ar.ts";
+import * as answerDe from "../../web/src/answer/text.de.ts";
+import * as you from "../../web/src/answer/you/text.ts";
+import * as youAr from "../../web/src/answer/you/text.ar.ts";
+import * as youDe from "../../web/src/answer/you/text.de.ts";
+import * as inbox from "../../web/src/inbox/text.ts";
+import * as inboxAr from "../../web/src/inbox/text.ar.ts";
+import * as inboxDe from "../../web/src/inbox/text.de.ts";
+import * as shell from "../../web/src/text.ts";
+import * as shellAr from "../../web/src/text.ar.ts";
+import * as shellDe from "../../web/src/text.de.ts";
+
+type Entry = readonly [name: string, text: unknown];
+
+/** Returns every text of a table with its name, such as `feed.title`. */
+function entriesOf(table: object, within = ""): Entry[] {
+  return Object.entries(table).flatMap(([name, one]: [string, unknown]): Entry[] =>
+    typeof one === "object" && one !== null ? entriesOf(one, `${within}${name}.`) : [[`${within}${name}`, one]],
+  );
+}
+
+const TABLES = [
+  { name: "shell", en: shell.text, de: shellDe.text, ar: shellAr.text },
+  { name: "Answer", en: answer.text, de: answerDe.text, ar: answerAr.text },
+  { name: "You", en: you.text, de: youDe.text, ar: youAr.text },
+  { name: "Inbox", en: inbox.text, de: inboxDe.text, ar: inboxAr.text },
+].map(({ name, ...languages }) => ({ name, languages: Object.entries(languages) }));
+
+/** Those whose arguments are no counts. */
+const OF_THINGS = ["ask.kindOf", "ask.moment", "ask.money", "needs", "who", "outcome", "mayAnswer"];
+const COUNTS = [0, 1, 2, 3, 11, 100];
+
+describe("the texts of the web app", () => {
+  for (const { name, languages } of TABLES) {
+    const [, english] = languages[0] ?? assert.fail();
+    for (const [language, table] of languages) {
+      it(`of ${name} are the same in number and kind in ${language}, and none is empty`, () => {
+        const kinds = (of: object) => entriesOf(of).map(([key, one]) => `${key}: ${typeof one}`);
+        assert.deepEqual(kinds(table).sort(), kinds(english).sort());
+        for (const [key, one] of entriesOf(table)) assert.notEqual(one, "", key);
+      });
+
+      it(`of ${name} have a form for every count in ${language}`, () => {
+        for (const [key, one] of entriesOf(table)) {
+          if (typeof one !== "function" || OF_THINGS.includes(key)) continue;
+          for (const n of COUNTS) {
+            const said = (one as (...counts: number[]) => string)(n, n, n);
+            const isNothing = key === "signOut.left" && n === 0;
+            assert.ok(isNothing || /^[^#]+$/.test(said), `${key} of ${n}: ${said}`);
+            assert.doesNotMatch(said, /undefined|NaN|null/, key);
+          }
+        }
+      });
+    }
+  }
+
+  it("tell apart the six forms of Arabic", () => {
+    const said = [0, 1, 2, 3, 11, 100].map((n) => inboxAr.text.ask.length(n));
+    assert.deepEqual(said, ["لا أحرف", "حرف واحد", "حرفان", "3 أحرف", "11 حرفًا", "100 حرف"]);
+  });
+});

@@ -1,0 +1,91 @@
+/** Every word of the pages about the person in front of the screen, in German. */
+import { duration, number } from "../../format.ts";
+import type { YouTexts } from "./text.en.ts";
+
+export const text: YouTexts = {
+  me: {
+    title: "Profil",
+    own: "Ihre Zahlen",
+    points: (today) => (today > 0 ? `Punkte, heute ${number(today)}` : "Punkte"),
+    streak: "Tage in Folge",
+    answers: "Antworten",
+    rank: "Rang",
+    noRank: "–",
+    empty: "Mit der ersten Antwort beginnt das Punktesammeln.",
+    badges: "Abzeichen",
+    progress: (have, need) => `${number(have)} von ${number(need)}`,
+    showAll: "Alle Abzeichen anzeigen",
+    categories: "Antworten nach Thema",
+    failed: "Ihre Zahlen konnten nicht geladen werden",
+    appearance: "Darstellung",
+    themes: { system: "Wie das System", light: "Hell", dark: "Dunkel" },
+    language: "Sprache",
+    ofBrowser: "Wie der Browser",
+    keyboard: "Tastatur",
+    shortcuts: "Einzeltasten als Kurzbefehle",
+    showKeys: "Tasten anzeigen",
+    install: "Auf diesem Gerät installieren",
+    installHint: "Öffnet sich wie eine App und funktioniert ohne Verbindung.",
+    console: "Sie betreiben diesen Server?",
+    consoleLink: "Zur Konsole",
+  },
+
+  notifications: {
+    title: "Benachrichtigungen",
+    lead: "Ein leiser Hinweis, wenn eine Frage Antworten braucht. Die Frage selbst zeigt er nie.",
+    turnOn: "Einschalten",
+    turnOff: "Ausschalten",
+    on: "Für dieses Gerät eingeschaltet",
+    off: "Ausgeschaltet",
+    interval: "Höchstens eine alle",
+    intervals: [5, 15, 30, 60, 180, 720, 1440],
+    minutes: (n) => duration(n * 60_000),
+    unsupported:
+      "Dieser Browser kann hier keine Benachrichtigungen zeigen. Auf einem iPhone oder iPad muss Parley zuerst auf den Home-Bildschirm.",
+    denied:
+      "Benachrichtigungen sind für diese Seite blockiert. Sie müssen zuerst in den Einstellungen des Browsers erlaubt werden.",
+    failed: "Der Browser konnte nicht angemeldet werden. Vielleicht ist sein Push-Dienst nicht erreichbar.",
+    saved: "Gespeichert.",
+  },
+
+  recovery: {
+    title: "Ein anderes Gerät verwenden",
+    lead: "Punkte und Abzeichen gehören zu diesem Browser. Ein Code überträgt sie auf einen anderen; er gilt einmal, 30 Tage lang.",
+    make: "Code erstellen",
+    yours: "Ihr Code",
+    until: (date) => `Gilt bis ${date}. Wer ihn hat, kann Ihren Platz einnehmen; behalten Sie ihn für sich.`,
+    have: "Einen Code von einem anderen Gerät verwenden",
+    code: "Code",
+    redeem: "Verwenden",
+    redeemed: "Dieses Gerät hat Ihre Punkte und Abzeichen übernommen.",
+    failed: "Dieser Code gilt nicht. Vielleicht wurde er schon verwendet, ersetzt oder falsch eingegeben.",
+    noConnection: "Der Server war nicht erreichbar. Noch einmal versuchen.",
+  },
+
+  erase: {
+    title: "Meine Daten löschen",
+    lead: "Entfernt Ihre Punkte, Abzeichen, Tage in Folge und Benachrichtigungen von diesem Server. Gegebene Antworten bleiben, ohne Verbindung zu Ihnen.",
+    button: "Meine Daten löschen",
+    confirmTitle: "Alles über Sie löschen?",
+    confirm: "Ja, alles löschen",
+    done: "Alles über Sie wurde gelöscht. Es beginnt von vorn.",
+    failed: "Nichts wurde gelöscht. Noch einmal versuchen, wenn der Server erreichbar ist.",
+  },
+
+  leaderboard: {
+    title: "Rangliste",
+    period: "Zeitraum",
+    periods: { daily: "Heute", weekly: "Diese Woche", all_time: "Insgesamt" },
+    rank: "Rang",
+    who: "Wer",
+    points: "Punkte",
+    answers: "Antworten",
+    you: "Sie",
+    someone: "Jemand",
+    yourRank: (rank) => `Sie sind auf Rang ${number(rank)}`,
+    unranked: "Hier haben Sie noch keine Punkte",
+    empty: "Hier hat noch niemand Punkte",
+    emptyHint: "Die erste Antwort führt die Liste an.",
+    failed: "Die Rangliste konnte nicht geladen werden",
+  },
+};

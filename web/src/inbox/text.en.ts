@@ -1,0 +1,302 @@
+/** The words of the Inbox, loaded with it. */
+import { count, day, duration, number } from "../format.ts";
+import { moment, money } from "./exact.ts";
+import type { By, Due, Kind, ListedAsk, TypedArgument, WholeAsk } from "./wire.ts";
+
+const CHANNELS: Record<string, string> = {
+  inbox: "the inbox",
+  web: "this page",
+  slack: "Slack",
+  email: "email",
+  sms: "SMS",
+  whatsapp: "WhatsApp",
+  webhook: "another system",
+  push: "a notification",
+  api: "a program",
+  policy: "a rule",
+};
+
+export const text = {
+  title: "Inbox",
+  tabs: { label: "Which", open: "Waiting", over: "Done" },
+  counted: (name: string, n: number | undefined): string => (n === undefined ? name : `${name} (${number(n)})`),
+  byDue: "Due",
+  due: { soon: "Within an hour", today: "Within a day", later: "Later", none: "No deadline" } satisfies Record<
+    Due,
+    string
+  >,
+  filter: "Show",
+  all: "Everything",
+  byKind: "Kind",
+  byAgent: "Agent",
+  kinds: { approval: "Approvals", reply: "Questions", value: "Forms" } satisfies Record<Kind, string>,
+  kind: { approval: "Approval", reply: "Question", value: "Form" } satisfies Record<Kind, string>,
+  risky: "High risk",
+  new: (n: number) => `${number(n)} new`,
+  arrived: "Something new came in.",
+  left: (ms: number) => (ms > 0 ? `${duration(ms)} left` : "Time is up"),
+  noDeadline: "No deadline",
+  empty: "Nothing waits for you",
+  emptyHint: "What agents ask of you by name appears here by itself.",
+  emptyOver: "Nothing is over yet",
+  emptyOverHint: "What you or others have decided is kept here for a while.",
+  search: "Search what was decided",
+  searchHint: "Who, what, words, a day (2026-11-23)",
+  emptySearch: "Nothing found",
+  emptySearchSoFar: "Nothing found among the newest",
+  emptyFilter: "Nothing of this kind",
+  showAll: "Show everything",
+  notify: "Notifications",
+  older: "Show older",
+  more: (n: number) => `Show more, ${number(n)} left`,
+  failed: "The inbox could not be loaded",
+  choose: "Choose one on the left to read it here.",
+  signedOut: "Sign in to see your inbox",
+  signedOutHint:
+    "Approvals and questions here are addressed to people by name. Whoever runs this server makes you a link with “parley link --person YOUR-ID”; it works once.",
+  codeFailed: "This link does not work any more",
+  codeFailedHint: "A sign-in link works once, for 30 minutes. Ask for another.",
+  toQuestions: "Open the questions for everybody",
+  signedInAs: (name: string) => `Signed in as ${name}`,
+  signOut: "Sign out",
+
+  ask: {
+    failed: "This could not be loaded",
+    unknown: "There is nothing here for you",
+    unknownHint: "It may be addressed to somebody else, or be long over.",
+    toList: "Back to the inbox",
+    next: "Next",
+    call: "Wants to run",
+    arguments: "Arguments",
+    noArguments: "It takes no arguments.",
+    secret: (name: string) => `${name} holds a secret. Show it`,
+    argument: (name: string) => `Value of ${name}`,
+    length: (n: number) => count(n, "character", "characters"),
+    raw: "Raw",
+    rawLead: "What is approved is the digest of exactly this.",
+    /** Names the type of an argument, where its drawing leaves out the signs by which JSON shows it. */
+    kindOf: (typed: TypedArgument): string => {
+      if (typed.is === "text")
+        return typed.lines.length > 1 ? `text, ${count(typed.lines.length, "line", "lines")}` : "";
+      if (typed.is === "list") return `list, ${count(typed.items.length, "item", "items")}`;
+      if (typed.is === "table") return `table, ${count(typed.rows.length, "row", "rows")}`;
+      if (typed.is !== "diff") return "";
+      const lines = (sign: string): string => number(typed.lines.filter((line) => line.sign === sign).length);
+      return `diff, ${lines("+")} added, ${lines("-")} removed`;
+    },
+    opens: (host: string) => `Opens ${host}`,
+    moment,
+    money,
+    words: (agent: string) => `In the words of ${agent}. A program wrote this; nobody has checked it.`,
+    facts: "About this",
+    agent: "Asked by",
+    run: "Run",
+    deadline: "Deadline",
+    silence: "On silence",
+    digest: "Digest",
+    others: "May answer",
+    sent: "Sent by",
+    refused: "Not accepted",
+  },
+
+  /** Who may answer, in one line each. */
+  mayAnswer: (name: string | null, channel: string, me: boolean): string => {
+    const where = CHANNELS[channel] ?? channel;
+    if (me) return channel === "inbox" ? "You" : `You, also by ${where}`;
+    if (name !== null) return channel === "webhook" ? `${name}, through another system` : name;
+    return channel === "inbox" ? "Everybody who sees all of the inbox" : `Somebody on ${where}`;
+  },
+  from: (time: string) => `from ${time} on`,
+  needs: (needs: WholeAsk["needs"]): string | null => {
+    if (needs.rule === "all") return `All ${number(needs.of)} must approve; one rejection rejects.`;
+    if (needs.rule === "some") {
+      return `${number(needs.least)} of ${number(needs.of)} must approve; one rejection rejects.`;
+    }
+    return needs.rule === "several" ? "Several must approve; one rejection rejects." : null;
+  },
+  delivery: (channel: string, name: string | null, state: string): string => {
+    const where = CHANNELS[channel] ?? channel;
+    const whom = name === null ? "" : ` to ${name}`;
+    const states: Record<string, string> = {
+      queued: "not sent yet",
+      sending: "being sent",
+      sent: "sent",
+      closing: "sent",
+      closed: "sent",
+      failed: "could not be sent",
+      skipped: "not needed",
+    };
+    return `${where}${whom}: ${states[state] ?? state}`;
+  },
+  refusals: {
+    schema: "the answer did not fit what was asked for",
+    unknown_option: "the choice was not among those offered",
+    unparseable: "the answer was not understood",
+    code_missing: "the code was missing or wrong",
+    sender_unverified: "the sender could not be verified",
+    responder_not_allowed: "this person was not asked",
+    digest_mismatch: "what was shown is not what would run",
+  } as Record<string, string>,
+  refusedBy: (name: string | null, via: string, why: string) =>
+    `${name ?? "Somebody"}, by ${CHANNELS[via] ?? via}: ${why}`,
+
+  who: (by: By | null, mine: boolean): string => {
+    // A decision by a permanent grant is not a new decision.
+    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, for good`;
+    if (mine) return "you";
+    if (!by) return "nobody";
+    if (by.kind === "policy") return by.name === null ? "a rule" : `the rule ${by.name}`;
+    if (by.kind === "agent") return `${by.name ?? "the agent"} itself`;
+    return by.name ?? `somebody on ${CHANNELS[by.via] ?? by.via}`;
+  },
+  /** How it ended, in one line. */
+  outcome: (ask: Pick<ListedAsk, "outcome" | "kind">, who: string): string => {
+    const { outcome, kind } = ask;
+    if (!outcome) return "";
+    if (outcome.status === "cancelled") return "Withdrawn by the agent";
+    if (outcome.status === "expired") return kind === "approval" ? "Expired, which rejects it" : "Expired";
+    if (kind !== "approval") return `Answered by ${who}`;
+    return outcome.approved
+      ? `${outcome.edited ? "Approved with changes" : "Approved"} by ${who}`
+      : `Rejected by ${who}`;
+  },
+
+  approve: "Approve",
+  reject: "Reject",
+  approveTitle: (fn: string) => `Approve ${fn}?`,
+  rejectTitle: (fn: string) => `Reject ${fn}?`,
+  approveLead: (agent: string) => `${agent} may run it once, with the arguments shown.`,
+  approveEditedLead: (agent: string) => `${agent} runs it with your arguments instead of its own.`,
+  hold: (label: string) => `Hold: ${label}`,
+  holdHint: "Hold the button for a second and let go, or type the name first.",
+  letGo: "Now let go",
+  nameIt: (fn: string) => `Or type ${fn}`,
+  risk: {
+    low: "Low risk: it looks as if it only reads.",
+    high: "High risk",
+    because: {
+      joint: () => "Several people must agree to it.",
+      unseen: () => "Its name holds characters that nobody can see.",
+      long: () => "Its arguments are too long to look through.",
+      secret: () => "An argument holds a secret.",
+      function: (word: string) => `Its name says “${word}”, as if it took something away.`,
+      argument: (name: string) => `“${name}” looks as if it took something away or went around a safeguard.`,
+    },
+  },
+  unseen: (name: string) => `Look at all of ${name} first: it holds a secret.`,
+  alwaysAllow: "Always allow exactly this",
+  alwaysAllowLead: (agent: string, until: string) =>
+    `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,
+  nextTime: "Answer the same next time",
+  nextTimeLead: (agent: string, until: string) =>
+    `${agent} then hears this answer, with your name, whenever it asks the same people exactly the same, until ${day(until)}.`,
+  rejectLead: "It will not run.",
+  comment: "Comment (optional)",
+  reason: "Reason (optional)",
+  otherArguments: "Propose other arguments",
+  rejectWays: "Reject because",
+  edit: "Change the arguments",
+  editShort: "Edit",
+  editLead: "What you approve is what runs. Leave it as it is to approve what the agent proposed.",
+  editAsJson: "Arguments as JSON",
+  restore: "Take back the changes",
+  edited: "Changed",
+  approveEdited: "Approve with changes",
+
+  ready: "Answers",
+  yourAnswer: "Your answer",
+  orWrite: "Or write your own",
+  alsoWrite: "Add something (optional)",
+  placeholder: "Write what you think",
+  enterHint: "Enter sends, Shift and Enter make a new line.",
+  send: "Send",
+  sending: "Sending",
+  answerFirst: "Choose or write an answer first.",
+  chooseFirst: "Choose an answer first.",
+
+  task: {
+    review: "Review",
+    about: "The task",
+    of: (id: string, repo: string, agent: string) => `For task ${id} in ${repo}, by ${agent}.`,
+    sandbox: {
+      bubblewrap: "It runs in a sandbox (bubblewrap).",
+      none: "No sandbox: it runs with the files and the network of whoever runs this server.",
+    },
+    change: "What would change",
+  },
+
+  talk: {
+    new: "New conversation",
+    begun: (n: number) => count(n, "conversation", "conversations"),
+    with: "With",
+    first: "What is it about?",
+    earlier: "Show earlier",
+    more: "Say more",
+    answerTo: (title: string) => `Your answer: ${title}`,
+    title: (agent: string) => `Conversation with ${agent}`,
+    log: "What was said",
+    me: "You",
+    you: "you",
+    program: (agent: string) => `${agent}, a program`,
+    wants: (fn: string) => `Wants to run ${fn}`,
+    answer: "Answer",
+    decide: "Decide",
+    taken: "The agent has taken it",
+    decideFirst: "Something here waits for your decision. Decide it first; then you can say more.",
+    closed: "This agent takes no more words here.",
+    writeFirst: "Write something first.",
+    failed: "The conversation could not be loaded",
+    nobody: "No agent takes conversations here",
+    nobodyHint: "Whoever runs this server can open one to the inbox.",
+    unknownHint: "It may be somebody else's, or be long over.",
+    unreachable: "Not sent. The server cannot be reached. Your words are kept; try again.",
+  },
+
+  form: {
+    yes: "Yes",
+    no: "No",
+    none: "Choose",
+    optional: "optional",
+    nothing: "Leave empty",
+    add: (name: string) => `Add to ${name}`,
+    remove: (name: string, at: number) => `Remove ${name} ${number(at)}`,
+    item: (name: string, at: number) => `${name} ${number(at)}`,
+    asJson: "Write JSON instead",
+    asForm: "Use the form",
+    json: "JSON",
+    value: "Value",
+    required: "Fill this in.",
+    number: "This must be a number.",
+    integer: "This must be a whole number.",
+    least: (n: number) => `At least ${number(n)}.`,
+    most: (n: number) => `At most ${number(n)}.`,
+    shortest: (n: number) => `At least ${count(n, "character", "characters")}.`,
+    longest: (n: number) => `At most ${count(n, "character", "characters")}.`,
+    fewest: (n: number) => `At least ${number(n)} of these.`,
+    notJson: "This is not valid JSON.",
+    between: (low: number | undefined, high: number | undefined): string => {
+      if (low !== undefined && high !== undefined) return `${number(low)} to ${number(high)}`;
+      return low !== undefined ? `${number(low)} or more` : high !== undefined ? `${number(high)} or less` : "";
+    },
+    check: (n: number) => `${count(n, "field needs", "fields need")} another look.`,
+  },
+
+  state: {
+    counted: "You have approved. Others must agree too.",
+    notAsked: "You can read this. Somebody else decides it.",
+    approvals: "So far",
+    approvedBy: (who: string) => `Approved by ${who}`,
+    sent: "Sent.",
+    kept: "What you had begun is still here:",
+    unreachable: "Not sent. The server cannot be reached, and nothing was decided. Your words are kept; try again.",
+    changed: "What would run is not what this page showed. Read it again before you decide.",
+    failed: (why: string) => `Not sent. ${why}`,
+    yourWords: "Your answer",
+    theirWords: "The answer",
+    comment: "Comment",
+    option: "Choice",
+    ran: "Arguments that run",
+  },
+};
+
+export type InboxTexts = typeof text;
