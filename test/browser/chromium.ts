@@ -49,7 +49,11 @@ interface Found {
  * was opened through this call, and no profile is ever used twice.
  */
 export async function launchBrowser(): Promise<Browser> {
-  const one = await shared("chromium", () => launch(), (browser) => browser.close());
+  const one = await shared(
+    "chromium",
+    () => launch(),
+    (browser) => browser.close(),
+  );
   return one === null ? launch() : part(one);
 }
 

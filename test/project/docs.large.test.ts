@@ -232,15 +232,22 @@ describe("what the documents show", () => {
     });
   }
 
-  it("shows the hook that parley hook install writes", async () => {
-    const home = newFolder();
-    assert.equal((await parley(["hook", "install", "claude"], { HOME: home })).code, 0);
-    const shown = blocksOf("docs/how-to/claude-code.md").find(({ language }) => language === "json");
-    const written = readFileSync(join(home, ".claude/settings.json"), "utf8").replace(
-      `${process.execPath} ${MAIN}`,
-      "/path/to/node /path/to/parley",
-    );
-    assert.deepEqual(JSON.parse(shown?.text ?? ""), JSON.parse(written));
+  it("shows the hooks that parley hook install writes", async () => {
+    const shown = blocksOf("docs/how-to/claude-code.md").filter(({ language }) => language === "json");
+    const [byHttp, byCommand] = shown.map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+    const written = async (type: string): Promise<{ hooks: unknown[] }[]> => {
+      const home = newFolder();
+      assert.equal((await parley(["hook", "install", "claude", "--type", type], { HOME: home })).code, 0);
+      const settings = readFileSync(join(home, ".claude/settings.json"), "utf8").replace(
+        `${process.execPath} ${MAIN}`,
+        "/path/to/node /path/to/parley",
+      );
+      return (
+        (JSON.parse(settings) as { hooks: Record<string, { hooks: unknown[] }[]> }).hooks["PermissionRequest"] ?? []
+      );
+    };
+    assert.deepEqual(byHttp, { hooks: { PermissionRequest: await written("http") } });
+    assert.deepEqual(byCommand, (await written("command"))[0]?.hooks[0]);
   });
 
   it("is all tried, or it is said why not", (test) => {

@@ -62,6 +62,12 @@ const REGRESSIONS: readonly Regression[] = [
     name: "name the line of broken YAML",
   },
   {
+    file: "connect/agents/codex/codex.ts",
+    find: '{ behavior: "deny", message: because }',
+    put: '{ behavior: "allow" }',
+    test: "connect/codex.small.test.ts",
+  },
+  {
     file: "conversations/converse.ts",
     find: 'entry.from === "anyone" || human !== undefined',
     put: "true",

@@ -8,13 +8,15 @@ export function isPlugin(text: string): boolean {
   return text.startsWith(FIRST_LINE);
 }
 
+const IMPORT = 'import { spawn } from "node:child_process";';
+
 /**
  * Returns the plugin that runs this hook for each prompt of opencode. opencode waits at its terminal meanwhile; a
  * decision there ends the hook, which withdraws its request. A hook that says nothing leaves the prompt there.
  */
 export function pluginText({ command, timeoutSeconds }: WantedHook): string {
   return `${FIRST_LINE}
-import { spawn } from "node:child_process";
+${IMPORT}
 
 const COMMAND = ${JSON.stringify(command)};
 const TIMEOUT_MS = ${timeoutSeconds * 1000};

@@ -36,10 +36,10 @@ import { argumentRows } from "./arguments.ts";
 /** A reason holds 5,000 characters, words among them. */
 const MOST_IN_REASON = 4000;
 
-/** How people are called, by id. */
 /** Nobody reads more before deciding. */
 const MOST_REASONS = 5;
 
+/** How people are called, by id. */
 type Names = ReadonlyMap<string, string>;
 
 /**
