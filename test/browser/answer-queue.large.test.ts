@@ -138,6 +138,7 @@ describe("Answer, one question after the other", () => {
     await ana.page.clock.install();
     await ana.page.reload();
     await heading(ana, "Will you take this back?").waitFor();
+    await ana.page.clock.pauseAt(Date.now() + 60_000);
     await ana.page.clock.runFor(1000);
     await option(ana.page, "Yes").tap();
     await ana.page.clock.runFor(600);
@@ -149,6 +150,7 @@ describe("Answer, one question after the other", () => {
     await option(ana.page, "No").tap();
     await option(ana.page, "No").tap();
     await ana.page.clock.runFor(800);
+    await ana.page.clock.resume();
     await ana.page.getByText("1 of 9 answers so far").waitFor();
     assert.equal(ana.sent(), 1);
     assert.deepEqual((await agent.check(asked.ids[0] ?? "")).summary, { Yes: 0, No: 1 });

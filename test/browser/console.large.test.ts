@@ -264,6 +264,7 @@ describe("the Console", () => {
     const { page } = admin;
     await page.getByText(/^Whole: each of \d+ entries/).waitFor();
     const entries = page.locator("details");
+    await entries.nth(49).waitFor();
     assert.equal(await entries.count(), 50);
     await button(page, "Show older").click();
     await entries.nth(59).waitFor();
