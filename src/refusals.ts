@@ -51,6 +51,8 @@ export const REFUSALS = {
   too_many_values: { kind: "too_large", says: "The body holds more than 10,000 values." },
   unsupported_media_type: { kind: "media_type", says: "The body must be JSON, and not compressed." },
   misdirected: { kind: "misdirected", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
+  name_taken: { kind: "conflict", says: "This name cannot be chosen: somebody has it, or it was removed." },
+  name_not_found: { kind: "not_found", says: "Nobody has this name on the leaderboard." },
   not_asked: { kind: "forbidden", says: "This person was not asked." },
   not_counted: { kind: "forbidden", says: "Only enrolled people count where several have to agree." },
   self_response: { kind: "forbidden", says: "An agent may not answer its own request." },

@@ -8,6 +8,7 @@ import type {
   FeedPage,
   HumanQuestion,
   Leaderboard,
+  LeaderboardName,
   NewAnswer,
   NewSubscription,
   Period,
@@ -147,6 +148,21 @@ export class People {
       signal: options.signal,
       query,
     });
+  }
+
+  /**
+   * Shows this participant under a name on the leaderboard, or without one for null. Returns the name as it is shown.
+   *
+   * @throws {ParleyError} `NAME_TAKEN`
+   */
+  async chooseLeaderboardName(name: string | null, options: CallOptions = {}): Promise<string | null> {
+    const path = "/human/leaderboard/name";
+    if (name === null) {
+      await this.#connection.call("DELETE", path, options);
+      return null;
+    }
+    const chosen: LeaderboardName = await this.#connection.call("PUT", path, { ...options, body: { name } });
+    return chosen.name;
   }
 
   /** Yields what changes in the feed, live only: read the feed anew at every `onConnect`. */

@@ -48,6 +48,7 @@ export type {
 } from "../../src/wire/relay/job.ts";
 export type {
   WireLeaderboard as Leaderboard,
+  WireLeaderboardName as LeaderboardName,
   WireRecoveryCode as RecoveryCode,
   WireStats as Stats,
 } from "../../src/wire/participant.ts";

@@ -17,6 +17,7 @@ export type {
   FeedPage,
   HumanQuestion,
   Leaderboard,
+  LeaderboardName,
   NewAnswer,
   Question,
   QuestionReceipt,

@@ -6,6 +6,7 @@ import { localDay, streakOn } from "./model/streak.ts";
 import { NO_TOTALS } from "./model/totals.ts";
 import { listBadges, sumSince } from "./store/ledger.ts";
 import { storeNow } from "../core/store/db.ts";
+import { findLeaderboardNames } from "./store/leaderboard-names.ts";
 import { readScores, type Score } from "./store/scores.ts";
 import { readTotals } from "./store/totals.ts";
 
@@ -51,13 +52,22 @@ export async function readStats(ctx: Context, identity: AnsweringIdentity | null
   };
 }
 
-/** Returns the best scores of a period and the caller's own. */
+/** Returns the best scores of a period with the names that their people chose, and the caller's own. */
 export async function readLeaderboard(
   ctx: Context,
   identity: AnsweringIdentity | null,
   period: Period,
   limit: number,
-): Promise<{ top: readonly Score[]; own: Score | null }> {
+): Promise<{ top: readonly (Score & { name: string | null })[]; own: Score | null; ownName: string | null }> {
   const now = await storeNow(ctx.db);
-  return readScores(ctx.db, { period, now }, limit, identity?.person ?? null);
+  const person = identity?.person ?? null;
+  const { top, own } = await readScores(ctx.db, { period, now }, limit, person);
+  const people = new Set([...top.map((score) => score.person), ...(person === null ? [] : [person])]);
+  const names = await findLeaderboardNames(ctx.db, [...people]);
+  const nameOf = (id: string): string | null => names.get(id) ?? null;
+  return {
+    top: top.map((score) => ({ ...score, name: nameOf(score.person) })),
+    own,
+    ownName: person === null ? null : nameOf(person),
+  };
 }

@@ -25,12 +25,27 @@ export type WireStats = z.output<typeof WireStats>;
 export const WireLeaderboard = z
   .object({
     period: z.enum(PERIODS),
-    entries: z.array(z.object({ rank: z.int(), points: z.int(), answers: z.int(), is_current_user: z.boolean() })),
+    entries: z.array(
+      z.object({
+        rank: z.int(),
+        points: z.int(),
+        answers: z.int(),
+        is_current_user: z.boolean(),
+        name: z.string().nullable(),
+      }),
+    ),
     your_rank: z.int().nullable(),
     your_points: z.int(),
+    your_name: z.string().nullable(),
   })
   .meta({ id: "Leaderboard" });
 export type WireLeaderboard = z.output<typeof WireLeaderboard>;
+
+export const LeaderboardNameBody = fields({ name: textField("name", 1, 100) }).meta({ id: "NewLeaderboardName" });
+export type LeaderboardNameBody = z.output<typeof LeaderboardNameBody>;
+
+export const WireLeaderboardName = z.object({ name: z.string() }).meta({ id: "LeaderboardName" });
+export type WireLeaderboardName = z.output<typeof WireLeaderboardName>;
 
 export const RecoveryCodeBody = fields({ code: textField("code", 1, 100) }).meta({ id: "RecoveryCodeToRedeem" });
 export type RecoveryCodeBody = z.output<typeof RecoveryCodeBody>;

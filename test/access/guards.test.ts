@@ -85,6 +85,7 @@ describe("paths", () => {
       ["/human/push/key", ["GET"], ["POST"]],
       ["/human/stats", ["GET"], ["POST"]],
       ["/human/leaderboard", ["GET"], ["POST"]],
+      ["/human/leaderboard/name", ["DELETE", "PUT"], ["GET", "POST"]],
       ["/human/events", ["GET"], ["POST"]],
       ["/human/recovery", ["POST"], ["GET"]],
       ["/human/recovery/redeem", ["POST"], ["GET"]],

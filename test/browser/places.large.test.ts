@@ -89,6 +89,27 @@ describe("the places of the app", () => {
     assert.equal(await current(), "You");
   });
 
+  it("show somebody on the leaderboard under the name they chose, or without one", async () => {
+    await using ana = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
+    const { page } = ana;
+    const name = page.getByLabel("Your name here");
+    const press = (label: string) => page.getByRole("button", { name: label }).tap();
+    await name.fill("Ana <3");
+    await press("Save");
+    await page.getByRole("alert").getByText("Use 2 to 24 letters").waitFor();
+    await name.fill("Ana");
+    await press("Save");
+    await page.getByRole("button", { name: "Remove the name" }).waitFor();
+    assert.equal(await name.inputValue(), "Ana");
+    await using bo = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
+    await bo.page.getByLabel("Your name here").fill("ANA");
+    await bo.page.getByRole("button", { name: "Save" }).tap();
+    await bo.page.getByRole("alert").getByText("Somebody else has this name").waitFor();
+    await press("Remove the name");
+    await page.getByRole("button", { name: "Remove the name" }).waitFor({ state: "detached" });
+    assert.equal(await name.inputValue(), "");
+  });
+
   it("are all within reach at any width of a phone, with text of twice the size too", async () => {
     await using admin = await visit(browser, served.url, { screen: "phone", path: await served.newStartLink() });
     const { page } = admin;

@@ -33,6 +33,7 @@ import { boundSubscriptions } from "./migrations/0031-bound-subscriptions.ts";
 import { policyServers } from "./migrations/0032-policy-servers.ts";
 import { tableNames } from "./migrations/0033-table-names.ts";
 import { personTotals } from "./migrations/0034-person-totals.ts";
+import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -71,6 +72,7 @@ const MIGRATIONS: readonly Migration[] = [
   policyServers,
   tableNames,
   personTotals,
+  leaderboardNames,
 ];
 
 /** The schema this program reads and writes. */

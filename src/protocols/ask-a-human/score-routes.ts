@@ -1,5 +1,6 @@
 import { PERIODS } from "../../questions/model/points.ts";
 import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../questions/recover-participant.ts";
+import { chooseName, dropName } from "../../questions/name-on-leaderboard.ts";
 import { readLeaderboard, readStats } from "../../questions/read-score.ts";
 import { callerOf, type Door, type DoorContext } from "../http/door.ts";
 import { participantCookie } from "../http/principals.ts";
@@ -9,14 +10,17 @@ import { queryLimit } from "./query.ts";
 import { wireTime } from "../http/question.ts";
 import { ErrorBody, NoContent } from "../../wire/error.ts";
 import {
+  LeaderboardNameBody,
   RecoveryCodeBody,
   WireLeaderboard,
+  WireLeaderboardName,
   WireRecovered,
   WireRecoveryCode,
   WireStats,
 } from "../../wire/participant.ts";
 
 const REDEEM_TRIES_PER_HOUR = 5;
+const NAMES_PER_HOUR = 20;
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
 /** Mounts the routes of points and badges, and of moving them to another device (spec/ask-a-human 4.6, 4.7, 4.8). */
@@ -50,22 +54,64 @@ export function scoreRoutes(app: Door, door: DoorContext): void {
         throw refuseQuery("period", "period must be daily, weekly or all_time", "enum", { allowed: PERIODS });
       const limit = queryLimit(request.query, { least: 1, most: 100, usual: 10 });
       const identity = await readerOf(door, request);
-      const { top, own } = await readLeaderboard(ctx, identity, period, limit);
+      const { top, own, ownName } = await readLeaderboard(ctx, identity, period, limit);
       return {
         period,
-        entries: top.map(({ rank, points, answers, person }) => ({
+        entries: top.map(({ rank, points, answers, person, name }) => ({
           rank,
           points,
           answers,
           is_current_user: person === identity?.person,
+          name,
         })),
         your_rank: own?.rank ?? null,
         your_points: own?.points ?? 0,
+        your_name: ownName,
       } satisfies WireLeaderboard;
     },
   );
 
+  nameRoutes(app, door);
   recoveryRoutes(app, door);
+}
+
+/** A name on the leaderboard, for those who want one. */
+function nameRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.put(
+    "/human/leaderboard/name",
+    {
+      config: { takesBody: true },
+      ...addressLimit(door, "leaderboard names", NAMES_PER_HOUR),
+      schema: {
+        tags: ["people"],
+        summary: "Choose a name for the leaderboard",
+        body: LeaderboardNameBody,
+        response: { 200: WireLeaderboardName, ...errors, 409: ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      const { name, issue } = await chooseName(ctx, callerOf(request), (request.body as LeaderboardNameBody).name);
+      issueCredential(door, reply, issue);
+      return reply.code(200).send({ name } satisfies WireLeaderboardName);
+    },
+  );
+
+  app.delete(
+    "/human/leaderboard/name",
+    {
+      schema: {
+        tags: ["people"],
+        summary: "Stand on the leaderboard without a name",
+        response: { 204: NoContent, ...errors },
+      },
+    },
+    async (request, reply) => {
+      await dropName(ctx, callerOf(request));
+      return reply.code(204).send();
+    },
+  );
 }
 
 /** Being the same person on another device, and being nobody any more. */

@@ -1,6 +1,7 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 import { deleteKeysUnder } from "../../core/store/idempotency.ts";
+import { dropLeaderboardName } from "./leaderboard-names.ts";
 import { lockTotals } from "./totals.ts";
 
 export interface Participant {
@@ -148,6 +149,7 @@ export async function countAnonymous(on: Queryable): Promise<number> {
 
 /** Deletes every means to recognise the participant. */
 export async function forgetMeans(tx: Tx, id: string): Promise<void> {
+  await dropLeaderboardName(tx, id);
   await tx.all(
     sql`UPDATE participants SET last_fingerprint = NULL, recovery_hash = NULL, recovery_expires_at = NULL,
         time_zone = NULL, time_zone_at = NULL WHERE participant_id = ${id}`,
@@ -185,6 +187,7 @@ export async function eraseParticipant(
 async function deleteMeans(tx: Tx, name: string): Promise<void> {
   await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
   await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
+  await dropLeaderboardName(tx, name);
   await deleteKeysUnder(tx, `person:${name}`);
 }
 

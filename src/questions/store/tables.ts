@@ -6,6 +6,7 @@ export const QUESTION_TABLES: OwnedTables = {
     "badges",
     "fallbacks",
     "fingerprints",
+    "leaderboard_names",
     "ledger",
     "outcomes",
     "participants",

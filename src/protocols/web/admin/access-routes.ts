@@ -7,6 +7,7 @@ import { createSignInLink } from "../../../access/create-sign-in-link.ts";
 import { endSessions } from "../../../access/end-sessions.ts";
 import { listKeys } from "../../../access/list-keys.ts";
 import { listPeopleAndSessions } from "../../../access/list-people.ts";
+import { banName } from "../../../questions/name-on-leaderboard.ts";
 import { revokeKey } from "../../../access/revoke-key.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
@@ -15,7 +16,7 @@ import { PersonRoleBody, WireChangedPerson, WirePersonList, WireSignInLink } fro
 import { isId } from "../../http/ids.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
-import { ErrorBody } from "../../../wire/error.ts";
+import { ErrorBody, NoContent } from "../../../wire/error.ts";
 
 /** The refusals of every administrative route. */
 export const ADMIN_REFUSALS = { 401: ErrorBody, 403: ErrorBody } as const;
@@ -31,6 +32,7 @@ export function adminAccessRoutes(door: DoorContext): (app: Door) => Promise<voi
     peopleRoutes(app, door);
     sessionRoutes(app, door);
     keyRoutes(app, door);
+    nameRoutes(app, door);
   };
 }
 
@@ -168,6 +170,25 @@ function keyRoutes(app: Door, door: DoorContext): void {
       const { id } = request.params;
       if (!isId(id)) throw new Refusal("key_not_found", { id });
       return printKey(await revokeKey(ctx, id, by));
+    },
+  );
+}
+
+/** Names that people chose for the leaderboard. */
+function nameRoutes(app: Door, door: DoorContext): void {
+  app.delete<{ Params: { name: string } }>(
+    "/admin/leaderboard/:name",
+    {
+      schema: {
+        tags: ["administration"],
+        summary: "Take a name off the leaderboard: nobody can choose it again",
+        response: { 204: NoContent, ...withInput },
+      },
+    },
+    async (request, reply) => {
+      const by = await administrator(door, request);
+      await banName(door.ctx, request.params.name, by);
+      return reply.code(204).send();
     },
   );
 }

@@ -6,6 +6,7 @@ import { Loading, Notice } from "../../parts/notice.tsx";
 import { useLeaderboard } from "../../queries.ts";
 import { Trouble } from "../../parts/trouble.tsx";
 import { text } from "../../text.ts";
+import { BoardName } from "./board-name.tsx";
 import { text as youText } from "./text.ts";
 import styles from "./leaderboard.module.css";
 import { You } from "./you.tsx";
@@ -57,7 +58,10 @@ function Board({ board }: { board: LeaderboardReply }) {
             {board.entries.map((entry, index) => (
               <tr key={index} data-you={entry.is_current_user || undefined}>
                 <td>{number(entry.rank)}</td>
-                <td>{entry.is_current_user ? words.you : words.someone}</td>
+                <td>
+                  {entry.name === null ? entry.is_current_user ? words.you : words.someone : <bdi>{entry.name}</bdi>}
+                  {entry.name !== null && entry.is_current_user && ` (${words.you})`}
+                </td>
                 <td>{number(entry.answers)}</td>
                 <td>{number(entry.points)}</td>
               </tr>
@@ -71,6 +75,7 @@ function Board({ board }: { board: LeaderboardReply }) {
           {board.your_rank !== null && <strong>{text.feed.pointsLong(board.your_points)}</strong>}
         </p>
       )}
+      <BoardName key={board.your_name} name={board.your_name} />
     </>
   );
 }
