@@ -97,7 +97,7 @@ export function opencodeSettings(model: string) {
 }
 
 /** Returns why an agent's tests are skipped; false when it is here. */
-export function isMissing({ settings }: RealAgent): string | false {
+export function isMissing({ settings }: Pick<RealAgent, "settings">): string | false {
   const [file = ""] = settings.command;
   return existsSync(file) ? false : `${file} is not installed`;
 }
