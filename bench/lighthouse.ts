@@ -17,8 +17,12 @@ import { lookAtMachine } from "./machine.ts";
 import { importFrom, installPeers } from "./peers/packages.ts";
 
 const LEAST_POINTS = 95;
-/** Lighthouse waits for a page that never comes to rest. */
-const MOST_MS = 60_000;
+/**
+ * Somebody who is signed in reads the stream of events, which never ends and which Lighthouse waits for: it takes any
+ * fetch of the page for critical. A page has everything else within this time, in ms.
+ */
+const SETTLES_WITHIN_MS = 15_000;
+const MOST_MS = 180_000;
 const MOST_SHIFT = 0.05;
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
 const SCREENS = {
@@ -80,14 +84,12 @@ try {
         // A server of one's own asks search engines to stay away.
         const skipAudits = ["is-crawlable"];
         const extraHeaders = { Cookie: cookie };
-        const flags = { port, logLevel: "error", onlyCategories: CATEGORIES, skipAudits, extraHeaders };
+        const maxWaitForLoad = SETTLES_WITHIN_MS;
+        const flags = { port, logLevel: "error", maxWaitForLoad, onlyCategories: CATEGORIES, skipAudits, extraHeaders };
         const late = sleep(MOST_MS, undefined, { ref: false });
         const judged = await Promise.race([lighthouse(url + path, { ...flags, ...settings }), late]);
-        if (!judged) {
-          worst = 0;
-          console.log(`| ${name} | ${screen} | not judged within ${MOST_MS / 1000} s |`);
-          continue;
-        }
+        // It still holds the browser, and would disturb the pages after it.
+        if (!judged) throw new Error(`${name} at a ${screen} was not judged within ${MOST_MS / 1000} s`);
         const { categories, audits } = judged.lhr;
         const points = CATEGORIES.map((category) => Math.round((categories[category]?.score ?? 0) * 100));
         const shift = audits["cumulative-layout-shift"]?.numericValue ?? Number.NaN;

@@ -12,7 +12,7 @@ import { isElsewhere, replaceLinks } from "./links.ts";
 
 export const INDEX = "docs/README.md";
 const FIRST = ["README.md", INDEX];
-const PICTURES = [".png", ".svg"];
+const PICTURES = [".webp", ".svg"];
 /** Measurements of one day, which nobody means who searches for what they measure. */
 const NOT_SEARCHED = /^bench\//;
 const LANGUAGES: Readonly<Record<string, string>> = { ".yaml": "yaml", "": "docker" };

@@ -1,58 +1,37 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import { newFolder, parley, type Run, serve, stop, until } from "../support/program.ts";
+import { stop, until } from "../support/program.ts";
+import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
-import { stepModel, type StepModel } from "./step-model.ts";
+import { stepModel, type Step } from "./step-model.ts";
 
-const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
+const RELEASE: Step = { call: "Bash", input: { command: "touch released.txt", description: "Release it" } };
+/** Claude Code as an editor starts it: without its user it has no tool that asks questions. */
+const ATTENDED =
+  "-p --input-format stream-json --output-format stream-json --verbose --permission-prompt-tool stdio".split(" ");
+const SAID = { type: "user", message: { role: "user", content: TASK } };
 
-/** A server, its inbox, and a Claude Code whose hook `parley hook install` has written. */
-interface Site extends AsyncDisposable {
-  server: Run & { url: string };
-  inbox(): Promise<{ id: string; title: string }[]>;
-  /** Decides the only request that waits. */
-  decide(flags: (digest: string) => string[]): Promise<void>;
-  /** Starts Claude Code, whose model wants to run a command. */
-  release(): { ended: Promise<number | null>; stop(): void };
+/** A Claude Code whose hook `parley hook install` has written, and its model. */
+interface ClaudeSite extends HookedSite {
+  /** Starts Claude Code, whose model takes its step: alone, or with a program in which its user sits. */
+  release(isAttended?: boolean): { ended: Promise<number | null>; stop(): void };
   told(): string;
-  isReleased(): boolean;
 }
 
-async function openSite(): Promise<Site> {
-  const [folder, dataDir] = [newFolder(), newFolder()];
-  mkdirSync(folder, { recursive: true });
-  const server = await serve(dataDir);
-  const store = { PARLEY_DATA_DIR: dataDir };
-  const keyOf = async (...args: string[]) => (await parley(["keys", "create", ...args], store)).out.trim();
-  const key = await keyOf("coder", "--scope", "agent");
-  const phone = { PARLEY_URL: server.url, PARLEY_KEY: await keyOf("phone", "--scope", "answer", "--person", "1") };
-  const path = [PROGRAMS, dirname(process.execPath), process.env["PATH"]].join(delimiter);
-  const env = { PATH: path, HOME: folder, PARLEY_URL: server.url, PARLEY_KEY: key };
-  const { code, err } = await parley(["hook", "install", "claude"], env);
-  assert.equal(code, 0, err);
+async function openSite(step: Step = RELEASE): Promise<ClaudeSite> {
+  const site = await openHookedSite("claude");
+  const { folder, env } = site;
   assert.match(readFileSync(join(folder, ".claude/settings.json"), "utf8"), /"type": "http"/);
-  const input = { command: "touch released.txt", description: "Release it" };
-  const model: StepModel = await stepModel([{ call: "Bash", input }, { say: "That was that." }]);
-  const inbox = async () =>
-    JSON.parse((await parley(["inbox", "--json"], phone)).out) as { id: string; title: string }[];
-  return {
-    server,
-    inbox,
-    async decide(flags) {
-      const [ask] = await until(async () => ((await inbox()).length === 1 ? inbox() : undefined), "the request");
-      const id = ask?.id ?? "";
-      const { digest } = JSON.parse((await parley(["inbox", id, "--json"], phone)).out) as { digest: string };
-      const { code: decided, err: said } = await parley(["inbox", id, ...flags(digest)], phone);
-      assert.equal(decided, 0, said);
-    },
-    release() {
-      const child = spawn(join(PROGRAMS, "claude"), ["-p", "Release version 1.4.2", "--model", "claude-sonnet-4-5"], {
+  const model = await stepModel([step, { say: "That was that." }]);
+  return Object.assign(site, {
+    release(isAttended = false) {
+      const args = isAttended ? ATTENDED : ["-p", TASK];
+      const child = spawn(join(PROGRAMS, "claude"), [...args, "--model", "claude-sonnet-4-5"], {
         cwd: folder,
-        stdio: "ignore",
+        stdio: ["pipe", "ignore", "ignore"],
         env: {
           ...env,
           ANTHROPIC_BASE_URL: model.url,
@@ -62,22 +41,25 @@ async function openSite(): Promise<Site> {
         },
       });
       const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      if (isAttended) child.stdin.write(`${JSON.stringify(SAID)}\n`);
+      else child.stdin.end();
+      // Somebody who sits there leaves after the tool.
+      if (isAttended) void until(() => model.results().length > 0, "a result").finally(() => child.stdin.end());
       return { ended, stop: () => void child.kill("SIGINT") };
     },
     told: () => model.results().join("\n"),
-    isReleased: () => existsSync(join(folder, "released.txt")),
     async [Symbol.asyncDispose]() {
       await model[Symbol.asyncDispose]();
-      await stop(server);
+      await stop(site.server);
     },
-  };
+  });
 }
 
 describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isMissing(REAL_AGENTS.claude) }, () => {
   it("runs what a person approves", async () => {
     await using site = await openSite();
     const { ended } = site.release();
-    await site.decide((digest) => ["--approve", digest]);
+    await site.decide("Bash", APPROVE);
     await ended;
     assert.equal(site.isReleased(), true);
     assert.deepEqual(await site.inbox(), []);
@@ -86,10 +68,10 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
   it("does not run what a person rejects, and tells its model why", async () => {
     await using site = await openSite();
     const { ended } = site.release();
-    await site.decide(() => ["--reject", "--comment", "use the staging bucket"]);
+    await site.decide("Bash", REJECT);
     await ended;
     assert.equal(site.isReleased(), false);
-    assert.match(site.told(), /use the staging bucket/);
+    assert.match(site.told(), REASON);
   });
 
   it("runs nothing where no server answers", async () => {
@@ -119,5 +101,20 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
     await running.ended;
     await until(async () => (await site.inbox()).length === 0, "the withdrawal");
     assert.equal(site.isReleased(), false);
+  });
+
+  it("gives its model the options that a person has chosen of its questions", async () => {
+    const options = ["lint", "unit", "e2e"].map((label) => ({ label, description: `Run ${label}` }));
+    const questions = [
+      { question: "Which checks?", header: "Checks", multiSelect: true, options },
+      { question: "Which one first?", header: "First", multiSelect: false, options },
+    ];
+    await using site = await openSite({ call: "AskUserQuestion", input: { questions } });
+    const { ended } = site.release(true);
+    await site.decide("Checks", () => ["--text", "#1, e2e"]);
+    await site.decide("First", () => ["--option", "option_2"]);
+    await ended;
+    assert.match(site.told(), /"Which checks\?"="lint, e2e"/);
+    assert.match(site.told(), /"Which one first\?"="unit"/);
   });
 });

@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import { newFolder, parley, type Run, serve, stop } from "../support/program.ts";
+import { describe, it } from "node:test";
 import type { Json } from "./dialects.ts";
+import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
 import { stepModel } from "./step-model.ts";
 
-const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
-const TASK = "Release version 1.4.2";
 const LONGEST_MS = 120_000;
 
-/** A folder of its own for an agent, and its variables. */
-interface Home {
-  folder: string;
-  env: Record<string, string>;
-}
+type Home = Pick<HookedSite, "folder" | "env">;
 
 /** Speaks JSON-RPC with `codex app-server`, and resolves with the reply to a method, or with its notification. */
 function appServer({ folder, env }: Home, model: string) {
@@ -117,62 +110,49 @@ const RUNS = {
 } as const;
 
 for (const [name, agent] of Object.entries(RUNS)) {
-  describe(
-    `permission prompts of an unmodified ${name}`,
-    { skip: isMissing(REAL_AGENTS[name as keyof typeof RUNS]) },
-    () => {
-      const dataDir = newFolder();
-      let server: Run & { url: string };
-      let [key, inbox]: [string, Record<string, string>] = ["", {}];
-      before(async () => {
-        server = await serve(dataDir);
-        const store = { PARLEY_DATA_DIR: dataDir };
-        key = (await parley(["keys", "create", "coder", "--scope", "agent"], store)).out.trim();
-        const mine = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];
-        inbox = { PARLEY_URL: server.url, PARLEY_KEY: (await parley(mine, store)).out.trim() };
+  const missing = isMissing(REAL_AGENTS[name as keyof typeof RUNS]);
+  describe(`permission prompts of an unmodified ${name}`, { skip: missing }, () => {
+    /** Runs the agent with the hook that parley wrote; returns its results, and whether the command ran. */
+    async function release(decide: (site: HookedSite) => Promise<void>, command = "touch released.txt") {
+      await using site = await openHookedSite(name, { [agent.file]: agent.settings });
+      await using model = await stepModel([agent.step(command), { say: "That was that." }]);
+      const running = agent.run(site, model.url);
+      await Promise.race([decide(site), running]);
+      await running;
+      return {
+        results: model.results().join("\n"),
+        isReleased: site.isReleased(),
+        isTried: site.isReleased("tried.txt"),
+      };
+    }
+
+    it("let a command run that a person approved", async () => {
+      const { results, isReleased } = await release((site) => site.decide(agent.tool, APPROVE));
+      assert.equal(isReleased, true, results);
+    });
+
+    it("keep a command from running that a person rejected, and give the reason", async () => {
+      const { results, isReleased } = await release((site) => site.decide(agent.tool, REJECT));
+      assert.equal(isReleased, false);
+      assert.match(results, REASON);
+    });
+
+    it("run nothing where the server was killed in the middle, until it is back and a person approves", async () => {
+      const { results, isReleased } = await release(async (site) => {
+        await site.waiting(agent.tool);
+        await site.killServer();
+        await site.restartServer();
+        assert.equal(site.isReleased(), false);
+        await site.decide(agent.tool, APPROVE);
       });
-      after(() => stop(server));
+      assert.equal(isReleased, true, results);
+    });
 
-      /** Decides the next request in the inbox, until the agent is done. */
-      async function decide(flags: (digest: string) => string[], signal: AbortSignal): Promise<void> {
-        while (!signal.aborted) {
-          const [ask] = JSON.parse((await parley(["inbox", "--json"], inbox)).out) as { id: string; title: string }[];
-          if (ask?.title !== agent.tool) continue;
-          const { digest } = JSON.parse((await parley(["inbox", ask.id, "--json"], inbox)).out) as { digest: string };
-          const { code, err } = await parley(["inbox", ask.id, ...flags(digest)], inbox);
-          assert.equal(code, 0, err);
-          return;
-        }
-      }
-
-      /** Runs the agent with the hook that parley wrote; returns its results, and whether the command ran. */
-      async function release(flags: (digest: string) => string[]) {
-        const folder = newFolder();
-        const file = join(folder, agent.file);
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, agent.settings);
-        const path = [PROGRAMS, dirname(process.execPath), process.env["PATH"]].join(delimiter);
-        const env = { PATH: path, HOME: folder, PARLEY_URL: server.url, PARLEY_KEY: key };
-        const { code, err } = await parley(["hook", "install", name], env);
-        assert.equal(code, 0, err);
-        await using model = await stepModel([agent.step(`touch ${folder}/released.txt`), { say: "That was that." }]);
-        const over = new AbortController();
-        const deciding = decide(flags, over.signal);
-        await agent.run({ folder, env }, model.url).finally(() => over.abort());
-        await deciding;
-        return { results: model.results().join("\n"), isReleased: existsSync(join(folder, "released.txt")) };
-      }
-
-      it("let a command run that a person approved", async () => {
-        const { results, isReleased } = await release((digest) => ["--approve", digest]);
-        assert.equal(isReleased, true, results);
-      });
-
-      it("keep a command from running that a person rejected, and give the reason", async () => {
-        const { results, isReleased } = await release(() => ["--reject", "--comment", "use the staging bucket"]);
-        assert.equal(isReleased, false);
-        assert.match(results, /use the staging bucket/);
-      });
-    },
-  );
+    if (name !== "gemini") return;
+    it("run the command as a person has changed it", async () => {
+      const kwargs = { command: "touch tried.txt" };
+      const tried = await release((site) => site.post(agent.tool, { approved: true, kwargs }));
+      assert.deepEqual([tried.isReleased, tried.isTried], [false, true], tried.results);
+    });
+  });
 }

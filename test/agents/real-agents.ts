@@ -79,12 +79,8 @@ export const REAL_AGENTS = {
     runs: "bash",
     surroundings: () => ({}),
     prepare(folder, model) {
-      const models = { "fake-model": { name: "fake", tool_call: true, limit: { context: 100_000, output: 1000 } } };
-      const options = { baseURL: `${model}/v1`, apiKey: "x" };
-      const provider = { fake: { npm: "@ai-sdk/openai-compatible", name: "fake", options, models } };
-      const settings = { model: "fake/fake-model", small_model: "fake/fake-model", provider };
       mkdirSync(join(folder, "home/.config/opencode"), { recursive: true });
-      writeFileSync(join(folder, "home/.config/opencode/opencode.json"), JSON.stringify(settings));
+      writeFileSync(join(folder, "home/.config/opencode/opencode.json"), JSON.stringify(opencodeSettings(model)));
     },
     write: (filePath, content) => ({ call: "write", input: { filePath, content } }),
     run: (command) => ({ call: "bash", input: { command, description: "Run it" } }),
@@ -92,8 +88,16 @@ export const REAL_AGENTS = {
   },
 } as const satisfies Readonly<Record<string, RealAgent>>;
 
+/** Returns the settings by which opencode uses a model of a test. */
+export function opencodeSettings(model: string) {
+  const models = { "fake-model": { name: "fake", tool_call: true, limit: { context: 100_000, output: 1000 } } };
+  const options = { baseURL: `${model}/v1`, apiKey: "x" };
+  const provider = { fake: { npm: "@ai-sdk/openai-compatible", name: "fake", options, models } };
+  return { model: "fake/fake-model", small_model: "fake/fake-model", provider };
+}
+
 /** Returns why an agent's tests are skipped; false when it is here. */
-export function isMissing({ settings }: RealAgent): string | false {
+export function isMissing({ settings }: Pick<RealAgent, "settings">): string | false {
   const [file = ""] = settings.command;
   return existsSync(file) ? false : `${file} is not installed`;
 }

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { ROOT_FOLDER } from "../support/documents.ts";
-import { animatedPng } from "./animated-png.ts";
+import { animatedWebp } from "./animated-webp.ts";
 import { launchBrowser, newProfile } from "./chromium.ts";
+import { pictureFile, PICTURES_FOLDER } from "./pictures.ts";
 
-const MOST_BYTES = 1_000_000;
+const MOST_BYTES = 300_000;
 const ADDRESS = "https://picture.example/";
 
 describe("the moving picture of the README", () => {
-  const [moving, still] = ["approval.png", "approval-still.png"].map((name) =>
-    readFileSync(join(ROOT_FOLDER, "docs/screenshots", name)),
+  const [moving, still] = ["approval.webp", "approval-still.webp"].map((name) =>
+    readFileSync(join(PICTURES_FOLDER, name)),
   ) as [Buffer, Buffer];
 
   it("is small, and a browser shows each of its pictures", async (t) => {
@@ -21,12 +21,12 @@ describe("the moving picture of the README", () => {
     const page = await (await newProfile(browser, {})).newPage();
     // Browsers decode pictures for programs on https alone.
     await page.route(ADDRESS, (route) => route.fulfill({ contentType: "text/html", body: "" }));
-    await page.route(`${ADDRESS}moving`, (route) => route.fulfill({ contentType: "image/png", body: moving }));
+    await page.route(`${ADDRESS}moving`, (route) => route.fulfill({ contentType: "image/webp", body: moving }));
     await page.goto(ADDRESS);
     const decoded = await page.evaluate(async () => {
       const { body } = await fetch("/moving");
       if (!body) throw new Error("there is no picture");
-      const decoder = new ImageDecoder({ data: body, type: "image/png" });
+      const decoder = new ImageDecoder({ data: body, type: "image/webp" });
       await decoder.completed;
       const count = decoder.tracks.selectedTrack?.frameCount ?? 0;
       const durations: (number | null)[] = [];
@@ -39,8 +39,8 @@ describe("the moving picture of the README", () => {
   });
 
   it("is not joined from pictures of different sizes", () => {
-    const smaller = readFileSync(join(ROOT_FOLDER, "docs/screenshots/feed-phone-light.png"));
-    const frames = [still, smaller].map((png) => ({ png, milliseconds: 100 }));
-    assert.throws(() => animatedPng(frames), /picture 1 has another size/);
+    const smaller = readFileSync(join(PICTURES_FOLDER, pictureFile("feed", "phone", "light")));
+    const frames = [still, smaller].map((webp) => ({ webp, milliseconds: 100 }));
+    assert.throws(() => animatedWebp(frames), /picture 1 has another size/);
   });
 });

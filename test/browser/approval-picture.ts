@@ -1,21 +1,20 @@
 /**
  * Takes the moving picture of the README: a program asks for an approval, a person gives it on a phone, and the program
  * goes on. The server, the program and the phone's screens are real. `npm run screenshots:approval` writes
- * docs/screenshots/approval.png, and for readers who want no motion its last picture, approval-still.png.
+ * docs/screenshots/approval.webp, and for readers who want no motion its last picture, approval-still.webp.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { animatedPng, type Frame } from "./animated-png.ts";
+import { animatedWebp, type Frame } from "./animated-webp.ts";
 import { launchBrowser, newProfile } from "./chromium.ts";
 import { nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { PICTURES_FOLDER, takePicture } from "./pictures.ts";
 import { atRest } from "./visitor.ts";
 
-const FOLDER = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
 const SDK = import.meta.resolve("@parley/sdk");
 const PHONE = { width: 360, height: 600 };
 
@@ -60,7 +59,7 @@ async function runProgram(url: string): Promise<string> {
 
 /** Draws the program, its terminal and the phone side by side. */
 async function openCanvas(browser: Browser) {
-  const context = await newProfile(browser, { viewport: { width: 960, height: 660 }, deviceScaleFactor: 1.25 });
+  const context = await newProfile(browser, { viewport: { width: 960, height: 660 } });
   const page = await context.newPage();
   return async (phone: Page, terminal: string): Promise<Buffer> => {
     await atRest(phone);
@@ -70,7 +69,7 @@ async function openCanvas(browser: Browser) {
         <pre class="code">${escapeHtml(PROGRAM)}</pre><pre class="terminal">${escapeHtml(terminal)}</pre></section>
       <section class="phone"><h2>Ana's phone</h2><img src="data:image/png;base64,${screen}"></section>`);
     await page.locator("img").evaluate((image: HTMLImageElement) => image.decode());
-    return page.screenshot();
+    return takePicture(page, { quality: 50, scale: 1.25 });
   };
 }
 
@@ -83,7 +82,7 @@ async function takeFrames(browser: Browser): Promise<Frame[]> {
   const draw = await openCanvas(browser);
   const frames: Frame[] = [];
   const take = async (terminal: string, milliseconds: number): Promise<void> => {
-    frames.push({ png: await draw(page, terminal), milliseconds });
+    frames.push({ webp: await draw(page, terminal), milliseconds });
   };
 
   await take("$ ", 1800);
@@ -110,9 +109,9 @@ async function takeFrames(browser: Browser): Promise<Frame[]> {
 const browser = await launchBrowser();
 try {
   const frames = await takeFrames(browser);
-  writeFileSync(`${FOLDER}approval.png`, animatedPng(frames));
-  writeFileSync(`${FOLDER}approval-still.png`, frames.at(-1)?.png ?? "");
-  console.log("docs/screenshots/approval.png\ndocs/screenshots/approval-still.png");
+  writeFileSync(`${PICTURES_FOLDER}approval.webp`, animatedWebp(frames));
+  writeFileSync(`${PICTURES_FOLDER}approval-still.webp`, frames.at(-1)?.webp ?? "");
+  console.log("docs/screenshots/approval.webp\ndocs/screenshots/approval-still.webp");
 } finally {
   await browser.close();
 }

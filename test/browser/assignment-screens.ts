@@ -133,7 +133,7 @@ export const BOARD_VIEWS: readonly BoardView[] = [
     },
   },
   {
-    name: "assignment-verdict",
+    name: "assignment-request-changes",
     path: () => "/console/assignments/shop/export",
     async open(visitor) {
       await region(visitor, "Changes of src/export.ts");
@@ -157,7 +157,7 @@ export const BOARD_VIEWS: readonly BoardView[] = [
     open: (visitor) => region(visitor, "Changes of src/export.ts"),
   },
   {
-    name: "inbox-wish",
+    name: "inbox-task-question",
     path: ({ wish }) => wish,
     open: (visitor) => region(visitor, "What would change"),
   },

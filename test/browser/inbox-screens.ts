@@ -14,7 +14,7 @@ import { atRest, type Visitor } from "./visitor.ts";
 export interface FilledInbox {
   world: World;
   ana: Named;
-  asks: Record<"refund" | "name" | "parcel" | "deploy", Request>;
+  asks: Record<"refund" | "name" | "parcel" | "deploy" | "migrate" | "edit", Request>;
   /** The address of a one-time link to a call. */
   link: string;
 }
@@ -90,8 +90,19 @@ export async function fillInbox(): Promise<FilledInbox> {
     form: { kind: "approval", fn: "deploy", kwargs: deployText, rejectOptions: [], editable: false },
     digest: sha256Digest(consentText("deploy", deployText)),
   });
-  const migrate = callOf("migrate", { database: "orders", skip_backup: true });
-  await askPeople(ctx, { ...migrate, audience, asker: "agent:deployer", timeoutSeconds: 3000 });
+  const migrate = await askPeople(ctx, {
+    ...callOf("migrate", { database: "orders", skip_backup: true }),
+    audience,
+    asker: "agent:deployer",
+    timeoutSeconds: 3000,
+  });
+  const edit = await askPeople(ctx, {
+    ...callOf("edit_file", EDIT),
+    audience,
+    asker: "agent:coder",
+    words: "The export rounds each line, so its total differs from the invoice.",
+    timeoutSeconds: 5400,
+  });
   const responder = await responderOf(ctx.db, bo.id, "slack");
   await decideAsk(ctx, {
     askId: deploy.id,
@@ -107,8 +118,24 @@ export async function fillInbox(): Promise<FilledInbox> {
   });
   const [delivery] = (await readDetails(ctx, mailed)).deliveries;
   const link = `/r/${tokensOf(ctx, delivery?.id ?? assert.fail("nothing was planned")).link}`;
-  return { world, ana, asks: { refund, name, parcel, deploy }, link };
+  return { world, ana, asks: { refund, name, parcel, deploy, migrate, edit }, link };
 }
+
+const EDIT = {
+  path: "src/export.ts",
+  patch: [
+    "--- a/src/export.ts",
+    "+++ b/src/export.ts",
+    "@@ -3,5 +3,5 @@",
+    " export function total(lines: Line[]): number {",
+    "-  return lines.reduce((sum, line) => sum + Math.round(line.price * line.count), 0);",
+    "+  const exact = lines.reduce((sum, line) => sum + line.price * line.count, 0);",
+    "+  return Math.round(exact);",
+    " }",
+    "",
+  ].join("\n"),
+  then: 'npm test -- export\nnode scripts/export.mjs --month 2026-10 --dry-run > "$TMPDIR/export.csv"',
+};
 
 const PARCEL = {
   type: "object",
@@ -170,6 +197,16 @@ export const INBOX_VIEWS: readonly InboxView[] = [
       await visitor.page.getByLabel("Arguments as JSON").fill('{"amount": }');
     },
   },
+  { name: "inbox-risk", open: (visitor, { asks }) => at(visitor, asks.migrate) },
+  {
+    name: "inbox-risk-confirm",
+    async open(visitor, { asks }) {
+      await at(visitor, asks.migrate);
+      await visitor.page.getByRole("button", { name: "Approve" }).click();
+      await visitor.page.getByRole("dialog").getByLabel("Or type migrate").waitFor();
+    },
+  },
+  { name: "inbox-code", open: (visitor, { asks }) => at(visitor, asks.edit) },
   { name: "inbox-question", open: (visitor, { asks }) => at(visitor, asks.name) },
   {
     name: "inbox-form",

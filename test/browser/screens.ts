@@ -1,7 +1,7 @@
 import { Parley } from "@parley/sdk";
 import { People } from "@parley/sdk/people";
 import type { NewQuestion } from "@parley/sdk/wire";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import type { Served } from "./served.ts";
 import { atRest, type Look, type Visitor, pick, readyForOffline, visit } from "./visitor.ts";
 
@@ -43,6 +43,14 @@ const QUESTIONS: readonly NewQuestion[] = [
 ];
 const REFUND = /refund/;
 const ORDER = /order is placed/;
+const BACKUP = /nightly backup/;
+const CODE = `Which name fits this function?
+
+\`\`\`ts
+function f(lines: Line[]): number {
+  return lines.reduce((sum, line) => sum + line.price, 0);
+}
+\`\`\``;
 
 /** A server on which agents have asked and a few people have answered; with `places`, there is room for many more. */
 export async function fill(served: Pick<Served, "url">, { places }: { places?: number } = {}): Promise<void> {
@@ -97,6 +105,15 @@ const write = async (visitor: Visitor): Promise<void> => {
   await visitor.page.getByLabel("Your answer").fill("Get well first; the refund is done already.");
 };
 
+/** From now on the page keeps a choice that can be taken back, and never comes to sending it. */
+const holdSending = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const start = window.setTimeout.bind(window);
+    const isMoment = (ms = 0): boolean => ms >= 500 && ms <= 1000;
+    const held = (run: () => void, ms?: number): number => (isMoment(ms) ? 0 : start(run, ms));
+    window.setTimeout = held as typeof window.setTimeout;
+  });
+
 /** Every screen of the Answer room, and the Console's door. */
 export const VIEWS: readonly View[] = [
   { name: "feed", open: openList },
@@ -112,6 +129,25 @@ export const VIEWS: readonly View[] = [
       });
       await page.reload();
       await page.getByRole("button", { name: "Send", disabled: false }).waitFor();
+    },
+  },
+  {
+    name: "question-sending",
+    async open(visitor) {
+      const { page } = visitor;
+      await openQuestion(visitor, BACKUP);
+      await holdSending(page);
+      await page.getByText("Let it finish", { exact: true }).click();
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+    },
+  },
+  {
+    name: "question-code",
+    async open(visitor, served) {
+      const agent = new Parley({ url: served.url });
+      const { question_id: id } = await agent.ask({ prompt: CODE, options: ["total", "priceOf"] });
+      await visitor.page.goto(`/q/${id}`);
+      await heading(visitor, /Which name fits/);
     },
   },
   { name: "question-text", open: write },
@@ -209,6 +245,7 @@ export const VIEWS: readonly View[] = [
     async open(visitor, served) {
       await visitor.page.goto(await served.newStartLink());
       await heading(visitor, "Connect an agent");
+      await visitor.page.getByText("Everything holds").waitFor();
     },
   },
   {

@@ -26,6 +26,11 @@ interface Asked {
   type: string;
   properties: object;
 }
+interface Posted {
+  url: string;
+  path: object;
+  body: object;
+}
 interface Plugin {
   event(sent: { event: Asked }): Promise<void>;
 }
@@ -35,6 +40,9 @@ function opencodeClient() {
   const replies: unknown[] = [];
   const part = { callID: "call_1", state: { input: { command: "rm -rf dist", description: "Remove dist" } } };
   const client = {
+    _client: {
+      post: async (reply: Posted) => ({ response: { ok: replies.push([reply.url, reply.path, reply.body]) > 0 } }),
+    },
     session: { message: async () => ({ data: { parts: [part] } }) },
     postSessionIdPermissionsPermissionId: async (reply: unknown) => void replies.push(reply),
   };
@@ -68,10 +76,7 @@ describe("the plugin of opencode", () => {
   }
 
   it("gives opencode the decision of people, who see the whole input of the tool", async () => {
-    for (const [approved, response] of [
-      [true, "once"],
-      [false, "reject"],
-    ] as const) {
+    for (const approved of [true, false]) {
       const operator = await decider(world(), "1");
       const { replies, id } = await loaded();
       const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
@@ -79,17 +84,23 @@ describe("the plugin of opencode", () => {
       assert.match(JSON.stringify(body.arguments), /Remove dist/);
       await operator.decides({ approved, ...(!approved && { comment: "no" }) });
       await until(() => replies.length > 0 || undefined);
-      assert.deepEqual(replies, [{ path: { id: "ses_1", permissionID: id }, body: { response } }]);
+      const message = "Rejected by operator: no";
+      const refused = ["/permission/{requestID}/reply", { requestID: id }, { reply: "reject", message }];
+      const allowed = { path: { id: "ses_1", permissionID: id }, body: { response: "once" } };
+      assert.deepEqual(replies, [approved ? allowed : refused]);
     }
   });
 
-  it("withdraws the request once somebody has decided at the terminal", async () => {
+  it("withdraws the request once somebody has decided at the terminal, or interrupted the turn there", async () => {
     const operator = await decider(world(), "1");
-    const { plugin, replies, id } = await loaded();
-    await until(async () => ((await operator.inbox()).length > 0 ? true : undefined));
-    await plugin.event({ event: { type: "permission.replied", properties: { sessionID: "ses_1", requestID: id } } });
-    await until(async () => ((await operator.inbox()).length === 0 ? true : undefined));
-    assert.deepEqual(replies, []);
+    for (const type of ["permission.replied", "session.idle"]) {
+      const { plugin, replies, id } = await loaded();
+      await until(async () => ((await operator.inbox()).length > 0 ? true : undefined));
+      const named = type === "session.idle" ? {} : { requestID: id };
+      await plugin.event({ event: { type, properties: { sessionID: "ses_1", ...named } } });
+      await until(async () => ((await operator.inbox()).length === 0 ? true : undefined));
+      assert.deepEqual(replies, []);
+    }
   });
 
   it("is a file of its own, which goes whole, and takes the place of no other plugin", async () => {

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
 import { opencode } from "../../src/connect/agents/opencode/opencode.ts";
 import { describeWire } from "../support/prompt-wire.ts";
 
@@ -9,6 +11,30 @@ const sent = {
   tool_name: "bash",
   tool_input,
 };
+
+const options = ["lint", "unit, fast"].map((label) => ({ label, description: "" }));
+const questions = [
+  { question: "Which?", header: "W", multiple: true, options },
+  { question: "How?", header: "H", multiple: false, options },
+];
+const question = { ...sent, hook_event_name: "question.asked", tool_name: "question", tool_input: { questions } };
+
+describe("questions of opencode", () => {
+  const read = (value: object) => opencode.read(Buffer.from(JSON.stringify(value)));
+
+  it("get the list of what was chosen for each, in their order", () => {
+    const prompt = read(question) ?? assert.fail();
+    const updatedInput = { questions, answers: { "Which?": "lint, unit, fast", "How?": "by hand, slowly" } };
+    const printed: unknown = JSON.parse(opencode.print(prompt, { is: "allow", because: "Ana", updatedInput }));
+    const answers = [["lint", "unit, fast"], ["by hand, slowly"]];
+    assert.deepEqual(printed, { decision: "allow", reason: "Ana", answers });
+  });
+
+  it("stay at the terminal where one could not be told from another", () => {
+    assert.equal(read({ ...question, tool_input: { questions: [questions[0], questions[0]] } }), null);
+    assert.equal(read({ ...question, tool_input: {} }), null);
+  });
+});
 
 describeWire({
   agent: opencode,

@@ -18,7 +18,7 @@ describe("the pages of the site", () => {
     for (const file of [...DOCUMENTS, "SECURITY.md", "ARCHITECTURE.md", "docs/spec/relay.md", "parley.example.yaml"]) {
       assert.ok(files.includes(file), file);
     }
-    assert.ok(pictures.includes("docs/screenshots/approval.png"));
+    assert.ok(pictures.includes("docs/screenshots/approval.webp"));
     assert.equal(new Set(pages.map(({ path }) => path)).size, pages.length);
   });
 
@@ -27,7 +27,7 @@ describe("the pages of the site", () => {
     const wrong = pages.flatMap(({ path, text }) =>
       linksOf(text).filter((link) => {
         const [to = "", anchor] = link.split("#");
-        if (/\.(png|svg)$/.test(to)) return !pictures.includes(join(dirname(path), to));
+        if (/\.(webp|svg)$/.test(to)) return !pictures.includes(join(dirname(path), to));
         const target = to === "" ? text : texts.get(to);
         return target === undefined || (anchor !== undefined && !anchorsOf(target).has(anchor));
       }),

@@ -9,7 +9,8 @@ import {
   type UseOver,
 } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
-import { isObject, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import { readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import { questionsIn } from "../../prompt-questions.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
@@ -118,21 +119,5 @@ function print({ event }: Pick<AgentPrompt, "event">, decision: PromptDecision):
 
 /** Returns the questions that Claude Code would ask its user; nothing where they are not as they are known to be. */
 function questionsOf({ tool, input }: AgentPrompt): PromptQuestion[] | null {
-  const { questions } = input;
-  if (tool !== ASKING_TOOL || !Array.isArray(questions) || questions.length === 0) return null;
-  const asked = questions.map((one: unknown): PromptQuestion | null => {
-    if (!isObject(one) || typeof one["question"] !== "string") return null;
-    const options = Array.isArray(one["options"]) ? (one["options"] as unknown[]) : [];
-    const labelled = options.filter(isObject).filter(({ label }) => typeof label === "string" && label !== "");
-    return {
-      question: one["question"],
-      header: textOf(one["header"]) ?? "",
-      multiSelect: one["multiSelect"] === true,
-      options: labelled.map(({ label, description }) => ({
-        label: label as string,
-        description: textOf(description) ?? "",
-      })),
-    };
-  });
-  return asked.every((one) => one !== null) ? asked : null;
+  return tool === ASKING_TOOL ? questionsIn(input["questions"], "multiSelect") : null;
 }
