@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
+import { SILENCES } from "../requests/model/view.ts";
 import { booleanField, fields, laterField, optional, textField } from "./fields.ts";
 
 const orNull = z.string().nullable();
@@ -166,6 +167,7 @@ const whole = {
   editable: z.boolean(),
   kwargs: orNull,
   kwargs_schema: jsonSchema.nullable(),
+  silence: z.enum(SILENCES).describe("The consequence if nobody answers"),
   on_silence: z.string(),
   may_decide: z.boolean(),
   needs,

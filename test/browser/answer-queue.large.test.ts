@@ -206,6 +206,8 @@ describe("Answer, one question after the other", () => {
     await drawer.getByRole("link", { name: /^Look at this: / }).tap();
     await heading(ana, "Look at this:").waitFor();
     assert.equal(await ana.page.locator("main pre code").innerText(), "const a = 1;");
+    const font = await ana.page.locator("main pre code").evaluate((code) => getComputedStyle(code).fontFamily);
+    assert.match(font, /^"IBM Plex Mono"/);
     assert.equal(await ana.page.locator("main").getByText("```").count(), 0);
     await ana.page.goBack();
     await heading(ana, "First in the drawer?").waitFor();

@@ -159,6 +159,7 @@ export function aView(more: Partial<AskView> = {}): AskView {
     schema: null,
     shape: more.schema ? shapeOf(more.schema) : null,
     expiresAt: Date.UTC(2026, 10, 23, 10),
+    silence: "rejected",
     onSilence: "If nobody answers in time it counts as rejected.",
     ...more,
   };

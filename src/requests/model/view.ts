@@ -37,19 +37,27 @@ export interface AskView {
   shape: Shape | null;
   /** Epoch ms, or null where there is no deadline. */
   expiresAt: number | null;
-  /** The consequence if nobody answers, in one sentence. */
+  /** The consequence if nobody answers, as a word and in one sentence. */
+  silence: Silence;
   onSilence: string;
 }
 
+/** Each consequence of nobody answering, in one sentence. */
 const ON_SILENCE = {
-  approval: "If nobody answers in time it counts as rejected.",
-  reply: "If nobody answers in time the agent goes on without an answer.",
-  value: "If nobody answers in time the agent goes on without an answer.",
+  rejected: "If nobody answers in time it counts as rejected.",
+  unanswered: "If nobody answers in time the agent goes on without an answer.",
+  failed: "If nobody answers in time the task fails.",
+  agent_waits: "There is no deadline; the agent waits.",
+  work_waits: "There is no deadline; the work waits.",
 } as const;
+
+export const SILENCES = Object.keys(ON_SILENCE) as [Silence, ...Silence[]];
+export type Silence = keyof typeof ON_SILENCE;
 
 /** Renders an ask for people (spec/a2h 10; spec/security 4). */
 export function viewOf(request: Request): AskView {
   const { form } = request;
+  const silence = silenceOf(request);
   const own = ownTaskOf(request);
   const run = own ? `${own.repo} / ${own.id}` : request.wire["run_id"];
   const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
@@ -70,15 +78,16 @@ export function viewOf(request: Request): AskView {
     schema: form.kind === "value" ? form.schema : null,
     shape: form.kind === "value" && form.schema ? shownShape(shapeOf(form.schema)) : null,
     expiresAt: request.expiresAt >= NO_DEADLINE ? null : request.expiresAt,
-    onSilence: silenceOf(request),
+    silence,
+    onSilence: ON_SILENCE[silence],
   };
 }
 
-function silenceOf(request: Request): string {
+function silenceOf(request: Request): Silence {
   const about = taskAskOf(request)?.about;
-  if (request.expiresAt >= NO_DEADLINE)
-    return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
-  return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[request.form.kind];
+  if (request.expiresAt >= NO_DEADLINE) return about === "review" ? "work_waits" : "agent_waits";
+  if (about === "conflict") return "failed";
+  return request.form.kind === "approval" ? "rejected" : "unanswered";
 }
 
 /** Returns whether the arguments hold a secret: they are never altered, and shown on our own pages alone. */

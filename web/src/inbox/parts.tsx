@@ -59,11 +59,7 @@ export function Facts({ ask }: { ask: WholeAsk }) {
           </Fact>
         )}
         <Fact term={text.ask.deadline}>{ask.expires_at === null ? text.noDeadline : moment(ask.expires_at)}</Fact>
-        {ask.state === "open" && (
-          <Fact term={text.ask.silence}>
-            <bdi>{ask.on_silence}</bdi>
-          </Fact>
-        )}
+        {ask.state === "open" && <Fact term={text.ask.silence}>{text.ask.silences[ask.silence]}</Fact>}
         <Fact term={text.ask.others}>
           {needs !== null && <p>{needs}</p>}
           <Lines lines={[...new Set(others)]} />

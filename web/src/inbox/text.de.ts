@@ -99,6 +99,13 @@ export const text: InboxTexts = {
     run: "Lauf",
     deadline: "Frist",
     silence: "Ohne Antwort",
+    silences: {
+      rejected: "Antwortet bis dahin niemand, gilt es als abgelehnt.",
+      unanswered: "Antwortet bis dahin niemand, macht der Agent ohne Antwort weiter.",
+      failed: "Antwortet bis dahin niemand, scheitert die Aufgabe.",
+      agent_waits: "Es gibt keine Frist; der Agent wartet.",
+      work_waits: "Es gibt keine Frist; die Arbeit wartet.",
+    },
     digest: "Prüfsumme",
     others: "Antworten darf",
     sent: "Zustellung",

@@ -93,6 +93,13 @@ export const text = {
     run: "Run",
     deadline: "Deadline",
     silence: "On silence",
+    silences: {
+      rejected: "If nobody answers in time it counts as rejected.",
+      unanswered: "If nobody answers in time the agent goes on without an answer.",
+      failed: "If nobody answers in time the task fails.",
+      agent_waits: "There is no deadline; the agent waits.",
+      work_waits: "There is no deadline; the work waits.",
+    } satisfies Record<WholeAsk["silence"], string>,
     digest: "Digest",
     others: "May answer",
     sent: "Sent by",

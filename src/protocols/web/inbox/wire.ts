@@ -117,6 +117,7 @@ export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, no
     editable: form.kind === "approval" && form.editable,
     kwargs: form.kind === "approval" ? writableArguments(form) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
+    silence: view.silence,
     on_silence: view.onSilence,
     may_decide: request.state === "open" && isAsked(request.audience, who, form.kind, now - request.createdAt),
     needs: needsOf(request.audience),
