@@ -1,6 +1,6 @@
 import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { readDraft } from "../drafts.ts";
 import { leadOf } from "../parts/code-blocks.ts";
 import { later } from "../parts/later.tsx";
@@ -13,10 +13,14 @@ import { AnswerForm } from "./answer-form.tsx";
 import { NextStep } from "./next-step.tsx";
 import styles from "./question.module.css";
 
-/** The views after an answer are loaded while the question is read. */
 const Result = later(async () => (await import("./result.tsx")).Result);
 const Waiting = later(async () => (await import("./unsent.tsx")).Waiting);
 const Refused = later(async () => (await import("./unsent.tsx")).Refused);
+
+/** Loads the views after an answer while somebody is still answering. */
+function loadViews(): void {
+  for (const view of [Result, Waiting, Refused]) void view.load();
+}
 
 /** One question, in whatever state it is for the person in front of it. */
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {
@@ -25,9 +29,6 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
   const { known, error } = question;
   const again = (): void => void question.refetch();
   useTitle(known ? leadOf(known.prompt) : text.feed.title);
-  useEffect(() => {
-    for (const view of [Result, Waiting, Refused]) void view.load();
-  }, []);
 
   const [state, view] = ((): [string, ComponentChildren] => {
     if (written?.state === "waiting") return ["waiting", <Waiting written={written} next={next} />];
@@ -38,7 +39,7 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
     if (codeOf(error) === "QUESTION_CLOSED" || codeOf(error) === "QUESTION_NOT_FOUND") {
       return ["gone", <Gone id={id} error={error} next={next} />];
     }
-    if (known) return ["open", <AnswerForm question={known} next={next} onTimeUp={again} />];
+    if (known) return ["open", <AnswerForm question={known} next={next} onBegin={loadViews} onTimeUp={again} />];
     if (error) return ["trouble", <Trouble title={text.question.failed} error={error} onTryAgain={again} />];
     return ["loading", <Loading rows={3} />];
   })();
