@@ -1,9 +1,11 @@
 import { defineConfig } from "vite";
 import { compressed } from "./build/compressed.ts";
 import { fontPreload } from "./build/font-preload.ts";
-import { javascriptBudget } from "./build/javascript-budget.ts";
-import { noPreloading } from "./build/no-preloading.ts";
+import { noMutations } from "./build/no-mutations.ts";
+
 import { serviceWorker } from "./build/service-worker.ts";
+import { stylesFirst } from "./build/styles-first.ts";
+import { weights } from "./build/weights.ts";
 
 const here = import.meta.dirname;
 
@@ -15,22 +17,17 @@ export default defineConfig({
       { find: /^react-dom$/, replacement: "preact/compat" },
       { find: /^react-dom\/client$/, replacement: "preact/compat/client" },
       { find: /^react\/jsx-runtime$/, replacement: "preact/jsx-runtime" },
-      // Preact has the real hook; the shim would bring a second implementation of it.
-      {
-        find: /^use-sync-external-store\/shim.*$/,
-        replacement: "preact/compat",
-      },
     ],
   },
   css: { modules: { generateScopedName: "[hash:base64:4]" } },
   build: {
     target: ["chrome123", "safari17.5", "firefox128"],
-    // One style sheet and no preloading: the Console is the only thing that loads later, and it is one small file.
     modulePreload: false,
-    cssCodeSplit: false,
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      // All that Answer needs at once is one file, with what other places share with it: it compresses best as a whole.
+      output: { codeSplitting: { groups: [{ name: "app", test: /\/src\/main\.tsx$/ }] } },
       onwarn(warning, warn) {
         // "use client" means nothing here.
         if (warning.code !== "MODULE_LEVEL_DIRECTIVE") warn(warning);
@@ -38,9 +35,16 @@ export default defineConfig({
     },
   },
   plugins: [
-    noPreloading(),
+    noMutations(),
+    stylesFirst(),
     fontPreload(/inter-latin-wght-normal.*\.woff2$/),
-    javascriptBudget({ page: "index.html", limitBytes: 38_000 }),
+    weights([
+      { name: "Answer", module: "src/main.tsx", scripts: 32_000, styles: 4_000 },
+      { name: "its list", module: "src/answer/list.tsx", scripts: 2_000, styles: 1_000 },
+      { name: "Inbox", module: "src/inbox/inbox.tsx", scripts: 16_000, styles: 3_000 },
+      { name: "Inbox with a request", module: "src/inbox/ask.tsx", scripts: 22_000, styles: 5_000 },
+      { name: "Run", module: "src/console/console.tsx", scripts: 66_000, styles: 5_000 },
+    ]),
     serviceWorker({ source: `${here}/src/service-worker.ts` }),
     compressed(),
   ],

@@ -32,6 +32,21 @@ describe("the app", () => {
     await ana.page.waitForURL(`${served.url}/`);
   });
 
+  it("loads one file of JavaScript until somebody answers, and its own styles alone", async () => {
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    const loaded = (): Promise<string[]> =>
+      ana.page.evaluate(() => {
+        const paths = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname);
+        // Without the part of a name that comes from the content.
+        const names = paths.map((path) => path.replace(/-[\w-]{8}(?=\.(js|css)$)/, ""));
+        return names.filter((name) => /^\/assets\/.*\.(js|css)$/.test(name)).sort();
+      });
+    await ana.page.getByText("Skip", { exact: true }).waitFor();
+    // The service worker has loaded the whole app, so the page has loaded all that it does by itself.
+    await ana.page.evaluate(() => navigator.serviceWorker.ready);
+    assert.deepEqual(await loaded(), ["/assets/app.css", "/assets/app.js"]);
+  });
+
   it("can be installed", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await readyForOffline(ana.page);

@@ -139,4 +139,21 @@ describe("the Answer room without a connection", () => {
     await ana.page.getByRole("button", { name: "Try again" }).tap();
     await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
   });
+
+  it("keeps the parts of the release before for pages that are still open, and of no older one", async () => {
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await readyForOffline(ana.page);
+    await ana.page.evaluate(async () => {
+      await (await navigator.serviceWorker.getRegistration())?.unregister();
+      for (const name of await caches.keys()) await caches.delete(name);
+      await caches.open("parley-older");
+      await (await caches.open("parley-before")).put("/assets/part.js", new Response("a part of the release before"));
+    });
+    await ana.page.reload();
+    await readyForOffline(ana.page);
+    const [first, ...others] = await ana.page.evaluate(() => caches.keys());
+    assert.deepEqual([first, others.length], ["parley-before", 1]);
+    const part = await ana.page.evaluate(async () => (await fetch("/assets/part.js")).text());
+    assert.equal(part, "a part of the release before");
+  });
 });

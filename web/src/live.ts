@@ -1,7 +1,8 @@
 import type { FeedEvent } from "@parley/sdk/wire";
 import { people, reachable } from "./api.ts";
 import { onNews, sendWaiting } from "./outbox.ts";
-import { type ListedPage, queries, refreshFeedInPlace, refreshFigures } from "./queries.ts";
+import { type ListedPage, refreshFeedInPlace, refreshFigures } from "./queries.ts";
+import { queries } from "./query/query.ts";
 
 /** How often waiting answers are tried when nothing else says that the server is back. */
 const RETRY_MS = 30_000;

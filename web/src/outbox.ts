@@ -8,8 +8,8 @@ import { ParleyError } from "@parley/sdk/errors";
 import { People } from "@parley/sdk/people";
 import type { AnswerReceipt, NewAnswer, QuestionType } from "@parley/sdk/wire";
 import { author } from "./author.ts";
+import { change, openDatabase, read } from "./database.ts";
 import { remember } from "./device.ts";
-import { type DBSchema, openDB } from "idb";
 
 export interface Written {
   /** The idempotency key, for ever the same for this answer. */
@@ -28,24 +28,20 @@ export interface Written {
   receipt?: AnswerReceipt;
 }
 
-interface Schema extends DBSchema {
-  answers: { key: string; value: Written };
-  settings: { key: string; value: string };
-}
-
 /** How long an answer rests that the server failed on without saying for how long. */
 const PAUSE_S = 30;
 
 /** How long a sent answer is remembered, to show it beside the results. */
 const REMEMBERED_MS = 7 * 24 * 3600 * 1000;
 
+const ANSWERS = "answers";
+const SETTINGS = "settings";
+
 const news = new BroadcastChannel("parley.outbox");
 const listeners = new Set<() => void>();
-const database = openDB<Schema>("parley", 1, {
-  upgrade(db) {
-    db.createObjectStore("answers", { keyPath: "key" });
-    db.createObjectStore("settings");
-  },
+const database = openDatabase("parley", (made) => {
+  made.createObjectStore(ANSWERS, { keyPath: "key" });
+  made.createObjectStore(SETTINGS);
 }).catch(() => null);
 
 /** Stand in where the browser gives no database, so that at least this page can send. */
@@ -54,7 +50,7 @@ const settings = new Map<string, string>();
 
 export async function allWritten(): Promise<Written[]> {
   const db = await database;
-  const all = db ? await db.getAll("answers") : [...memory.values()];
+  const all = db ? await read<Written[]>(db, ANSWERS, (answers) => answers.getAll()) : [...memory.values()];
   return all.sort((a, b) => b.writtenAt - a.writtenAt);
 }
 
@@ -69,7 +65,7 @@ const isBy = ({ by = null }: Written, person: string | null): boolean => by === 
 
 async function write(entry: Written): Promise<void> {
   const db = await database;
-  if (db) await db.put("answers", entry);
+  if (db) await change(db, ANSWERS, (answers) => answers.put(entry));
   else memory.set(entry.key, entry);
 }
 
@@ -80,7 +76,8 @@ function tell(): void {
 
 export async function discard(key: string): Promise<void> {
   memory.delete(key);
-  await (await database)?.delete("answers", key);
+  const db = await database;
+  if (db) await change(db, ANSWERS, (answers) => answers.delete(key));
   tell();
 }
 
@@ -168,13 +165,13 @@ export async function setAuthor(person: string | null): Promise<void> {
 
 export async function keptSetting(name: string): Promise<string | undefined> {
   const db = await database;
-  return db ? db.get("settings", name) : settings.get(name);
+  return db ? read<string | undefined>(db, SETTINGS, (kept) => kept.get(name)) : settings.get(name);
 }
 
 export async function keepSetting(name: string, value: string | null): Promise<void> {
   const db = await database;
   if (value === null) settings.delete(name);
   else settings.set(name, value);
-  if (value === null) await db?.delete("settings", name);
-  else await db?.put("settings", value, name);
+  if (db)
+    await change(db, SETTINGS, (kept): IDBRequest => (value === null ? kept.delete(name) : kept.put(value, name)));
 }

@@ -9,7 +9,8 @@ import type {
   QuestionResults,
   Stats,
 } from "@parley/sdk/wire";
-import { QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { QueryObserverResult } from "@tanstack/query-core";
+import { queries, useQuery } from "./query/query.ts";
 import { people } from "./api.ts";
 import { recall, remember } from "./device.ts";
 import { onNews, ownWritten, type Written } from "./outbox.ts";
@@ -22,19 +23,6 @@ export type ListedQuestion = FeedItem & { gone?: true };
 export type ListedPage = Omit<FeedPage, "questions"> & {
   questions: ListedQuestion[];
 };
-
-export const queries = new QueryClient({
-  defaultOptions: {
-    queries: {
-      // The server may be on this very computer, so the browser's idea of being offline must not hold a request back.
-      networkMode: "always",
-      staleTime: 30_000,
-      gcTime: Infinity,
-      retry: false,
-    },
-    mutations: { networkMode: "always" },
-  },
-});
 
 onNews(() => void queries.invalidateQueries({ queryKey: ["written"] }));
 
@@ -113,7 +101,7 @@ export async function readOn(): Promise<void> {
 }
 
 /** The questions that wait for answers, without those that this device has already answered. */
-export function useFeed(): UseQueryResult<ListedPage> {
+export function useFeed(): QueryObserverResult<ListedPage> {
   const topic = audience.use();
   const written = useWritten();
   return useQuery({
@@ -136,7 +124,7 @@ export function useFeed(): UseQueryResult<ListedPage> {
 }
 
 /** One question; until it is loaded, and where it cannot be, as the list knows it. */
-export function useQuestion(id: string): UseQueryResult<HumanQuestion> & { known: HumanQuestion | undefined } {
+export function useQuestion(id: string): QueryObserverResult<HumanQuestion> & { known: HumanQuestion | undefined } {
   const result = useQuery({ queryKey: ["question", id], queryFn: ({ signal }) => people.question(id, { signal }) });
   return { ...result, known: result.data ?? listed(id) };
 }
@@ -147,7 +135,7 @@ function listed(id: string): HumanQuestion | undefined {
   return found && { ...found, can_answer: true };
 }
 
-export function useResults(id: string, enabled: boolean): UseQueryResult<QuestionResults> {
+export function useResults(id: string, enabled: boolean): QueryObserverResult<QuestionResults> {
   return useQuery({
     queryKey: ["results", id],
     queryFn: ({ signal }) => people.results(id, { signal }),
@@ -155,14 +143,14 @@ export function useResults(id: string, enabled: boolean): UseQueryResult<Questio
   });
 }
 
-export function useStats(): UseQueryResult<Stats> {
+export function useStats(): QueryObserverResult<Stats> {
   return useQuery({
     queryKey: ["stats"],
     queryFn: ({ signal }) => people.stats({ signal }),
   });
 }
 
-export function useLeaderboard(period: Period): UseQueryResult<Leaderboard> {
+export function useLeaderboard(period: Period): QueryObserverResult<Leaderboard> {
   return useQuery({
     queryKey: ["leaderboard", period],
     queryFn: ({ signal }) => people.leaderboard(period, { limit: 20, signal }),

@@ -24,10 +24,18 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))))
+      .then((names) => Promise.all(staleOf(names).map((name) => caches.delete(name))))
       .then(() => self.clients.claim()),
   );
 });
+
+/**
+ * Returns the caches that nothing needs. An open page of the release before may still load parts of it, so that one's
+ * cache stays; the caches come in the order in which they were made.
+ */
+function staleOf(names: readonly string[]): string[] {
+  return names.filter((name) => name !== CACHE).slice(0, -1);
+}
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
@@ -36,12 +44,20 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") {
     if (APP_PATHS.test(url.pathname)) event.respondWith(page(request));
   } else if (PRECACHE.includes(url.pathname.slice(1))) {
+    event.respondWith(ownMatch(url.pathname).then((kept) => kept ?? fetch(request)));
+  } else if (url.pathname.startsWith("/assets/")) {
+    // Named after its content, so any release that has it has the same.
     event.respondWith(caches.match(url.pathname).then((kept) => kept ?? fetch(request)));
   }
 });
 
+/** Returns a file of this release. */
+async function ownMatch(path: string): Promise<Response | undefined> {
+  return (await caches.open(CACHE)).match(path);
+}
+
 async function page(request: Request): Promise<Response> {
-  const kept = await caches.match(SHELL);
+  const kept = await ownMatch(SHELL);
   if (!kept) return fetch(request);
   const patience = new Promise<Response>((resolve) => setTimeout(() => resolve(kept.clone()), PATIENCE_MS));
   return Promise.race([fetch(request).catch(() => kept), patience]);

@@ -1,12 +1,13 @@
 import type { SignedIn } from "@parley/sdk/wire";
-import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { QueryObserverResult } from "@tanstack/query-core";
+import { queries, useQuery } from "./query/query.ts";
 import { people } from "./api.ts";
 import { draftsOfAuthor } from "./author.ts";
-import { count, forget } from "./device.ts";
-import { listen, trySending } from "./live.ts";
-import { discardOwn, exclusively, ownWritten, sendWaiting, setAuthor } from "./outbox.ts";
-import { dropPush, renewPush, turnOffPush } from "./push.ts";
-import { isUnreachable, queries } from "./queries.ts";
+import { noteAuthor } from "./note-author.ts";
+import { count, forget, recall } from "./device.ts";
+import { listen } from "./live.ts";
+import { discardOwn, exclusively, ownWritten, sendWaiting } from "./outbox.ts";
+import { isUnreachable } from "./queries.ts";
 import { named } from "./settings.ts";
 
 /** Taken from the address as soon as a room for named people opens, so that it is in no history and on no screenshot. */
@@ -29,7 +30,7 @@ async function signInOrAsk(): Promise<SignedIn> {
     const signedIn = startCode === null ? await people.session() : await exclusively(() => signIn(startCode ?? ""));
     named.set(signedIn.person.role === "admin" ? "admin" : "yes");
     await noteAuthor(signedIn.person.id);
-    void renewPush(isNew).catch(() => {});
+    void changePush((push) => push.renewPush(isNew));
     return signedIn;
   } catch (error) {
     if (!isUnreachable(error)) await noteNobody();
@@ -37,21 +38,21 @@ async function signInOrAsk(): Promise<SignedIn> {
   }
 }
 
-async function noteAuthor(person: string | null): Promise<void> {
-  await setAuthor(person);
-  await queries.invalidateQueries({ queryKey: ["written"] });
-  void trySending();
-}
-
 async function noteNobody(): Promise<void> {
   named.set("no");
   await noteAuthor(null);
-  await dropPush().catch(() => {});
+  await changePush((push) => push.dropPush());
 }
 
-/** Finds out whose what is written here will be, in a browser that does not know yet. */
+/** Changes what is pushed to this device, where anything ever was; else its code is not even loaded. */
+async function changePush(change: (push: typeof import("./push.ts")) => Promise<void>): Promise<void> {
+  if (recall("subscription") !== null || recall("subscription.of") !== null) {
+    await import("./push.ts").then(change).catch(() => {});
+  }
+}
+
+/** Finds out who is signed in, in a browser that does not know yet. */
 export async function learnAuthor(): Promise<void> {
-  if (named.get() === "no") return noteAuthor(null);
   await signInOrAsk().catch(() => {});
 }
 
@@ -65,7 +66,7 @@ async function signIn(code: string): Promise<SignedIn> {
 }
 
 /** Who is signed in here; a code in the address signs in first. */
-export function useSession(): UseQueryResult<SignedIn> {
+export function useSession(): QueryObserverResult<SignedIn> {
   return useQuery({ queryKey: ["session"], queryFn: signInOrAsk, staleTime: Infinity });
 }
 
@@ -93,7 +94,7 @@ export async function signOut(unsent: "send" | "discard" = "discard"): Promise<b
   await exclusively(() => people.signOut());
   await discardOwn();
   forget(draftsOfAuthor());
-  await turnOffPush().catch(() => {});
+  await changePush((push) => push.turnOffPush());
   named.set("no");
   await noteAuthor(null);
   queries.removeQueries({ predicate: ({ queryKey }) => ["inbox", "ask", "console"].includes(String(queryKey[0])) });

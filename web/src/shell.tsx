@@ -1,26 +1,25 @@
 import { Component, type ComponentChildren } from "preact";
-import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Link, Route, Switch, useLocation } from "wouter";
 import { AnswerRoom } from "./answer/answer-room.tsx";
 import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
 import { hasKeyboard, useKeys } from "./keys.ts";
-import { withTexts } from "./language.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
+import { Link, useLocation } from "./router.tsx";
 import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
 import { wide } from "./wide.ts";
 
-const Console = lazy(() => withTexts(import("./console/console.tsx")));
-const MePage = lazy(() => withTexts(import("./answer/you/me.tsx")));
-const Leaderboard = lazy(() => withTexts(import("./answer/you/leaderboard.tsx")));
-const Inbox = lazy(() => withTexts(import("./inbox/inbox.tsx")));
+const loading = () => <Loading />;
+const Console = later(async () => (await import("./console/console.tsx")).default, loading);
+const MePage = later(async () => (await import("./answer/you/me.tsx")).default, loading);
+const Leaderboard = later(async () => (await import("./answer/you/leaderboard.tsx")).default, loading);
+const Inbox = later(async () => (await import("./inbox/inbox.tsx")).default, loading);
 const KeysDialog = later(async () => (await import("./keys-dialog.tsx")).KeysDialog);
 
 /** The places of the app: never more, so that each has its tab at any width and size of text. */
@@ -46,9 +45,7 @@ export function Shell() {
       <Header location={location} onShowKeys={openKeys} />
       <main id="main" class={styles.main} tabIndex={-1}>
         <Mishaps key={room ?? location}>
-          <Suspense fallback={<Loading />}>
-            <Screen onShowKeys={openKeys} />
-          </Suspense>
+          <Screen location={location} onShowKeys={openKeys} />
         </Mishaps>
       </main>
       <Announcer />
@@ -115,26 +112,15 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
 }
 
 /** The screen at the address. */
-function Screen({ onShowKeys }: { onShowKeys: () => void }) {
-  return (
-    <Switch>
-      <Route path="/">
-        <AnswerRoom />
-      </Route>
-      <Route path="/q/:id">{({ id }) => <AnswerRoom id={id} />}</Route>
-      <Route path="/me">
-        <MePage onShowKeys={onShowKeys} />
-      </Route>
-      <Route path="/leaderboard" component={Leaderboard} />
-      <Route path="/inbox">
-        <Inbox />
-      </Route>
-      <Route path="/inbox/:id">{({ id }) => <Inbox id={id} />}</Route>
-      <Route path="/console/*?" component={Console} />
-      <Route path="/embed/*" component={Console} />
-      <Route component={NotFound} />
-    </Switch>
-  );
+function Screen({ location, onShowKeys }: { location: string; onShowKeys: () => void }) {
+  const [, place = "", id] = /^\/([^/]*)(?:\/([^/]+))?\/?$/.exec(location) ?? [];
+  if (location === "/") return <AnswerRoom />;
+  if (place === "q" && id !== undefined) return <AnswerRoom id={id} />;
+  if (location === "/me") return <MePage onShowKeys={onShowKeys} />;
+  if (location === "/leaderboard") return <Leaderboard />;
+  if (place === "inbox") return <Inbox {...(id !== undefined && { id })} />;
+  if (/^\/(console|embed)(\/|$)/.test(location)) return <Console />;
+  return <NotFound />;
 }
 
 function isIn(href: string, location: string): boolean {

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "preact/compat";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** A value outside the component tree that components can watch. */
 export interface Store<T> {
@@ -11,10 +11,6 @@ export function createStore<T>(initial: T): Store<T> {
   let value = initial;
   const watchers = new Set<() => void>();
   const get = (): T => value;
-  const watch = (watcher: () => void): (() => void) => {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  };
   return {
     get,
     set(next) {
@@ -22,6 +18,16 @@ export function createStore<T>(initial: T): Store<T> {
       value = next;
       for (const watcher of watchers) watcher();
     },
-    use: () => useSyncExternalStore(watch, get),
+    use() {
+      const [, draw] = useState(get);
+      useLayoutEffect(() => {
+        const watcher = (): void => draw(get);
+        watchers.add(watcher);
+        // It may have changed since it was drawn.
+        watcher();
+        return () => void watchers.delete(watcher);
+      }, []);
+      return value;
+    },
   };
 }

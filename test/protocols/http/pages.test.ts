@@ -132,14 +132,14 @@ describe("pages", () => {
     assert.deepEqual([a2h.status, a2h.body.error.code], [404, "not_found"]);
   });
 
-  it("loads at most 40 kB of JavaScript, as it travels, before a question can be answered", async () => {
+  it("loads at most 32 kB of JavaScript, as it travels, before a question can be answered", async () => {
     const { text } = await world.call("GET", "/");
     let bytes = 0;
     for (const [, address] of text.matchAll(/<script[^>]* src="([^"]+)"/g)) {
       const raw = readFileSync(new URL(`../../../web/dist${address}.gz`, import.meta.url));
       bytes += raw.byteLength;
     }
-    assert.ok(bytes > 10_000 && bytes <= 40_000, `${bytes} bytes`);
+    assert.ok(bytes > 10_000 && bytes <= 32_000, `${bytes} bytes`);
   });
 });
 

@@ -24,15 +24,17 @@ const ReportDialog = later(async () => (await import("./report-dialog.tsx")).Rep
 interface FormProps {
   question: HumanQuestion;
   next: FeedItem | undefined;
+  /** Called at each change of the answer, and when it is sent. */
+  onBegin: () => void;
   onTimeUp: () => void;
 }
 
 /** The question and the way to answer it: a chosen option is sent after a moment, words are sent by Send. */
-export function AnswerForm({ question, next, onTimeUp }: FormProps) {
+export function AnswerForm({ question, next, onBegin, onTimeUp }: FormProps) {
   const id = question.question_id;
   const form = useRef<HTMLFormElement>(null);
   const deliberate = useDeliberate(null);
-  const answering = useAnswering(question, deliberate);
+  const answering = useAnswering(question, deliberate, onBegin);
   const { draft, press } = answering;
   const leave = useLeaving(id, next);
   useTimeUp(Date.parse(question.expires_at), onTimeUp);
@@ -137,7 +139,7 @@ interface Answering {
 }
 
 /** The draft of an answer, its changes, and its way to the server. */
-function useAnswering(question: HumanQuestion, { settled }: Deliberate): Answering {
+function useAnswering(question: HumanQuestion, { settled }: Deliberate, onBegin: () => void): Answering {
   const id = question.question_id;
   const [draft, change] = useDraft(id);
   const [isTouched, touch] = useState(false);
@@ -153,11 +155,13 @@ function useAnswering(question: HumanQuestion, { settled }: Deliberate): Answeri
       return false;
     }
     press.undo();
+    onBegin();
     void submit(answer);
     return true;
   };
   const edit = (part: Draft): void => {
     if (sending) return;
+    onBegin();
     touch(true);
     change(part);
     // A confidence that is given in that moment is sent along.

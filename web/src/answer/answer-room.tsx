@@ -1,8 +1,9 @@
 import { useEffect } from "preact/hooks";
-import { useLocation } from "wouter";
+import { useLocation } from "../router.tsx";
 import { useKeys } from "../keys.ts";
 import { Loading } from "../parts/notice.tsx";
-import { queries, readOn, useFeed } from "../queries.ts";
+import { readOn, useFeed } from "../queries.ts";
+import { queries } from "../query/query.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";

@@ -1,5 +1,5 @@
 import { AUDIENCES } from "@parley/sdk/wire";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import { serverNow } from "../api.ts";
 import { leadOf } from "../parts/code-blocks.ts";
 import { More } from "../parts/more.tsx";

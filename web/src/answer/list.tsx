@@ -1,11 +1,15 @@
 import { Feed } from "./feed.tsx";
-import { Unsent } from "./unsent-list.tsx";
+import { later } from "../parts/later.tsx";
+import { useWritten } from "../queries.ts";
+
+const Unsent = later(async () => (await import("./unsent-list.tsx")).Unsent);
 
 /** The list of questions, and above it the answers of this device that the server does not have. */
 export function List({ current, onOpen }: { current?: string | undefined; onOpen?: (() => void) | undefined }) {
+  const isAnyUnsent = useWritten().some(({ state }) => state !== "sent");
   return (
     <>
-      <Unsent onOpen={onOpen} />
+      {isAnyUnsent && <Unsent onOpen={onOpen} />}
       <Feed current={current} onOpen={onOpen} />
     </>
   );

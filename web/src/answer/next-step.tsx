@@ -1,5 +1,5 @@
 import type { FeedItem } from "@parley/sdk/wire";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import { useKeys } from "../keys.ts";
 import { useDeliberate } from "../parts/deliberate.ts";
 import { text } from "../text.ts";

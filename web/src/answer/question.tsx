@@ -1,6 +1,6 @@
 import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { readDraft } from "../drafts.ts";
 import { leadOf } from "../parts/code-blocks.ts";
 import { later } from "../parts/later.tsx";
@@ -13,10 +13,12 @@ import { AnswerForm } from "./answer-form.tsx";
 import { NextStep } from "./next-step.tsx";
 import styles from "./question.module.css";
 
-/** The views after an answer are loaded while the question is read. */
 const Result = later(async () => (await import("./result.tsx")).Result);
 const Waiting = later(async () => (await import("./unsent.tsx")).Waiting);
 const Refused = later(async () => (await import("./unsent.tsx")).Refused);
+
+/** The views that may follow an answer. */
+const VIEWS = [Result, Waiting, Refused];
 
 /** One question, in whatever state it is for the person in front of it. */
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {
@@ -24,12 +26,19 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
   const question = useQuestion(id);
   const { known, error } = question;
   const again = (): void => void question.refetch();
+  const [views, setViews] = useState<"wanted" | "loading" | "there">("wanted");
+  /** Loads the views while somebody is still answering. */
+  const begin = (): void => {
+    if (views !== "wanted") return;
+    setViews("loading");
+    void Promise.all(VIEWS.map((one) => one.load())).then(() => setViews("there"));
+  };
   useTitle(known ? leadOf(known.prompt) : text.feed.title);
-  useEffect(() => {
-    for (const view of [Result, Waiting, Refused]) void view.load();
-  }, []);
 
+  const form = known && <AnswerForm question={known} next={next} onBegin={begin} onTimeUp={again} />;
   const [state, view] = ((): [string, ComponentChildren] => {
+    // The form stays until the view after it can be drawn.
+    if (form && views === "loading") return ["open", form];
     if (written?.state === "waiting") return ["waiting", <Waiting written={written} next={next} />];
     if (written?.state === "refused") return ["refused", <Refused written={written} next={next} />];
     if (written || known?.can_answer === false) {
@@ -38,7 +47,7 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
     if (codeOf(error) === "QUESTION_CLOSED" || codeOf(error) === "QUESTION_NOT_FOUND") {
       return ["gone", <Gone id={id} error={error} next={next} />];
     }
-    if (known) return ["open", <AnswerForm question={known} next={next} onTimeUp={again} />];
+    if (form) return ["open", form];
     if (error) return ["trouble", <Trouble title={text.question.failed} error={error} onTryAgain={again} />];
     return ["loading", <Loading rows={3} />];
   })();

@@ -1,13 +1,14 @@
 import { newKey } from "@parley/sdk/idempotency-key";
 import type { FeedItem, HumanQuestion } from "@parley/sdk/wire";
 import { useRef, useState } from "preact/hooks";
-import { useLocation } from "wouter";
+import { useLocation } from "../router.tsx";
 import { deviceName } from "../device.ts";
 import { type Draft, dropDraft } from "../drafts.ts";
 import { sendLater } from "../live.ts";
 import { submit } from "../outbox.ts";
 import { announce } from "../parts/announcer.tsx";
-import { type ListedPage, queries } from "../queries.ts";
+import { type ListedPage } from "../queries.ts";
+import { queries } from "../query/query.ts";
 
 /** The fields of a draft that are sent, by the type of the question. */
 interface Chosen {

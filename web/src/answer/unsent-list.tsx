@@ -1,4 +1,4 @@
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import { useWritten } from "../queries.ts";
 import { text as answerText } from "./text.ts";
 import { leadOf } from "../parts/code-blocks.ts";

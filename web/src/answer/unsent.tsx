@@ -1,6 +1,6 @@
 import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
-import { useLocation } from "wouter";
+import { useLocation } from "../router.tsx";
 import { keepDraft } from "../drafts.ts";
 import { trySending } from "../live.ts";
 import { discard, type Written } from "../outbox.ts";

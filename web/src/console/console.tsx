@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
-import { Link, Route, Switch } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import { InEnglish } from "../parts/in-english.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
@@ -77,22 +77,19 @@ function SignedInConsole({ person }: { person: SignedIn["person"] }) {
   return (
     <div class={styles.room}>
       {isWide && <Sections />}
-      <Switch>
-        <Route path="/console">
-          <Start person={person} />
-        </Route>
-        <Route path="/embed/prompt-pad.html" component={PromptPadPage} />
-        {PAGES.map(({ path, Page }) => (
-          <Route key={path} path={`/console/${path}/:item?/*?`}>
-            {({ item }) => <Page item={item} me={person} />}
-          </Route>
-        ))}
-        <Route>
-          <Gone to="/console" />
-        </Route>
-      </Switch>
+      <PageAt person={person} />
     </div>
   );
+}
+
+/** The page at the address, and the thing on it that the address names. */
+function PageAt({ person }: { person: SignedIn["person"] }) {
+  const [location] = useLocation();
+  if (location === "/embed/prompt-pad.html") return <PromptPadPage />;
+  const [, path, item] = /^\/console(?:\/([^/]+))?(?:\/([^/]+))?/.exec(location) ?? [];
+  if (path === undefined) return <Start person={person} />;
+  const Page = PAGES.find((one) => one.path === path)?.Page;
+  return Page ? <Page key={path} item={item} me={person} /> : <Gone to="/console" />;
 }
 
 function NotForYou({ name }: { name: string }) {

@@ -1,6 +1,6 @@
 import type { NewKey, RevokedKey } from "@parley/sdk/admin";
 import { useEffect, useState } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import formStyles from "../inbox/arguments/schema-form.module.css";
 import { serverNow } from "../api.ts";
 import { announce } from "../parts/announcer.tsx";

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import { locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";

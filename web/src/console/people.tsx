@@ -1,6 +1,6 @@
 import type { NewHuman } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import { announce } from "../parts/announcer.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { Loading } from "../parts/notice.tsx";

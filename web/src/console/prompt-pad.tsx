@@ -1,6 +1,6 @@
 import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { recall, remember } from "../device.ts";
 import { announce } from "../parts/announcer.tsx";

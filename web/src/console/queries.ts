@@ -1,6 +1,6 @@
 import type { AuditFilter, EnrolledHuman, Person } from "@parley/sdk/admin";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { queries } from "../queries.ts";
+import { queries, useQuery } from "../query/query.ts";
+import { useInfiniteQuery } from "../query/pages.ts";
 import { admin } from "./api.ts";
 
 /** Everything of the console is read anew when it is looked at again after a moment. */

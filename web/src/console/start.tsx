@@ -1,5 +1,5 @@
 import type { SignedIn } from "@parley/sdk/wire";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
 import styles from "./console.module.css";

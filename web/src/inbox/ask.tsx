@@ -1,11 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { lazy, Suspense } from "preact/compat";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
-import { withTexts } from "../language.ts";
 import { Icon } from "../parts/icon.tsx";
+import { later } from "../parts/later.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
@@ -19,7 +18,6 @@ import { Prose } from "../parts/prose.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
-import { Value } from "./arguments/value.tsx";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 
 /** One ask, in whatever state it is for the person in front of it. */
@@ -72,16 +70,15 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
   return null;
 }
 
+const loading = () => <Loading rows={3} />;
 /** Diffs are drawn by what the console brings along. */
-const Review = lazy(() => withTexts(import("../console/console.tsx")).then((all) => ({ default: all.InboxReview })));
+const Review = later(async () => (await import("../console/console.tsx")).InboxReview, loading);
+/** Forms are rare, and the most of the code. */
+const Value = later(async () => (await import("./arguments/value.tsx")).Value, loading);
 
 function Controls({ ask }: { ask: WholeAsk }) {
   if (ask.task?.about === "review") {
-    return (
-      <Suspense fallback={<Loading rows={3} />}>
-        <Review ask={ask.id} {...ask.task} />
-      </Suspense>
-    );
+    return <Review ask={ask.id} {...ask.task} />;
   }
   switch (ask.kind) {
     case "approval":

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { useState } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
-import { queries } from "../queries.ts";
+import { queries } from "../query/query.ts";
 import { inbox } from "./api.ts";
 import { type AskDraft, dropAskDraft } from "./draft.ts";
 import { refresh } from "./queries.ts";

@@ -1,8 +1,9 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { useEffect } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import roomStyles from "../answer/answer-room.module.css";
 import { useKeys } from "../keys.ts";
+import { later } from "../parts/later.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { isUnreachable } from "../queries.ts";
@@ -10,13 +11,21 @@ import { SignOut } from "../parts/sign-out.tsx";
 import { holdsCode, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
-import { Ask } from "./ask.tsx";
 import styles from "./inbox.module.css";
 import { List, search, tab, useShown } from "./list.tsx";
 import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
-import { NewTalk, Talk, talkIn } from "./talk/talk.tsx";
+import { talkIn } from "./talk/talks.tsx";
 import { text } from "./text.ts";
 import type { ListedAsk } from "./wire.ts";
+
+const loading = () => <Loading rows={3} />;
+/** On a phone the list is on screen without it. */
+const Ask = later(async () => (await import("./ask.tsx")).Ask, loading);
+const Talk = later(async () => (await import("./talk/talk.tsx")).Talk, loading);
+const NewTalk = later(async () => (await import("./talk/talk.tsx")).NewTalk, loading);
+
+const loadAsk = (): void => void Ask.load();
+if (wide.get() || location.pathname !== "/inbox") loadAsk();
 
 /** The inbox of the person who is signed in: the list, one ask, or on a wide screen both side by side. */
 export default function Inbox({ id }: { id?: string }) {
@@ -83,7 +92,7 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const detail = id !== undefined && detailOf(id, waiting);
   if (!isWide && detail) return detail;
   const list = (
-    <div class={roomStyles.list}>
+    <div class={roomStyles.list} onPointerDown={loadAsk}>
       <List current={isWide ? id : undefined} />
       <footer class={styles.footer}>
         <span>{text.signedInAs(name)}</span>

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../router.tsx";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
 import { serverNow } from "../api.ts";
@@ -13,7 +13,7 @@ import styles from "./inbox.module.css";
 import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
 import { useSeen } from "./seen.ts";
-import { BeginTalk, Talks } from "./talk/talk.tsx";
+import { BeginTalk, Talks } from "./talk/talks.tsx";
 import { text } from "./text.ts";
 import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../router.tsx";
 import { useKeys } from "../keys.ts";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";

@@ -1,7 +1,8 @@
-import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import type { InfiniteData } from "@tanstack/query-core";
+import { queries, useQuery } from "../query/query.ts";
+import { useInfiniteQuery } from "../query/pages.ts";
 import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
-import { queries } from "../queries.ts";
 import { inbox } from "./api.ts";
 import { text } from "./text.ts";
 import type { AskPage, Counts, ListedAsk, Wanted } from "./wire.ts";

@@ -10,10 +10,13 @@ export interface Later<P> {
 }
 
 /**
- * Returns a component that shows nothing until its code is loaded. Loaded ahead, it is drawn at once, unlike a lazy
- * component of Preact. A failed load is thrown while it is drawn.
+ * Returns a component that shows nothing, or `meanwhile`, until its code is loaded. Loaded ahead, it is drawn at once,
+ * unlike a lazy component of Preact. A failed load is thrown while it is drawn.
  */
-export function later<P extends object>(read: () => Promise<ComponentType<P>>): Later<P> {
+export function later<P extends object>(
+  read: () => Promise<ComponentType<P>>,
+  meanwhile?: () => JSX.Element,
+): Later<P> {
   let Loaded: ComponentType<P> | undefined;
   const load = async (): Promise<void> => {
     Loaded ??= await withTexts(read());
@@ -30,7 +33,7 @@ export function later<P extends object>(read: () => Promise<ComponentType<P>>): 
         });
       load().then(() => draw({}), fail);
     }, []);
-    return Loaded ? <Loaded {...props} /> : null;
+    return Loaded ? <Loaded {...props} /> : (meanwhile?.() ?? null);
   };
   return Object.assign(Shown, { load: () => load().catch(() => {}) });
 }

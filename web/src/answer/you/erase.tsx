@@ -6,7 +6,7 @@ import { discardOwn } from "../../outbox.ts";
 import { announce } from "../../parts/announcer.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { turnOffPush } from "../../push.ts";
-import { queries } from "../../queries.ts";
+import { queries } from "../../query/query.ts";
 import { text } from "../../text.ts";
 import { text as youText } from "./text.ts";
 import styles from "./me.module.css";

@@ -1,7 +1,7 @@
 import { AUDIENCES, type Stats } from "@parley/sdk/wire";
-import type { UseQueryResult } from "@tanstack/react-query";
+import type { QueryObserverResult } from "@tanstack/query-core";
 import type { ComponentChildren } from "preact";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { day, number } from "../../format.ts";
 import { installOffer } from "../../install.ts";
 import { chosenLanguage, type Language, LANGUAGES } from "../../language.ts";
@@ -30,7 +30,7 @@ export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
 }
 
 /** All sections appear together, so that none pushes another down. */
-function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onShowKeys: () => void }) {
+function Everything({ stats, onShowKeys }: { stats: QueryObserverResult<Stats>; onShowKeys: () => void }) {
   const { data, error, refetch } = stats;
   // Somebody with a name signs in on the other device.
   const signedIn = named.use();

@@ -4,7 +4,8 @@ import { people } from "../../api.ts";
 import { day } from "../../format.ts";
 import { announce } from "../../parts/announcer.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
-import { isUnreachable, queries } from "../../queries.ts";
+import { isUnreachable } from "../../queries.ts";
+import { queries } from "../../query/query.ts";
 import { text as youText } from "./text.ts";
 import styles from "./me.module.css";
 

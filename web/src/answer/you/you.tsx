@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { text as youText } from "./text.ts";
 import { useTitle } from "../../title.ts";
 import styles from "./you.module.css";

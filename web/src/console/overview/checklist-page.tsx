@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";

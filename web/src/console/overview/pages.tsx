@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../../router.tsx";
 import { GROUPS, type PagePlace } from "../sections.ts";
 import { text as consoleText } from "../text.ts";
 import styles from "./overview.module.css";

@@ -1,4 +1,4 @@
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import feedStyles from "../../answer/feed.module.css";
 import { useLiveInbox } from "../../inbox/queries.ts";
 import type { ListedAsk } from "../../inbox/wire.ts";

@@ -1,5 +1,5 @@
 import type { AskToPeople } from "@parley/sdk/inbox";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery } from "../../query/query.ts";
 import { serverNow } from "../../api.ts";
 import { inbox } from "../../inbox/api.ts";
 import type { ListedAsk } from "../../inbox/wire.ts";

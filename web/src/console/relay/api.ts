@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { queries, useQuery } from "../../query/query.ts";
+import { useInfiniteQuery } from "../../query/pages.ts";
 import { useEffect, useRef } from "preact/hooks";
 import { follow } from "@parley/sdk/connection";
-import { queries } from "../../queries.ts";
 import { connection } from "../api.ts";
 import type * as wire from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { Entries } from "../audit.tsx";

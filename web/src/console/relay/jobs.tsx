@@ -11,7 +11,7 @@ import { text } from "./text.ts";
 import type { Job, JobEvent, JobState } from "./wire.ts";
 import { text as consoleText } from "../text.ts";
 import { text as appText } from "../../text.ts";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 
 const BASE = "/console/jobs";
 /** After so many events that came while one looks, the list is read anew. */

@@ -1,4 +1,4 @@
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { More } from "../../parts/more.tsx";
 import { Loading } from "../../parts/notice.tsx";

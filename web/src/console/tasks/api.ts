@@ -1,8 +1,7 @@
 import type { AssignmentReport, NewTask, Task, TaskReview, WholeTask } from "@parley/sdk/tasks";
-import { useQuery } from "@tanstack/react-query";
+import { queries, useQuery } from "../../query/query.ts";
 import { useEffect, useRef } from "preact/hooks";
 import { newKey } from "@parley/sdk/idempotency-key";
-import { queries } from "../../queries.ts";
 import { connection } from "../api.ts";
 import { useStream } from "../relay/api.ts";
 

@@ -1,6 +1,6 @@
 import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../../router.tsx";
 import { useKeys } from "../../keys.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery } from "../../query/query.ts";
 import { useState } from "preact/hooks";
 import { Choice } from "../../parts/choice.tsx";
 import { Loading } from "../../parts/notice.tsx";

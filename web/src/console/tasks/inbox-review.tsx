@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
+import { queries, useQuery } from "../../query/query.ts";
 import { inbox } from "../../inbox/api.ts";
 import { InEnglish } from "../../parts/in-english.tsx";
 import { Loading } from "../../parts/notice.tsx";
-import { queries } from "../../queries.ts";
 import { Problem, Section } from "../parts.tsx";
 import { Asks, Attempts, Prompt, TaskFacts } from "./page.tsx";
 import { TaskReview } from "./review.tsx";

@@ -1,6 +1,6 @@
 import type { AssignmentReport } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation } from "../../router.tsx";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { recall, remember } from "../../device.ts";
 import { Loading } from "../../parts/notice.tsx";

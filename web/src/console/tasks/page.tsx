@@ -1,6 +1,6 @@
 import type { TaskAsk, WholeTask } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import styles from "../console.module.css";

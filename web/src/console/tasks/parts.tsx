@@ -1,5 +1,5 @@
 import type { Task } from "@parley/sdk/tasks";
-import { Link } from "wouter";
+import { Link } from "../../router.tsx";
 import { taskHref } from "./api.ts";
 import { text } from "./text.ts";
 import taskStyles from "./tasks.module.css";

@@ -1,6 +1,7 @@
 import type { OwnConversation } from "@parley/sdk/inbox";
-import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
-import { queries } from "../../queries.ts";
+import type { InfiniteData } from "@tanstack/query-core";
+import { useInfiniteQuery } from "../../query/pages.ts";
+import { queries } from "../../query/query.ts";
 import { inbox } from "../api.ts";
 
 /** Where conversations may be begun, and those that were, page after page. */

@@ -3,12 +3,9 @@ import { newKey } from "@parley/sdk/idempotency-key";
 import type { ConversationMessage, OwnConversation } from "@parley/sdk/inbox";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { Link, useLocation } from "wouter";
-import feedStyles from "../../answer/feed.module.css";
+import { Link, useLocation } from "../../router.tsx";
 import formStyles from "../../answer/answer-form.module.css";
 import questionStyles from "../../answer/question.module.css";
-import { serverNow } from "../../api.ts";
-import { ago } from "../../format.ts";
 import { useKeys } from "../../keys.ts";
 import { announce } from "../../parts/announcer.tsx";
 import { Loading, Notice } from "../../parts/notice.tsx";
@@ -22,62 +19,11 @@ import { Send, Written } from "../reply.tsx";
 import { inbox } from "../api.ts";
 import { keepTalk, useTalk, useTalks } from "./api.ts";
 import talkStyles from "./talk.module.css";
+import { talkPath } from "./talks.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { text } from "../text.ts";
 
 const words = text.talk;
-
-/** Where one conversation stands in the room. */
-export const talkPath = (id: number): string => `/inbox/talk-${id}`;
-
-/** The number of the conversation that a place in the room is about, if it is about one. */
-export function talkIn(place: string): number | null {
-  const found = /^talk-(\d{1,15})$/.exec(place);
-  return found ? Number(found[1]) : null;
-}
-
-/** The way to a new conversation; nothing where no agent takes any. */
-export function BeginTalk() {
-  const { first } = useTalks();
-  if (!first || first.entry_points.length === 0) return null;
-  return (
-    <Link href="/inbox/new" class={`button ${talkStyles.begin}`}>
-      {words.new}
-    </Link>
-  );
-}
-
-/** The conversations that were begun here, the latest first. */
-export function Talks() {
-  const { first, talks, hasNextPage, fetchNextPage } = useTalks();
-  if (!first || talks.length === 0) return null;
-  return (
-    <details class={talkStyles.talks}>
-      <summary>{words.begun(first.count)}</summary>
-      <ul>
-        {talks.map(({ id, title, agent, said_at: at }) => (
-          <li key={id} class={feedStyles.row}>
-            <Link href={talkPath(id)} class={feedStyles.link}>
-              <span class={feedStyles.prompt} dir="auto">
-                {title}
-              </span>
-              <span class={feedStyles.facts}>
-                <bdi>{agent}</bdi>
-                <span>{ago(serverNow() - Date.parse(at))}</span>
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      <More
-        label={text.older}
-        rows={talks.length}
-        isMore={hasNextPage}
-        readOn={() => fetchNextPage({ throwOnError: true })}
-      />
-    </details>
-  );
-}
 
 /** Begins a conversation: which agent, and the first words. */
 export function NewTalk() {
