@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { people } from "../../api.ts";
 import { announce } from "../../parts/announcer.tsx";
-import { codeOf, queries } from "../../queries.ts";
+import { codeOf } from "../../queries.ts";
+import { queries } from "../../query/query.ts";
 import styles from "./me.module.css";
 import { text as youText } from "./text.ts";
 
