@@ -34,6 +34,12 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   return asOfNow(ctx, only);
 }
 
+/** Returns the newest request whose `ref` begins in one of these ways, if there is one. */
+export async function readNewest(ctx: Context, of: Parameters<typeof store.findNewest>[1]): Promise<Request | null> {
+  const found = await store.findNewest(ctx.db, of);
+  return found ? asOfNow(ctx, found) : null;
+}
+
 /** Returns an ask by its own id. @throws {Refusal} `request_not_found` */
 export async function readRequest(ctx: Context, askId: string): Promise<Request> {
   const found = await store.findRequest(ctx.db, askId);
