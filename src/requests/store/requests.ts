@@ -170,25 +170,6 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
   return toRequestsAt(rows);
 }
 
-/** Returns the newest request whose `ref` begins in one of these ways: of anybody, of one asker, or of one conversation. */
-export async function findNewest(
-  on: Queryable,
-  { refStarts, asker, conversation }: { refStarts: readonly string[]; asker?: string; conversation?: number },
-): Promise<RequestAt | undefined> {
-  // A range takes the index of refs, as LIKE does not on both databases.
-  const isOne = refStarts
-    .map((start) => sql`(ref >= ${start} AND ref < ${`${start}\u{10FFFF}`})`)
-    .reduce((all, one) => sql`${all} OR ${one}`);
-  const byAsker = asker === undefined ? empty : sql`AND asker = ${asker}`;
-  const within = conversation === undefined ? empty : sql`AND conversation = ${conversation}`;
-  const row = await first<RequestRow>(
-    on,
-    sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = (
-      SELECT ask_id FROM requests WHERE (${isOne}) ${byAsker} ${within} ORDER BY created_at DESC, ask_id DESC LIMIT 1)`,
-  );
-  return row && toRequestAt(row);
-}
-
 /** Holds the ask to the end of the transaction, and returns it with the clock read after any wait. */
 export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | undefined> {
   const row = await first<RequestRow>(

@@ -40,6 +40,29 @@ for (const on of DATABASES) {
       assert.equal(await newest(one, "claude"), null);
       assert.equal((await newest(other, "codex")).tool, "Edit");
       assert.equal(await newest({ "x-agent-id": "codex" }, "codex"), null);
+
+      const all = (await world().call("GET", "/admin/agents", { headers: await keyed("admin") })).body.agents;
+      const told = all.map(({ agent, last_prompt }: { agent: string; last_prompt: { tool: string } | null }) => [
+        agent,
+        last_prompt?.tool,
+      ]);
+      assert.deepEqual(told.slice(0, 3), [
+        ["claude", undefined],
+        ["codex", "Edit"],
+        ["gemini", "shell"],
+      ]);
+    });
+
+    it("may have been decided by a rule, which is named", async () => {
+      const rules = "version: 1\nrules:\n  - { id: lists, when: { fn: Bash }, decision: ALLOW }\n";
+      writeFileSync(world().config.relay.policyFile, rules);
+      await world().server.reload();
+      const headers = await keyed("agent");
+      await ask(headers, `codex:${fresh("r")}`, { fn: "Bash", kwargs: { command: "ls" } });
+      const { outcome, by } = await newest(headers, "codex");
+      assert.deepEqual([outcome, by], ["approved", "The rule lists"]);
+      writeFileSync(world().config.relay.policyFile, "version: 1\nrules: []\n");
+      await world().server.reload();
     });
 
     it("says what became of it and by whom, and shows no secret", async () => {
