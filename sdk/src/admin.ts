@@ -2,6 +2,8 @@ import type { CallOptions, Connection } from "./http.ts";
 import { keyedConnection, type KeyedOptions } from "./keyed.ts";
 import { A2H } from "./outcome.ts";
 import type {
+  AgentReport,
+  AgentState,
   AuditChain,
   AuditEntry,
   AuditPage,
@@ -35,6 +37,8 @@ export type {
   AdminJobAsk,
   AdminJobEvent,
   AdminJobLine,
+  AgentReport,
+  AgentState,
   AuditChain,
   AuditEntry,
   AuditPage,
@@ -52,6 +56,7 @@ export type {
   HumanChange,
   HumanChannel,
   KeyList,
+  LastPrompt,
   LateAnswer,
   NewChannelTest,
   NewHuman,
@@ -171,6 +176,11 @@ export class Admin {
   /** The next request with the key is refused. @throws {ParleyError} `NOT_FOUND` */
   async revokeKey(key: string, options: CallOptions = {}): Promise<RevokedKey> {
     return this.#connection.call("DELETE", `/admin/keys/${segment(key)}`, options);
+  }
+
+  /** Reads which coding agents go through the server on its own computer, and the newest prompt of each from anywhere. */
+  async agents(options: CallOptions = {}): Promise<AgentState[]> {
+    return (await this.#connection.call<AgentReport>("GET", "/admin/agents", options)).agents;
   }
 
   /** Reads which ways to reach people are configured, and what became of their messages. */

@@ -71,6 +71,11 @@ export type {
   WireQuietHours as QuietHours,
   WireSubscriptionReceipt as SubscriptionReceipt,
 } from "../../src/wire/subscription.ts";
+export type {
+  WireAgentReport as AgentReport,
+  WireAgentState as AgentState,
+  WireLastPrompt as LastPrompt,
+} from "../../src/wire/agent-prompt.ts";
 export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
 export type { WireContactChannel as ContactChannel } from "../../src/wire/a2h/channel.ts";
 export type {

@@ -127,11 +127,16 @@ function answerIn({ multiSelect, options }: PromptQuestion, end: Ended): string 
   return [...new Set([...(label === undefined ? [] : [label]), ...named])].join(", ");
 }
 
+/** Returns how the call ids of an agent's prompts begin: the agent of a request is told by it, whatever key was shown. */
+export function callIdStart(agent: string): string {
+  return `${agent}:`;
+}
+
 /** A use of a tool is one request, however many hooks ask about it. */
 function namesOf({ name }: PromptingAgent, prompt: AgentPrompt): { run_id: string; call_id: string } {
   return {
     run_id: printable(prompt.session).slice(0, 256),
-    call_id: `${name}:${isNamed(prompt) ? prompt.useId : newKey()}`,
+    call_id: callIdStart(name) + (isNamed(prompt) ? prompt.useId : newKey()),
   };
 }
 

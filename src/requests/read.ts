@@ -9,6 +9,7 @@ import type { Queryable } from "../core/store/db.ts";
 import { listDeliveries, type Delivery } from "./store/deliveries.ts";
 import { findHumans, listIdentities, type Human } from "../access/store/humans.ts";
 import { findHuman } from "../access/store/humans.ts";
+import { findNewest } from "./store/newest.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
 import { expireRequest } from "./end.ts";
 
@@ -32,6 +33,12 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   if (!only) throw new Refusal("request_not_found");
   if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ request }) => request.id) });
   return asOfNow(ctx, only);
+}
+
+/** Returns the newest request whose `ref` begins in one of these ways, if there is one. */
+export async function readNewest(ctx: Context, of: Parameters<typeof findNewest>[1]): Promise<Request | null> {
+  const found = await findNewest(ctx.db, of);
+  return found ? asOfNow(ctx, found) : null;
 }
 
 /** Returns an ask by its own id. @throws {Refusal} `request_not_found` */

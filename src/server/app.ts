@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
+import { readLocalAgents } from "../connect/local-agents.ts";
 import type { Context } from "../context.ts";
 import { requestScope } from "../lib/tracing/request-scope.ts";
 import { VERSION } from "../lib/version.ts";
@@ -18,6 +19,7 @@ import { joinUnroutedMethods, noteMethods, PATH_READING } from "../protocols/htt
 import { cutPathKey, decodable } from "../protocols/http/path.ts";
 import { cookieName } from "../protocols/http/principals.ts";
 import { agentPrompts } from "../protocols/hooks/agent-prompts.ts";
+import { agentStates } from "../protocols/hooks/agent-states.ts";
 import { hooks } from "../protocols/hooks/hooks.ts";
 import { mcp } from "../protocols/mcp/mcp.ts";
 import { describeApi } from "../protocols/ops/api-document.ts";
@@ -110,7 +112,7 @@ function answerErrors(app: FastifyInstance, ctx: Context, showMissing: ReturnTyp
 
 async function registerDoors(
   app: FastifyInstance,
-  { ctx, door, delivery, metrics, tracer }: Parts,
+  { ctx, door, delivery, metrics, tracer, outside }: Parts,
   { known, pagesOptions }: { known: KnownChannels; pagesOptions: PagesOptions },
 ): Promise<void> {
   const { publicUrl } = door.config;
@@ -124,6 +126,7 @@ async function registerDoors(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, delivery.channels.values()));
   await app.register(agentPrompts(door));
+  await app.register(agentStates(door, () => readLocalAgents(outside.env)));
   await app.register(inboxRoutes(door));
   await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));

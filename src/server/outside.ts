@@ -13,6 +13,8 @@ export interface Outside {
   random: Random;
   fetch: typeof globalThis.fetch;
   log: Logger;
+  /** The environment of the user who runs the server: where the agents of this computer are looked for. */
+  env: Readonly<Record<string, string | undefined>>;
   /** Called when the data on disk cannot be relied on any more; the process must end. */
   onFatal: (error: Error) => void;
   /** Opens the store in another way, such as in memory. */
@@ -45,6 +47,7 @@ export function completeOutside(config: Config, given: Partial<Outside>): Outsid
     random,
     fetch,
     log,
+    env: given.env ?? process.env,
     onFatal,
     openStore: given.openStore ?? openConfigured,
     channels: given.channels ?? [],

@@ -2,6 +2,7 @@
 import "./a2h/error.ts";
 import "./relay/admin.ts";
 import "./relay/ask.ts";
+import "./agent-prompt.ts";
 import "./audit.ts";
 import "./relay/cached-decision.ts";
 import "./a2h/channel.ts";

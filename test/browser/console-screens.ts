@@ -107,7 +107,7 @@ export async function fillConsole(): Promise<FilledConsole> {
 /** Opens the console, signed in as the operator. */
 export async function visitConsole(
   browser: Browser,
-  { world }: FilledConsole,
+  { world }: Pick<FilledConsole, "world">,
   look: Look,
   path = "/console",
 ): Promise<Visitor> {

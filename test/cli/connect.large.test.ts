@@ -47,6 +47,30 @@ describe("parley connect, with a server", () => {
     assert.ok(!existsSync(join(home, ".claude")));
   });
 
+  it("shows the last prompt of each agent that is here, and how to connect the others", async () => {
+    const operator = await decider(world(), "1");
+    const env = { HOME: homeWith(".codex", ".copilot"), PARLEY_URL: world().url };
+    const run = start(["connect", "codex"], env);
+    await operator.decides({ approved: false, comment: "no" });
+    assert.equal((await run.ended).code, 0);
+    const { out, err } = await parley(["connect", "status"], env);
+    assert.match(out, /^1 of 2 agents of this computer go through Parley\nAGENT .* MCP +LAST PROMPT +FILES$/m);
+    assert.match(out, /^Codex .* yes +(?:just now|\d+ min ago): Bash, rejected by operator +~/m);
+    assert.match(out, /^Copilot CLI .* none +~/m);
+    assert.match(err, /^To connect the others: parley connect copilot$/m);
+    const rows = JSON.parse((await parley(["connect", "status", "--json"], env)).out);
+    assert.deepEqual(
+      rows.map((row: { agent: string; last_prompt: { outcome: string } | null }) => [
+        row.agent,
+        row.last_prompt?.outcome,
+      ]),
+      [
+        ["codex", "rejected"],
+        ["copilot", undefined],
+      ],
+    );
+  });
+
   it("withdraws its prompts when it is interrupted", async () => {
     const operator = await decider(world(), "1");
     const run = start(["connect", "codex"], { HOME: homeWith(), PARLEY_URL: world().url });

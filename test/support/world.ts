@@ -144,7 +144,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   const start = async (outside: Partial<Outside> = {}): Promise<Node> => {
     const { channels = [], running } = options;
-    const server = await startServer(config, { clock: running ? systemClock : clock, log, channels, ...outside });
+    const server = await startServer(config, {
+      clock: running ? systemClock : clock,
+      log,
+      channels,
+      // The agents of whoever runs the tests are nobody's here.
+      env: { HOME: dataDir, ...options.env },
+      ...outside,
+    });
     const node: Node = {
       url: server.url,
       server,

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { programOf, type PromptingAgent } from "../../connect/agent.ts";
+import { isInUse } from "../../connect/local-agents.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { versionOf } from "../../workshop/agents/find-agents.ts";
@@ -30,9 +30,8 @@ export async function agentsNamed(names: readonly string[], env: Io["env"]): Pro
 
 async function look(agent: PromptingAgent, env: Io["env"]): Promise<LocalAgent> {
   const program = programOf(agent, env);
-  const folder = agent.folder?.(env) ?? dirname(agent.file(env));
   const version = program === null ? null : await versionOf(program, env["PATH"] ?? "", systemClock);
-  return { agent, isHere: program !== null || existsSync(folder), version, parts: partsOf(agent, env) };
+  return { agent, isHere: isInUse(agent, env), version, parts: partsOf(agent, env) };
 }
 
 /** Returns whether a part of Parley's is in its file; null where the agent has no such part. @throws {Error} one sentence */

@@ -1,32 +1,59 @@
 import { parseArgs } from "node:util";
+import { systemClock } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
-import { type Command, EXIT } from "../command.ts";
+import { type Command, EXIT, type Io } from "../command.ts";
+import { CLIENT_OPTIONS, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
-import { agentsNamed, eachReadable, rowOf, stateOf } from "./found.ts";
+import { agentsNamed, eachReadable, type LocalAgent, rowOf, stateOf } from "./found.ts";
+import { type LastPrompts, promptWords, readLastPrompts } from "./last-prompts.ts";
 
 export const connectStatus: Command = {
-  usage: "[--json]",
-  flags: { "--json": "print JSON" },
+  usage: "[--url URL] [--json]",
+  flags: {
+    "--url URL": "the server that tells the last prompts, else PARLEY_URL, else the one that runs on this computer",
+    "--json": "print JSON",
+  },
   example: "parley connect status",
   async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { json: { type: "boolean" } } });
+    const { values } = parseArgs({ args: [...argv], options: CLIENT_OPTIONS });
     const agents = (await agentsNamed([], io.env)).filter((one) => one.isHere);
-    const through = eachReadable(agents, (one) => stateOf(one, "hook"), io).filter((isIn) => isIn === true);
+    const states = eachReadable(agents, (one) => ({ one, isIn: stateOf(one, "hook") === true }), io);
+    const prompts = agents.length === 0 ? null : await promptsOf(agents, values.url, io);
     if (values.json) {
-      const rows = agents.map((one) => ({
-        agent: one.agent.name,
-        version: one.version,
-        hook: rowOf(one, io.env)[2],
-        mcp: rowOf(one, io.env)[3],
-        files: [...new Set(one.parts.map(({ file }) => file))],
-      }));
-      io.out(JSON.stringify(rows));
+      io.out(JSON.stringify(agents.map((one) => jsonRow(one, prompts, io.env))));
       return EXIT.done;
     }
-    io.out(`${through.length} of ${agents.length} agents of this computer go through Parley`);
-    const rows = agents.map((one) => rowOf(one, io.env));
-    if (agents.length > 0)
-      for (const line of table(["AGENT", "VERSION", "HOOK", "MCP", "FILES"], rows)) io.out(printable(line));
+    io.out(`${states.filter(({ isIn }) => isIn).length} of ${agents.length} agents of this computer go through Parley`);
+    if (agents.length > 0) showAgents(agents, prompts, io);
+    const missing = states.filter(({ isIn }) => !isIn).map(({ one }) => one.agent.name);
+    if (missing.length > 0) io.tell(`To connect the others: parley connect ${missing.join(" ")}`);
     return EXIT.done;
   },
 };
+
+function promptsOf(agents: readonly LocalAgent[], url: string | undefined, io: Io): Promise<LastPrompts | null> {
+  const named = agents.map(({ agent }) => agent);
+  return readLastPrompts(named, serverUrl(url, io.env), io);
+}
+
+/** The last prompt is null for an agent that has sent none, and left out where the server does not tell it. */
+function jsonRow(one: LocalAgent, prompts: LastPrompts | null, env: Io["env"]): object {
+  const [, , hook, mcp] = rowOf(one, env);
+  return {
+    agent: one.agent.name,
+    version: one.version,
+    hook,
+    mcp,
+    files: [...new Set(one.parts.map(({ file }) => file))],
+    ...(prompts && { last_prompt: prompts.get(one.agent.name) ?? null }),
+  };
+}
+
+/** The column of files stays the last, because it is the widest. */
+function showAgents(agents: readonly LocalAgent[], prompts: LastPrompts | null, io: Io): void {
+  const wide = (cells: readonly string[], prompt: string) => (prompts ? cells.toSpliced(-1, 0, prompt) : cells);
+  const head = wide(["AGENT", "VERSION", "HOOK", "MCP", "FILES"], "LAST PROMPT");
+  const now = systemClock.now();
+  const rows = agents.map((one) => wide(rowOf(one, io.env), promptWords(prompts?.get(one.agent.name) ?? null, now)));
+  for (const line of table(head, rows)) io.out(printable(line));
+}

@@ -23,6 +23,7 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/keys"],
   ["POST", "/admin/keys", { name: "x", scope: "agent", person: "nobody" }],
   ["DELETE", "/admin/keys/nobody"],
+  ["GET", "/admin/agents"],
   ["GET", "/admin/channels"],
   ["POST", "/admin/channel_tests", { channel: "push", person: "nobody" }],
   ["GET", "/admin/channel_tests/nobody"],

@@ -38,6 +38,14 @@ export function useKeyList() {
   });
 }
 
+export function useAgents() {
+  return useQuery({
+    queryKey: ["console", "agents"],
+    queryFn: ({ signal }) => admin.agents({ signal }),
+    staleTime: FRESH_MS,
+  });
+}
+
 export function useChannels() {
   return useQuery({
     queryKey: ["console", "channels"],

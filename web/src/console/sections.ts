@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { AgentsPage } from "./overview/agents-page.tsx";
 import { AsksPage } from "./relay/asks.tsx";
 import { AssignmentsPage } from "./tasks/assignments.tsx";
 import { AuditPage } from "./audit.tsx";
@@ -57,6 +58,7 @@ export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
     name: "setup",
     pages: [
       { path: "setup", label: overviewText.checklist.title, Page: ChecklistPage, useState: states.useChecklistState },
+      { path: "agents", label: overviewText.agents.title, Page: AgentsPage, useState: states.useAgentsState },
       { path: "people", label: text.people.title, Page: PeoplePage, useState: states.usePeopleState },
       { path: "keys", label: text.keys.title, Page: KeysPage, useState: states.useKeysState },
       { path: "channels", label: text.channels.title, Page: ChannelsPage, useState: states.useChannelsState },

@@ -1,6 +1,6 @@
-import type { ChannelState } from "@parley/sdk/admin";
+import type { AgentState, ChannelState } from "@parley/sdk/admin";
 import { serverNow } from "../../api.ts";
-import { useChannels, useKeyList, usePeople } from "../queries.ts";
+import { useAgents, useChannels, useKeyList, usePeople } from "../queries.ts";
 import { usePolicy } from "../relay/api.ts";
 import { useBoard } from "../tasks/api.ts";
 import { text as consoleText } from "../text.ts";
@@ -16,9 +16,11 @@ export interface ChecklistItem {
 
 /** Reads how far the server is set up; `items` is undefined until everything is read. */
 export function useChecklist(): { items: readonly ChecklistItem[] | undefined; error: unknown } {
-  const [people, channels, keys, policy, board] = [usePeople(), useChannels(), useKeyList(), usePolicy(), useBoard()];
-  const error = people.error ?? channels.error ?? keys.error ?? policy.error ?? board.error;
-  if (!people.data || !channels.data || !keys.data || !policy.data || !board.data) return { items: undefined, error };
+  const [people, channels, keys] = [usePeople(), useChannels(), useKeyList()];
+  const [policy, connected, board] = [usePolicy(), useAgents(), useBoard()];
+  const error = people.error ?? channels.error ?? keys.error ?? policy.error ?? connected.error ?? board.error;
+  if (!people.data || !channels.data || !keys.data || !policy.data || !connected.data || !board.data)
+    return { items: undefined, error };
   const others = people.data.filter(({ operator }) => !operator).length;
   const good = keys.data.filter(isGood).length;
   const { state, rules, proposals } = policy.data;
@@ -37,6 +39,7 @@ export function useChecklist(): { items: readonly ChecklistItem[] | undefined; e
         isDone: state === "ok",
         href: "/console/policy",
       },
+      prompts(connected.data),
       agents(board.data),
     ],
     error,
@@ -60,6 +63,15 @@ function notifications(channels: readonly ChannelState[]): ChecklistItem {
   const isDone = push !== undefined && text.channel(push) === text.channelWorks;
   const says = isDone ? text.checklist.pushSays : text.checklist.pushOpen;
   return { title: text.checklist.push, says, isDone, href: "/console/channels/push" };
+}
+
+/** Where no agent is in use on the server's computer, prompts from others show that agents are connected. */
+function prompts(all: readonly AgentState[]): ChecklistItem {
+  const here = all.filter((one) => one.here);
+  const isElsewhere = here.length === 0 && all.some(({ last_prompt }) => last_prompt !== null);
+  const isDone = isElsewhere || (here.length > 0 && here.every(({ hook }) => hook));
+  const says = isElsewhere ? text.checklist.promptsElsewhere : text.agents.says(all);
+  return { title: text.checklist.prompts, says, isDone, href: "/console/agents" };
 }
 
 function agents(board: NonNullable<ReturnType<typeof useBoard>["data"]>): ChecklistItem {

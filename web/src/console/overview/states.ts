@@ -1,6 +1,6 @@
 import { serverNow } from "../../api.ts";
 import { ago } from "../../format.ts";
-import { useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
+import { useAgents, useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
 import { useAskList, useCache, useJobList, usePolicy } from "../relay/api.ts";
 import { useBoard } from "../tasks/api.ts";
 import { isGood, useChecklist } from "./checklist.ts";
@@ -86,6 +86,8 @@ export function useChecklistState(): StateReading {
     says: text.done(all.filter(({ isDone }) => isDone).length, all.length),
   }));
 }
+
+export const useAgentsState = (): StateReading => reading(useAgents(), (all) => ({ says: text.agents.state(all) }));
 
 export const usePeopleState = (): StateReading =>
   reading(usePeople(), (people) => ({

@@ -1,6 +1,6 @@
 /** The words of the console's sections, and of the state beside each of their pages. */
-import type { ChannelState } from "@parley/sdk/admin";
-import { count, duration, number, percent } from "../../format.ts";
+import type { AgentState, ChannelState, LastPrompt } from "@parley/sdk/admin";
+import { count, duration, isolated, number, percent } from "../../format.ts";
 import { text as consoleText } from "../text.ts";
 
 export type Group = "now" | "work" | "rules" | "setup";
@@ -82,6 +82,45 @@ export const text = {
     share: (share: number) => percent(share),
   },
 
+  agents: {
+    title: "Agents",
+    failed: "The agents could not be loaded",
+    /** The state beside the page's name. */
+    state: (agents: readonly AgentState[]): string => {
+      const here = agents.filter((one) => one.here);
+      if (here.length === 0) return "None found here";
+      return `${number(here.filter(({ hook }) => hook).length)} of ${number(here.length)} go through Parley`;
+    },
+    says: (agents: readonly AgentState[]): string => {
+      const here = agents.filter((one) => one.here);
+      if (here.length === 0) return "No agent was found on this computer.";
+      const through = number(here.filter(({ hook }) => hook).length);
+      return `${through} of ${count(here.length, "agent", "agents")} of this computer go through Parley.`;
+    },
+    whose:
+      "This computer is the one where the server runs, and the agents are those of its user: the console can see no others. Prompts may come from any computer.",
+    hook: (hook: boolean | null): string =>
+      hook === null ? "Its configuration cannot be read" : hook ? "Goes through Parley" : "Not connected",
+    outcomes: {
+      waiting: "waits",
+      approved: "approved",
+      rejected: "rejected",
+      answered: "answered",
+      expired: "not decided in time",
+      withdrawn: "withdrawn",
+    } satisfies Record<LastPrompt["outcome"], string>,
+    prompt: ({ tool, outcome, by, asked_by }: LastPrompt, ago: string): string => {
+      const ended = `${text.agents.outcomes[outcome]}${by === null ? "" : ` by ${isolated(by)}`}`;
+      return `Last prompt ${ago}: ${tool === null ? "a question" : isolated(tool)}, ${ended}. Asked by ${isolated(asked_by)}:`;
+    },
+    noPrompt: "No prompt yet.",
+    connect: "Connect agents",
+    connectHere: "Run this on the computer where the server runs:",
+    connectThere: "Run this on each computer where agents run:",
+    command: "Command",
+    elsewhere: "Prompts from other computers",
+  },
+
   checklist: {
     title: "Checklist",
     done: "Done",
@@ -98,6 +137,8 @@ export const text = {
     keysOpen: "Programs on this computer need none; those on others do.",
     policy: "A policy",
     policyOpen: "Without a file people decide all but reading.",
+    prompts: "Prompts of agents",
+    promptsElsewhere: "Prompts arrive from other computers.",
     agents: "Coding agents",
     agentsOpen: "Name a repository under repos in parley.yaml to give them tasks.",
     agentsSays: (ready: readonly string[], missing: readonly string[]) =>
