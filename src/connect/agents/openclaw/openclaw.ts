@@ -28,7 +28,8 @@ export const openclaw: PromptingAgent = {
   events: [EVENT],
   uncovered: [
     { prompt: "its own approval of a command, after a yes", because: "a plugin can refuse a tool, and never skips it" },
-    { prompt: "a call in a run that loads no plugins", because: "OpenClaw has no other hook that can refuse" },
+    { prompt: "tools of an agent that it starts by ACP", because: "they run outside OpenClaw" },
+    { prompt: "tools of its Codex runtime", because: "OpenClaw relays them with a shorter time, then refuses" },
     { prompt: "an input that another plugin rewrites", because: "OpenClaw shows each plugin the first one" },
     { prompt: "questions of its model", because: "ask_user has its own way to people" },
   ],
