@@ -40,11 +40,13 @@ const TOML_SHAPES: Readonly<Record<string, string | null>> = {
   CRLF: 'model = "x"\r\n[tui]\r\ntheme = "dark"\r\n',
 };
 
-/** A file of code is Parley's own. */
+/** A file of code, or one that describes it, is Parley's own. */
 const CODE_SHAPES: Readonly<Record<string, string | null>> = { missing: null, empty: "", "white space": "\n  \n" };
 
+const isCode = (file: string): boolean => /\.js$|\.plugin\.json$/.test(file);
+
 function shapesOf(file: string): Readonly<Record<string, string | null>> {
-  if (/\.m?js$/.test(file)) return CODE_SHAPES;
+  if (isCode(file)) return CODE_SHAPES;
   return file.endsWith(".toml") ? TOML_SHAPES : JSON_SHAPES;
 }
 /** Parley in a file: the command of a hook, or an entry. */
@@ -110,7 +112,7 @@ for (const [name, row] of Object.entries(AGENTS)) {
       const agent = await row.load();
       for (const file of new Set(partsOf(agent, { HOME: home }).map((part) => part.file))) {
         // A file of code is Parley's own: no agent writes it anew.
-        if (/\.m?js$/.test(file)) continue;
+        if (isCode(file)) continue;
         for (const [how, text] of Object.entries(shapesOf(file))) {
           place(file, text);
           await run(connect, name, home);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ROOMY, sharedWorld, until } from "../support/contract.ts";
@@ -34,7 +34,7 @@ async function loaded(...flags: string[]) {
   const home = newFolder();
   const { code, err } = await parley(["hook", "install", "openclaw", ...flags], { HOME: home });
   assert.equal(code, 0, err);
-  const url = pathToFileURL(join(home, ".openclaw/parley.mjs")).href;
+  const url = pathToFileURL(join(home, ".openclaw/parley/index.js")).href;
   const { default: plugin } = (await import(url)) as { default: { id: string; register(api: Hooks): void } };
   const found: { event: string; handler: BeforeToolCall; timeoutMs: number }[] = [];
   plugin.register({ on: (event, handler, { timeoutMs }) => void found.push({ event, handler, timeoutMs }) });
@@ -94,17 +94,17 @@ describe("the plugin of OpenClaw", () => {
     assert.ok((await loaded("--timeout", "10s")).timeoutMs > 10_000);
   });
 
-  it("goes out of both files, and takes the place of no other plugin", async () => {
+  it("goes out of its files, and takes the place of no other plugin", async () => {
     const home = newFolder();
-    const [file, configuration] = [join(home, ".openclaw/parley.mjs"), join(home, ".openclaw/openclaw.json")];
+    const [file, configuration] = [join(home, ".openclaw/parley/index.js"), join(home, ".openclaw/openclaw.json")];
     const run = (deed: string, ...flags: string[]) => parley(["hook", deed, "openclaw", ...flags], { HOME: home });
     mkdirSync(join(home, ".openclaw"), { recursive: true });
     writeFileSync(configuration, '{\n  // mine\n  "a": 1,\n}\n');
     assert.equal((await run("install")).code, 0);
     assert.match((await run("install")).err, /holds it already/);
-    assert.ok(readFileSync(configuration, "utf8").includes(file));
+    assert.ok(readFileSync(configuration, "utf8").includes(dirname(file)));
     assert.equal((await run("uninstall")).code, 0);
-    assert.equal(existsSync(file), false);
+    assert.deepEqual(readdirSync(dirname(file)), []);
     assert.equal(readFileSync(configuration, "utf8"), '{\n  // mine\n  "a": 1,\n}\n');
     writeFileSync(file, "export default {};\n");
     assert.match((await run("install")).err, /was left as it is: it holds a plugin that is not Parley's/);

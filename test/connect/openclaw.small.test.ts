@@ -24,6 +24,17 @@ describeWire({
   ],
 });
 
+describe("the manifest of OpenClaw's plugin", () => {
+  it("has a gateway load it when it starts, under the name that the code has", () => {
+    const [, manifest] = hookFilesOf(openclaw, { HOME: "/h" });
+    const { id, activation } = JSON.parse(manifest?.withHook("", hook) ?? "") as Record<string, unknown>;
+    assert.deepEqual([id, activation], ["parley", { onStartup: true }]);
+    assert.match(openclaw.withHook("", hook), /const ID = "parley";/);
+    assert.throws(() => manifest?.withHook('{"id":"other"}', hook), /not Parley's/);
+    assert.equal(manifest?.withHook('{"id":"other"}', null), '{"id":"other"}');
+  });
+});
+
 describe("the configuration of OpenClaw", () => {
   const CONFIGURATION = `{
   // Which plugins may be loaded.
@@ -58,13 +69,12 @@ describe("the configuration of OpenClaw", () => {
 
   it("is where OpenClaw's own variables say", () => {
     const paths = (env: Record<string, string>) => hookFilesOf(openclaw, env).map(({ path }) => path);
-    assert.deepEqual(paths({ HOME: "/h" }), ["/h/.openclaw/parley.mjs", "/h/.openclaw/openclaw.json"]);
-    assert.deepEqual(paths({ HOME: "/h", OPENCLAW_HOME: "/o" }), [
-      "/o/.openclaw/parley.mjs",
-      "/o/.openclaw/openclaw.json",
-    ]);
+    const below = (folder: string) =>
+      ["parley/index.js", "parley/openclaw.plugin.json", "openclaw.json"].map((name) => `${folder}/${name}`);
+    assert.deepEqual(paths({ HOME: "/h" }), below("/h/.openclaw"));
+    assert.deepEqual(paths({ HOME: "/h", OPENCLAW_HOME: "/o" }), below("/o/.openclaw"));
     const own = { HOME: "/h", OPENCLAW_STATE_DIR: "/s", OPENCLAW_CONFIG_PATH: "/c.json" };
-    assert.deepEqual(paths(own), ["/s/parley.mjs", "/c.json"]);
+    assert.deepEqual(paths(own), [...below("/s").slice(0, 2), "/c.json"]);
   });
 
   it("takes no tools that are no regular expression: the plugin would not be loaded", () => {

@@ -2,26 +2,30 @@ import { join, resolve } from "node:path";
 import { NotJson } from "../../../lib/json/json-edit.ts";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
-import { isPlugin, pluginText } from "./plugin.ts";
+import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
 import { withoutPlugin, withPlugin } from "./settings.ts";
 
 const EVENT = "before_tool_call";
 const DENIES = 2;
 
 /**
- * OpenClaw: a plugin sends `before_tool_call`, which comes before each use of a tool, to the hook. The configuration says
- * that it is loaded: one that only stands in OpenClaw's folder of extensions is not, in some of its runs.
+ * OpenClaw: a plugin sends `before_tool_call`, which comes before each use of a tool, to the hook. Its manifest has the
+ * gateway load it, and the configuration every other run: either alone leaves runs in which it is not loaded.
  */
 export const openclaw: PromptingAgent = {
   name: "openclaw",
   title: "OpenClaw",
   agentId: "openclaw",
   programs: ["openclaw"],
-  file: pluginFile,
+  file: (env) => join(pluginFolder(env), "index.js"),
   moreFiles: (env) => [
     {
+      path: join(pluginFolder(env), "openclaw.plugin.json"),
+      withHook: (text, hook) => ownText(text, hook && MANIFEST),
+    },
+    {
       path: env["OPENCLAW_CONFIG_PATH"] || join(openclawFolder(env), "openclaw.json"),
-      withHook: (text, hook) => (hook ? withPlugin : withoutPlugin)(text, resolve(pluginFile(env))),
+      withHook: (text, hook) => (hook ? withPlugin : withoutPlugin)(text, resolve(pluginFolder(env))),
     },
   ],
   folder: openclawFolder,
@@ -36,12 +40,7 @@ export const openclaw: PromptingAgent = {
   takesAlways: true,
   afterInstall: "It asks about tools that change or reach something; --always names others.",
   takesEdits: false,
-  withHook(text, hook) {
-    const isOther = text.trim() !== "" && !isPlugin(text);
-    if (!hook) return isPlugin(text) ? "" : text;
-    if (isOther) throw new NotJson("it holds a plugin that is not Parley's");
-    return pluginText(hook);
-  },
+  withHook: (text, hook) => ownText(text, hook && pluginText(hook)),
   read,
   print,
   fail: (because) => ({ out: JSON.stringify({ decision: "deny", reason: because }), err: because, exit: DENIES }),
@@ -66,6 +65,14 @@ function openclawFolder(env: Environment): string {
   return env["OPENCLAW_STATE_DIR"] || join(env["OPENCLAW_HOME"] || homeOf(env), ".openclaw");
 }
 
-function pluginFile(env: Environment): string {
-  return join(openclawFolder(env), "parley.mjs");
+function pluginFolder(env: Environment): string {
+  return join(openclawFolder(env), "parley");
+}
+
+/** Returns the text of a file of Parley's own with this content, or without any. @throws {NotJson} for another's file */
+function ownText(text: string, wanted: string | null): string {
+  const isOurs = isPlugin(text) || text === MANIFEST;
+  if (wanted === null) return isOurs ? "" : text;
+  if (text.trim() !== "" && !isOurs) throw new NotJson("it holds a plugin that is not Parley's");
+  return wanted;
 }

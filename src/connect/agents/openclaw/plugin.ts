@@ -4,6 +4,18 @@ import { PLUGIN_ID } from "./settings.ts";
 const FIRST_LINE =
   "// Parley: people decide about OpenClaw's tool calls. parley disconnect openclaw removes this file.";
 
+/** OpenClaw's gateway loads a plugin that says so in this file beside its code, and skips any other in silence. */
+export const MANIFEST = `${JSON.stringify(
+  {
+    id: PLUGIN_ID,
+    name: "Parley",
+    activation: { onStartup: true },
+    configSchema: { type: "object", additionalProperties: false },
+  },
+  null,
+  2,
+)}\n`;
+
 /** Returns whether a text is a plugin that Parley wrote. */
 export function isPlugin(text: string): boolean {
   return text.startsWith(FIRST_LINE);
