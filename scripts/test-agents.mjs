@@ -20,7 +20,7 @@ const TEST_TIMEOUT_MS = IS_SLOW ? 600_000 : 300_000;
 const AT_ONCE = IS_SLOW ? 3 : 1;
 
 if (!existsSync(INSTALLED_FROM) || readFileSync(INSTALLED_FROM, "utf8") !== readFileSync(LOCK, "utf8")) {
-  console.error("Installing the agents, about 1.5 GB ...");
+  console.error("Installing the agents, about 2 GB ...");
   // Not `npm ci`: an agent's programs for other systems are missing in some registries, and so in the lock file.
   run("npm", ["install", "--no-save", "--no-audit", "--no-fund"], FOLDER);
   copyFileSync(LOCK, INSTALLED_FROM);

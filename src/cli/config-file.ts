@@ -31,25 +31,26 @@ export const CHANGE_FLAGS = {
 } as const;
 
 /**
- * Shows a change, has whoever sits at a terminal agree to it, makes it, and returns the exit code: refused where they do
- * not agree. `says` holds the text for a change, and the one for no change.
+ * Shows changes, has whoever sits at a terminal agree to them, makes them, and returns the exit code: refused where they
+ * do not agree. `says` holds the text for a change, and the one for no change.
  */
-export async function makeChange(
-  change: Change,
+export async function makeChanges(
+  changes: readonly Change[],
   { "dry-run": isTrial, yes }: { "dry-run"?: boolean | undefined; yes?: boolean | undefined },
   says: { done: string; already: string },
   io: Io,
 ): Promise<number> {
-  if (change.after === change.before) {
+  const made = changes.filter(({ before, after }) => before !== after);
+  if (made.length === 0) {
     io.tell(says.already);
     return EXIT.done;
   }
-  showChange(change, io);
+  for (const change of made) showChange(change, io);
   if (isTrial || !(await isAgreed({ yes }, io))) {
     io.tell("Nothing was written.");
     return isTrial ? EXIT.done : EXIT.refused;
   }
-  await writeChange(change);
+  for (const change of made) await writeChange(change);
   io.tell(says.done);
   return EXIT.done;
 }

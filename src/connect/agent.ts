@@ -57,6 +57,17 @@ export interface WantedHook {
   http?: HttpHook | undefined;
 }
 
+/** A file in which a hook stands, or a part of what the agent needs for it. */
+export interface HookFile {
+  path: string;
+  /**
+   * Returns the text of the file with exactly this hook of Parley's, or with none; all else stays byte for byte.
+   *
+   * @throws {NotJson} for a text that it does not understand, and SyntaxError
+   */
+  withHook(text: string, hook: WantedHook | null): string;
+}
+
 /** How an agent learns that its hook failed: the tool must not run. */
 export interface FailedHook {
   out?: string;
@@ -76,9 +87,11 @@ export interface PromptingAgent {
   agentId: string;
   /** The names of its program on the PATH. */
   programs: readonly string[];
-  /** Returns its configuration file, which may be missing. */
+  /** Returns the file of its hook, which may be missing. */
   file(env: Environment): string;
-  /** Returns the folder that shows that it is in use here; left out, the one of its configuration file. */
+  /** Returns further files that its hook needs, each of which may be missing; they are written after that one. */
+  moreFiles?(env: Environment): readonly HookFile[];
+  /** Returns the folder that shows that it is in use here; left out, the one of its hook's file. */
   folder?(env: Environment): string;
   /** The events that reach people. */
   events: readonly string[];
@@ -93,7 +106,7 @@ export interface PromptingAgent {
   /** People may change the input: what they approve then runs in its place. */
   takesEdits: boolean;
   /**
-   * Returns the text of its configuration with exactly this hook of Parley's, or with none; all else stays byte for byte.
+   * Returns the text of that file with exactly this hook of Parley's, or with none; all else stays byte for byte.
    *
    * @throws {NotJson} for a text that it does not understand, and SyntaxError
    */
@@ -114,6 +127,12 @@ export interface PromptingAgent {
   questionsOf?(prompt: AgentPrompt): PromptQuestion[] | null;
   /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */
   wasDecidedThere?(prompt: AgentPrompt, clock: Clock, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Returns every file of an agent's hook, in the order in which they are written. */
+export function hookFilesOf(agent: PromptingAgent, env: Environment): readonly HookFile[] {
+  const withHook = (text: string, hook: WantedHook | null) => agent.withHook(text, hook);
+  return [{ path: agent.file(env), withHook }, ...(agent.moreFiles?.(env) ?? [])];
 }
 
 /** Returns the folder in which an agent's own folders are. */

@@ -14,6 +14,7 @@ export const AGENTS: Readonly<Record<string, AgentRow>> = {
   copilot: { title: "Copilot CLI", load: async () => (await import("./agents/copilot/copilot.ts")).copilot },
   cursor: { title: "Cursor", load: async () => (await import("./agents/cursor/cursor.ts")).cursor },
   opencode: { title: "opencode", load: async () => (await import("./agents/opencode/opencode.ts")).opencode },
+  openclaw: { title: "OpenClaw", load: async () => (await import("./agents/openclaw/openclaw.ts")).openclaw },
 };
 
 /** Returns whether a word names an agent of the registry. */

@@ -27,6 +27,7 @@ const JSON_SHAPES: Readonly<Record<string, string | null>> = {
 `,
   "odd indentation": '{\n\t "model" :"x",\n     "hooks":\n { "Stop": [ {} ] }\n\t}\n',
   "one line": '{"a":1,"hooks":{"Stop":[{"command":"x"}]},"mcp":{"other":{"type":"local"}}}',
+  "other plugins": '{\n  "plugins": {\n    "allow": ["a"],\n    "load": { "paths": ["/a.mjs"] }\n  }\n}\n',
   "no line end": '{\n  "theme": "dark"\n}',
   CRLF: '{\r\n  "theme": "dark",\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',
 };
@@ -39,11 +40,13 @@ const TOML_SHAPES: Readonly<Record<string, string | null>> = {
   CRLF: 'model = "x"\r\n[tui]\r\ntheme = "dark"\r\n',
 };
 
-/** A file of code is Parley's own. */
+/** A file of code, or one that describes it, is Parley's own. */
 const CODE_SHAPES: Readonly<Record<string, string | null>> = { missing: null, empty: "", "white space": "\n  \n" };
 
+const isCode = (file: string): boolean => /\.js$|\.plugin\.json$/.test(file);
+
 function shapesOf(file: string): Readonly<Record<string, string | null>> {
-  if (file.endsWith(".js")) return CODE_SHAPES;
+  if (isCode(file)) return CODE_SHAPES;
   return file.endsWith(".toml") ? TOML_SHAPES : JSON_SHAPES;
 }
 /** Parley in a file: the command of a hook, or an entry. */
@@ -109,7 +112,7 @@ for (const [name, row] of Object.entries(AGENTS)) {
       const agent = await row.load();
       for (const file of new Set(partsOf(agent, { HOME: home }).map((part) => part.file))) {
         // A file of code is Parley's own: no agent writes it anew.
-        if (file.endsWith(".js")) continue;
+        if (isCode(file)) continue;
         for (const [how, text] of Object.entries(shapesOf(file))) {
           place(file, text);
           await run(connect, name, home);

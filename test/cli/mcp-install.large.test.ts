@@ -94,7 +94,7 @@ describe("the page about MCP", () => {
       .filter(({ language }) => language === "json" || language === "text")
       .map(({ text }) => text.replaceAll("YOUR_KEY", KEY));
     const said = (text: string) => (text.startsWith("{") ? JSON.stringify(JSON.parse(text)) : text);
-    for (const client of ["claude", "codex", "gemini", "opencode", "stdio"]) {
+    for (const client of ["claude", "codex", "gemini", "opencode", "openclaw", "stdio"]) {
       const { out } = await parley(["mcp", "config", client], { PARLEY_KEY: KEY });
       const elsewhere = out.replace(process.execPath, "/path/to/node").replace(MAIN, "/path/to/parley");
       assert.ok(shown.map(said).includes(said(elsewhere)), client);
@@ -109,6 +109,7 @@ describe("parley mcp install", () => {
       ["codex", ".codex/config.toml"],
       ["gemini", ".gemini/settings.json"],
       ["opencode", ".config/opencode/opencode.json"],
+      ["openclaw", ".openclaw/openclaw.json"],
     ];
     for (const [client, place] of places) {
       const env = { HOME: home, PARLEY_KEY: KEY };

@@ -34,10 +34,10 @@ async function look(agent: PromptingAgent, env: Io["env"]): Promise<LocalAgent> 
   return { agent, isHere: isInUse(agent, env), version, parts: partsOf(agent, env) };
 }
 
-/** Returns whether a part of Parley's is in its file; null where the agent has no such part. @throws {Error} one sentence */
+/** Returns whether a part of Parley's is in each of its files; null where the agent has no such part. @throws {Error} one sentence */
 export function stateOf({ parts }: LocalAgent, kind: ParleyPart["kind"]): boolean | null {
-  const part = parts.find((one) => one.kind === kind);
-  return part ? isIn(part, textIn(part.file) ?? "") : null;
+  const own = parts.filter((one) => one.kind === kind);
+  return own.length === 0 ? null : own.every((part) => isIn(part, textIn(part.file) ?? ""));
 }
 
 /** Returns the cells of an agent's row in a table: AGENT, VERSION, HOOK, MCP, FILES. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve, sep } from "node:path";
-import { homeOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
+import { homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import type { Io } from "../command.ts";
 import { withHookIn } from "../hook/install.ts";
 import { MCP_CLIENTS, type McpClient, type McpServerAddress } from "../mcp/clients.ts";
@@ -22,17 +22,15 @@ export interface ParleyPart {
 
 /** Returns the parts that an agent can have: its hook, and its MCP entry where its configuration is known. */
 export function partsOf(agent: PromptingAgent, env: Io["env"]): ParleyPart[] {
-  const hookFile = resolve(agent.file(env));
-  const hook: ParleyPart = {
-    kind: "hook",
-    file: hookFile,
-    edit: (text, wanted) => withHookIn({ file: hookFile, text }, agent, wanted?.hook ?? null),
-  };
+  const hook = hookFilesOf(agent, env).map((hookFile): ParleyPart => {
+    const file = resolve(hookFile.path);
+    return { kind: "hook", file, edit: (text, wanted) => withHookIn({ file, text }, hookFile, wanted?.hook ?? null) };
+  });
   const client = mcpClientOf(agent);
-  if (!client) return [hook];
+  if (!client) return hook;
   const mcpFile = resolve((client.userFile ?? client.file)(env));
   return [
-    hook,
+    ...hook,
     {
       kind: "mcp",
       file: mcpFile,

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { PromptingAgent, WantedHook } from "../../connect/agent.ts";
+import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChange } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { httpHookFor, TYPE_FLAG } from "./http-form.ts";
@@ -42,7 +42,7 @@ export const hookInstall: Command = {
     const agent = await agentIn(positionals);
     const http = await httpHookFor(agent, values, io.env);
     const hook = { ...hookFor(agent, values, io.env), http };
-    const change = hookChange(agent, { file: values.file, hook }, io.env);
+    const changes = hookChanges(agent, { file: values.file, hook }, io.env);
     const { title, name, afterInstall } = agent;
     const done = [
       `${title}'s permission prompts go to Parley in every session that starts from now on.`,
@@ -50,7 +50,8 @@ export const hookInstall: Command = {
       "It reads the key from PARLEY_KEY, where there is one, and shows it to the server of PARLEY_URL alone, else to this computer's: export them where you start it.",
       `To take it out: parley hook uninstall ${name}`,
     ];
-    return makeChange(change, values, { done: done.join(" "), already: `${change.file} holds it already.` }, io);
+    const already = `${filesOf(changes)} holds it already.`;
+    return makeChanges(changes, values, { done: done.join(" "), already }, io);
   },
 };
 
@@ -61,9 +62,10 @@ export const hookUninstall: Command = {
   example: "parley hook uninstall claude",
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
-    const change = hookChange(await agentIn(positionals), { file: values.file, hook: null }, io.env);
-    const [done, already] = [`Parley is out of ${change.file}.`, `There is no Parley in ${change.file}.`];
-    return makeChange(change, values, { done, already }, io);
+    const changes = hookChanges(await agentIn(positionals), { file: values.file, hook: null }, io.env);
+    const files = filesOf(changes);
+    const [done, already] = [`Parley is out of ${files}.`, `There is no Parley in ${files}.`];
+    return makeChanges(changes, values, { done, already }, io);
   },
 };
 
@@ -75,29 +77,37 @@ async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> 
 }
 
 /**
- * Returns how an agent's configuration becomes one with exactly this hook of ours, or with none.
+ * Returns how the files of an agent become such as hold exactly this hook of ours, or none.
  *
- * @throws {Error} one sentence, for a file that is not understood
+ * @throws {WrongUsage} for a named file where the hook needs several, and Error in one sentence for a file that is not understood
  */
-function hookChange(
+function hookChanges(
   agent: PromptingAgent,
   { file: named, hook }: { file: string | undefined; hook: WantedHook | null },
   env: Io["env"],
-): Change {
-  const file = resolve(named ?? agent.file(env));
-  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const after = withHookIn({ file, text: before }, agent, hook);
-  return { file, before, after, isEmpty: isNothing(after) };
+): Change[] {
+  const files = hookFilesOf(agent, env);
+  if (named !== undefined && files.length > 1) {
+    throw new WrongUsage(`--file is not for ${agent.title}, whose hook needs several files`);
+  }
+  return files.map((hookFile) => {
+    const file = resolve(named ?? hookFile.path);
+    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const after = withHookIn({ file, text: before }, hookFile, hook);
+    return { file, before, after, isEmpty: isNothing(after) };
+  });
 }
 
-/** Returns the text of an agent's configuration with exactly this hook of ours, or with none. @throws {Error} one sentence */
+const filesOf = (changes: readonly Change[]): string => changes.map(({ file }) => file).join(", ");
+
+/** Returns the text of a file with exactly this hook of ours, or with none. @throws {Error} one sentence */
 export function withHookIn(
   { file, text }: { file: string; text: string },
-  agent: PromptingAgent,
+  hookFile: Pick<HookFile, "withHook">,
   hook: WantedHook | null,
 ): string {
   try {
-    return agent.withHook(text, hook);
+    return hookFile.withHook(text, hook);
   } catch (error) {
     if (!(error instanceof NotJson || error instanceof SyntaxError)) throw error;
     throw new Error(`${file} was left as it is: ${error.message}`, { cause: error });

@@ -83,6 +83,18 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     }),
     keyHint: KEY_IN_FILE,
   },
+  openclaw: {
+    title: "OpenClaw",
+    file: (env) =>
+      env["OPENCLAW_CONFIG_PATH"] ||
+      join(env["OPENCLAW_STATE_DIR"] || join(env["OPENCLAW_HOME"] || home(env), ".openclaw"), "openclaw.json"),
+    entry: ({ url, key }) => ({
+      kind: "json",
+      path: ["mcp", "servers", "parley"],
+      value: { url, transport: "streamable-http", ...bearer(key), requestTimeoutMs: TIMEOUT_MS },
+    }),
+    keyHint: KEY_IN_FILE,
+  },
 };
 
 /** Returns what to know about the key. */

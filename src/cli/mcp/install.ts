@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges } from "../config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type McpServerAddress } from "./clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 
@@ -57,7 +57,7 @@ export const mcpInstall: Command = {
     const change = changeOf(client, values.file ?? client.file(io.env), address);
     const undo = `To take it out: parley mcp uninstall ${name}`;
     const done = `${client.title} will find Parley. ${keySentence(client, address)} ${undo}`;
-    return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
+    return makeChanges([change], values, { done, already: `${change.file} holds it already.` }, io);
   },
 };
 
@@ -71,7 +71,7 @@ export const mcpUninstall: Command = {
     const client = clientNamed(onlyArgument(positionals, "CLIENT"), NAMES);
     const change = changeOf(client, values.file ?? client.file(io.env), undefined);
     const [done, already] = [`Parley is out of ${change.file}.`, `There is no Parley in ${change.file}.`];
-    return makeChange(change, values, { done, already }, io);
+    return makeChanges([change], values, { done, already }, io);
   },
 };
 

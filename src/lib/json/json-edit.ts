@@ -1,4 +1,4 @@
-import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, parseTree, type Node, type ParseError } from "jsonc-parser";
 
 /** The text is not JSON, with or without comments. */
 export class NotJson extends Error {}
@@ -43,7 +43,7 @@ export function editJson(text: string, path: readonly string[], value?: object):
  *
  * @throws {NotJson} where there is no such list
  */
-export function appendToJsonList(text: string, path: readonly (string | number)[], value: object): string {
+export function appendToJsonList(text: string, path: readonly (string | number)[], value: object | string): string {
   const list = listAt(text, path);
   const styling = stylingOf(text, list);
   const last = list.children?.at(-1);
@@ -60,6 +60,13 @@ export function removeFromJsonList(text: string, path: readonly (string | number
   if (!one) throw new NotJson(`${path.join(".")} is missing`);
   if (before) return spliced(text, endOf(before), endOf(one), "");
   return spliced(text, one.offset, after ? after.offset : endOf(one), "");
+}
+
+/** Returns the value at `path`; undefined where none stands. @throws {NotJson} */
+export function jsonAt(text: string, path: readonly string[]): unknown {
+  if (text.trim() === "") return undefined;
+  const node = findNodeAtLocation(treeOf(text), [...path]);
+  return node && (getNodeValue(node) as unknown);
 }
 
 function listAt(text: string, path: readonly (string | number)[]): Node {
@@ -128,7 +135,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-function writtenAs(value: object, { eol, unit, indent, isOneLine }: Styling): string {
+function writtenAs(value: object | string, { eol, unit, indent, isOneLine }: Styling): string {
   if (isOneLine) return JSON.stringify(value);
   return JSON.stringify(value, null, unit.startsWith("\t") ? "\t" : unit).replaceAll("\n", eol + indent);
 }

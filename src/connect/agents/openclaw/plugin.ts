@@ -1,0 +1,104 @@
+import type { WantedHook } from "../../agent.ts";
+import { PLUGIN_ID } from "./settings.ts";
+
+const FIRST_LINE =
+  "// Parley: people decide about OpenClaw's tool calls. parley disconnect openclaw removes this file.";
+
+/** OpenClaw's gateway loads a plugin that says so in this file beside its code, and skips any other in silence. */
+export const MANIFEST = `${JSON.stringify(
+  {
+    id: PLUGIN_ID,
+    name: "Parley",
+    activation: { onStartup: true },
+    configSchema: { type: "object", additionalProperties: false },
+  },
+  null,
+  2,
+)}\n`;
+
+/** Returns whether a text is a plugin that Parley wrote. */
+export function isPlugin(text: string): boolean {
+  return text.startsWith(FIRST_LINE);
+}
+
+/** The tools that only look at something or lead to another tool; Parley's own ask people already. */
+const QUIET_TOOLS =
+  "read|ls|find|grep|view_image|ask_user|update_plan|progress_card|session_status|sessions_(list|history|search|yield)|" +
+  "agents_(list|wait)|memory_(search|get)|get_goal|tool_(search|describe|call)|parley__.*";
+const USUAL_TOOLS = `^(?!(${QUIET_TOOLS})$)`;
+
+/** A timer of Node takes no more. */
+const MOST_MS = 2 ** 31 - 1;
+/** OpenClaw waits so much longer than the hook may take. */
+const MARGIN_MS = 10_000;
+
+const IMPORT = 'import { spawn } from "node:child_process";';
+
+/** Runs the hook once; resolves with what it has printed. */
+const HOOK_REPLY = `function hookReply(prompt, signal) {
+  return new Promise((resolve) => {
+    const options = { stdio: ["pipe", "pipe", "ignore"], timeout: TIMEOUT_MS, ...(signal && { signal }) };
+    const hook = spawn("/bin/sh", ["-c", "exec " + COMMAND], options);
+    let out = "";
+    hook.stdout.setEncoding("utf8").on("data", (text) => (out += text));
+    hook.stdin.on("error", () => undefined);
+    hook.stdin.end(JSON.stringify(prompt));
+    hook.on("error", () => resolve({}));
+    hook.on("close", () => {
+      try {
+        resolve(JSON.parse(out));
+      } catch {
+        resolve({});
+      }
+    });
+  });
+}`;
+
+const PLUGIN = `async function beforeToolCall({ toolName, params }, { sessionKey, sessionId, abortSignal }) {
+  if (!ASKED.test(toolName)) return undefined;
+  const session_id = sessionKey ?? sessionId;
+  const prompt = { hook_event_name: "before_tool_call", session_id, tool_name: toolName, tool_input: params };
+  const { decision, reason } = await hookReply(prompt, abortSignal);
+  if (abortSignal?.aborted) return { block: true, blockReason: "The call was cancelled." };
+  if (decision === "allow") return undefined;
+  if (decision === "deny") return { block: true, blockReason: reason };
+  // OpenClaw asks by itself then, and denies where it has nobody to ask.
+  const description = (reason ?? "Parley's hook ended without a decision.").slice(0, 250);
+  const allowedDecisions = ["allow-once", "deny"];
+  return { requireApproval: { title: ("Run " + toolName).slice(0, 70), description, severity: "warning", allowedDecisions } };
+}
+
+export default {
+  id: ID,
+  name: "Parley",
+  description: "People decide about tool calls.",
+  register(api) {
+    // The last one to be asked: another plugin's refusal needs nobody.
+    api.on("before_tool_call", beforeToolCall, { timeoutMs: WAIT_MS, priority: -1000 });
+  },
+};`;
+
+/**
+ * Returns the plugin that runs this hook before each use of a tool. OpenClaw waits meanwhile; a cancelled turn ends the
+ * hook, which withdraws its request. OpenClaw denies a tool whose plugin throws or takes too long.
+ *
+ * @throws {SyntaxError} where `always` is no regular expression
+ */
+export function pluginText({ command, timeoutSeconds, always }: WantedHook): string {
+  const tools = always ?? USUAL_TOOLS;
+  new RegExp(tools);
+  const timeoutMs = Math.min(timeoutSeconds * 1000, MOST_MS - MARGIN_MS);
+  return `${FIRST_LINE}
+${IMPORT}
+
+const ID = ${JSON.stringify(PLUGIN_ID)};
+const COMMAND = ${JSON.stringify(command)};
+const TIMEOUT_MS = ${timeoutMs};
+const WAIT_MS = ${timeoutMs + MARGIN_MS};
+const ASKED = new RegExp(${JSON.stringify(tools)});
+
+${HOOK_REPLY}
+
+${PLUGIN}
+`;
+}
