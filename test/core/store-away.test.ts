@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, it } from "node:test";
+import { openNotify } from "../../src/core/store/notify.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { assertRefused, LABELS, limitsOf, until } from "../support/contract.ts";
 import { freshDatabase } from "../support/fresh-database.ts";
+import { heldClock } from "../support/held-clock.ts";
 import { DATABASES, openWorld } from "../support/world.ts";
 
 const AWAY = { code: "STORE_UNAVAILABLE", message: "Try again shortly." };
@@ -15,8 +17,13 @@ async function openWire(databaseUrl: string) {
   const sockets = new Set<Socket>();
   let isCut = false;
   let isSilent = false;
+  let refused = 0;
   const server = createServer((near) => {
-    if (isCut) return void near.destroy();
+    if (isCut) {
+      refused += 1;
+      near.destroy();
+      return;
+    }
     sockets.add(near);
     if (isSilent) return void near.on("error", () => {}).pause();
     const far = connect(Number(there.port), there.hostname);
@@ -33,6 +40,8 @@ async function openWire(databaseUrl: string) {
   const url = Object.assign(new URL(databaseUrl), { port: String((server.address() as AddressInfo).port) });
   return {
     url: url.href,
+    /** How many connections were refused while the wire was cut. */
+    refused: () => refused,
     cut() {
       isCut = true;
       for (const socket of sockets) socket.destroy();
@@ -54,6 +63,32 @@ async function openWire(databaseUrl: string) {
 }
 
 describe("a store that is away", () => {
+  it("is asked once a second whether it is back, by one connection, and wakes others from then on", async () => {
+    using wire = await openWire(await freshDatabase());
+    const clock = heldClock();
+    const topics: string[] = [];
+    let failed = 0;
+    const options = { url: wire.url, clock, waitMs: 60_000, onError: () => (failed += 1) };
+    const listening = await openNotify({ ...options, onTopic: (topic) => topics.push(topic) });
+    wire.cut();
+    for (let second = 1; second <= 6; second += 1) {
+      await until(() => clock.isAwaited(1000));
+      clock.advance(1000);
+      await until(() => wire.refused() >= second && clock.isAwaited(1000));
+      assert.equal(wire.refused(), second);
+    }
+    wire.mend();
+    clock.advance(1000);
+    const other = await openNotify({ ...options, onTopic: () => undefined });
+    await until(() => {
+      other.send(["question q_1"]);
+      return topics.length > 0;
+    });
+    assert.deepEqual([new Set(topics), failed > 0], [new Set(["question q_1"]), true]);
+    await other.close();
+    await listening.close();
+  });
+
   it("is told as such, with when to come again, and answers again by itself", async () => {
     using wire = await openWire(await freshDatabase());
     await using world = await openWorld({ on: "sqlite", env: { DATABASE_URL: wire.url } });

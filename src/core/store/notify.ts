@@ -35,14 +35,21 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
     const fresh = new pg.Client(connectionTo(options.url, options.waitMs, WAKE_CONNECTION));
     fresh.on("error", options.onError);
     fresh.on("end", () => {
-      if (client === fresh) client = null;
-      if (!closing.signal.aborted) void reconnect();
+      // A connection that never stood is tried again by whoever opened it.
+      if (client !== fresh) return;
+      client = null;
+      void reconnect();
     });
     fresh.on("notification", ({ payload }) => {
       for (const topic of payload?.split("\n") ?? []) options.onTopic(topic);
     });
-    await fresh.connect();
-    await fresh.query(`LISTEN ${CHANNEL}`);
+    try {
+      await fresh.connect();
+      await fresh.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      breakConnection(fresh);
+      throw error;
+    }
     client = fresh;
   }
 
