@@ -48,7 +48,7 @@ export function List(props: {
 export interface RowOf {
   id: string;
   title: string;
-  facts: readonly string[];
+  facts: readonly ComponentChildren[];
 }
 
 /** Rows that open their thing; j and k walk through them. */
@@ -80,13 +80,13 @@ export function Rows({ base, rows, current }: { base: string; rows: readonly Row
   );
 }
 
-/** One thing, or one task: its title is the page's. */
-export function Detail({ title, children }: { title: string; children: ComponentChildren }) {
-  useTitle(title);
+/** One thing, or one task: its title is the page's. One that others gave has the direction of its own script. */
+export function Detail(props: { title: string; isGiven?: boolean; children: ComponentChildren }) {
+  useTitle(props.title);
   return (
     <article class={styles.detail} tabIndex={-1} data-focus>
-      <h1>{title}</h1>
-      {children}
+      <h1 dir={props.isGiven ? "auto" : undefined}>{props.title}</h1>
+      {props.children}
     </article>
   );
 }
@@ -97,6 +97,11 @@ export function Detail({ title, children }: { title: string; children: Component
 export function focusDetail(): void {
   scrollTo(0, 0);
   document.querySelector<HTMLElement>("[data-focus]")?.focus({ preventScroll: true });
+}
+
+/** A sentence of the server, which writes English. */
+export function ServerSays({ words }: { words: string }) {
+  return <bdi lang="en">{words}</bdi>;
 }
 
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
@@ -171,6 +176,9 @@ export function Field(props: {
   );
 }
 
+/** Returns the direction of what is typed: an empty field has that of the page, as its hint does. */
+export const dirOf = (value: string): "auto" | undefined => (value === "" ? undefined : "auto");
+
 export function TextField(props: {
   label: string;
   value: string;
@@ -185,7 +193,15 @@ export function TextField(props: {
     <Field label={label} hint={hint}>
       {(control) =>
         rows === 0 ? (
-          <input type="text" autoComplete="off" {...control} value={value} required={required} onInput={onInput} />
+          <input
+            type="text"
+            dir={dirOf(value)}
+            autoComplete="off"
+            {...control}
+            value={value}
+            required={required}
+            onInput={onInput}
+          />
         ) : (
           <textarea
             dir="auto"
@@ -295,10 +311,10 @@ export function useAction<Given extends unknown[]>(work: (...given: Given) => Pr
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   const passing = error instanceof ParleyError && error.isPassing;
-  const says = passing ? text.unreachableNow : error instanceof Error ? error.message : String(error);
+  const says = error instanceof Error ? error.message : String(error);
   return (
     <p class={styles.alarm} role="alert">
-      {says}
+      {passing ? text.unreachableNow : <ServerSays words={says} />}
     </p>
   );
 }

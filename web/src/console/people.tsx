@@ -33,7 +33,11 @@ function PeopleList({ people, current }: { people: readonly Known[]; current: st
   const rows = people.map(({ id, name, role, written }) => ({
     id,
     title: name,
-    facts: [...(role === "admin" ? [text.people.admin] : []), ...(written?.role ? [written.role] : []), ways(written)],
+    facts: [
+      ...(role === "admin" ? [text.people.admin] : []),
+      ...(written?.role ? [<bdi>{written.role}</bdi>] : []),
+      ways(written),
+    ],
   }));
   const add = (
     <Link href={`${BASE}/new`} class="button">
@@ -79,7 +83,7 @@ function OnePerson({ person }: { person: Known }) {
     announce(text.saved);
   });
   return (
-    <Detail title={name}>
+    <Detail title={name} isGiven>
       <PersonForm written={written} isAdmin={role === "admin"} isOperator={operator} save={save} />
       <SigningIn person={person} />
       {!operator && <Removing person={person} />}
