@@ -84,7 +84,7 @@ function OneDecision({ of: one }: { of: Cached }) {
         parts={[
           text.cache.hits(one.hits),
           one.last_hit_at === null ? null : `${text.cache.last} ${moment(one.last_hit_at)}`,
-          one.role ?? text.cache.noRole,
+          one.role === null ? text.cache.noRole : <bdi>{one.role}</bdi>,
           text.cache.decided(one.source, one.answered_by ?? one.model),
           `${text.cache.until} ${moment(one.expires_at)}`,
         ]}
