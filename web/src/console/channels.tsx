@@ -107,7 +107,7 @@ function Trying({ channel, me }: { channel: ChannelState["channel"]; me: string 
           <SelectField
             label={text.channels.to}
             value={to.id}
-            options={reached.map(({ id, name }) => ({ value: id, label: name }))}
+            options={reached.map(({ id, name }) => ({ value: id, label: name, isGiven: true }))}
             onChoose={setChosen}
           />
           <div class={styles.actions}>

@@ -150,7 +150,7 @@ function MakeKey() {
 
 function KeyFields({ form, onChange }: { form: KeyForm; onChange: (some: Partial<KeyForm>) => void }) {
   const { data: people = [] } = usePeople();
-  const owners = people.map(({ id, name }) => ({ value: id, label: name }));
+  const owners = people.map(({ id, name }) => ({ value: id, label: name, isGiven: true }));
   return (
     <>
       <TextField

@@ -221,7 +221,8 @@ export function TextField(props: {
 export function SelectField<T extends string>(props: {
   label: string;
   value: T;
-  options: readonly { value: T; label: string }[];
+  /** The label of a given one is the words of others. */
+  options: readonly { value: T; label: string; isGiven?: boolean }[];
   onChoose: (value: T) => void;
   hint?: string;
 }) {
@@ -236,8 +237,8 @@ export function SelectField<T extends string>(props: {
             if (found) props.onChoose(found.value);
           }}
         >
-          {props.options.map(({ value, label }) => (
-            <option key={value} value={value}>
+          {props.options.map(({ value, label, isGiven }) => (
+            <option key={value} value={value} dir={isGiven ? "auto" : undefined}>
               {label}
             </option>
           ))}

@@ -174,11 +174,17 @@ function OneProposal({ of: { id, rule, approvals, diff } }: { of: Proposal }) {
       <div class={styles.actions}>
         <button type="button" class="primary" aria-disabled={decide.isBusy} onClick={() => void decide.run("accept")}>
           {text.policy.accept}
-          <span class="unseen"> ({rule})</span>
+          <span class="unseen">
+            {" "}
+            (<bdi>{rule}</bdi>)
+          </span>
         </button>
         <button type="button" aria-disabled={decide.isBusy} onClick={() => void decide.run("dismiss")}>
           {text.policy.dismiss}
-          <span class="unseen"> ({rule})</span>
+          <span class="unseen">
+            {" "}
+            (<bdi>{rule}</bdi>)
+          </span>
         </button>
         <Problem error={decide.error} />
       </div>

@@ -72,7 +72,7 @@ function Pad({ board, origin }: { board: AssignmentReport; origin: string }) {
       <SelectField
         label={text.pad.repo}
         value={repo}
-        options={board.repos.map(({ name }) => ({ value: name, label: name }))}
+        options={board.repos.map(({ name }) => ({ value: name, label: name, isGiven: true }))}
         onChoose={setRepo}
       />
       <iframe

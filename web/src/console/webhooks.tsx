@@ -107,7 +107,10 @@ function Deliveries({ endpoint }: { endpoint: string }) {
             {one.state !== "pending" && (
               <button type="button" class="quiet" onClick={() => void retry.run(one.id)}>
                 {text.webhooks.retry}
-                <span class="unseen"> ({one.event})</span>
+                <span class="unseen">
+                  {" "}
+                  (<bdi>{one.event}</bdi>)
+                </span>
               </button>
             )}
           </li>

@@ -4,7 +4,7 @@ import { More } from "../../parts/more.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
-import { ConfirmButton, moment, Problem, useAction } from "../parts.tsx";
+import { type Action, ConfirmButton, moment, Problem, useAction } from "../parts.tsx";
 import * as api from "./api.ts";
 import { Line, Output } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -50,15 +50,7 @@ export function CachePage() {
             {decisions.map((one) => (
               <li key={one.key}>
                 <OneDecision of={one} />
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-disabled={forget.isBusy}
-                  onClick={() => void forget.run(one.key)}
-                >
-                  {text.cache.forget}
-                  <span class="unseen"> ({one.text ?? one.key})</span>
-                </button>
+                <Forget of={one} action={forget} />
               </li>
             ))}
           </ul>
@@ -71,6 +63,18 @@ export function CachePage() {
         </>
       )}
     </section>
+  );
+}
+
+function Forget({ of: { key, text: words }, action }: { of: Cached; action: Action<[string]> }) {
+  return (
+    <button type="button" class="quiet" aria-disabled={action.isBusy} onClick={() => void action.run(key)}>
+      {text.cache.forget}
+      <span class="unseen">
+        {" "}
+        (<bdi>{words ?? key}</bdi>)
+      </span>
+    </button>
   );
 }
 

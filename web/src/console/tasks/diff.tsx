@@ -88,7 +88,10 @@ function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boo
           {onComment && (
             <button type="button" class="quiet" onClick={() => onComment(path, undefined)}>
               {text.diff.comment}
-              <span class="unseen"> {path}</span>
+              <span class="unseen">
+                {" "}
+                <bdi>{path}</bdi>
+              </span>
             </button>
           )}
         </>
