@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "../router.tsx";
-import { locale } from "../language.ts";
+import { language, locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
 import formStyles from "../inbox/arguments/schema-form.module.css";
@@ -140,6 +140,9 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
     </dl>
   );
 }
+
+/** Returns words one after the other, with the comma of the reader's language. */
+export const listed = (words: readonly string[]): string => words.join(language === "ar" ? "، " : ", ");
 
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 

@@ -84,7 +84,7 @@ function Stages({ of: { stages } }: { of: WholeAsk }) {
           <li key={at}>
             <div>
               <p>{text.stage(stage)}</p>
-              <Line parts={[<bdi>{outcome}</bdi>, text.asks.took(ms)]} />
+              <Line parts={[<ServerSays words={outcome} />, text.asks.took(ms)]} />
             </div>
           </li>
         ))}

@@ -2,6 +2,7 @@ import type { LineComment } from "@parley/sdk/tasks";
 import { useMemo, useState } from "preact/hooks";
 import { type ChangeData, Diff, getChangeKey, Hunk, type HunkData } from "react-diff-view";
 import { direction } from "../../language.ts";
+import { listed } from "../parts.tsx";
 import { type PatchFile, readPatch } from "./patch.ts";
 import { text } from "./text.ts";
 import styles from "./diff.module.css";
@@ -57,7 +58,7 @@ function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boo
           {shown(file.from === undefined ? path : text.diff.renamed(file.from, path))}
         </span>
         <span class="small muted">
-          {[text.diff.kinds[file.kind] ?? "", countsOf(file)].filter((part) => part !== "").join(", ")}
+          {listed([text.diff.kinds[file.kind] ?? "", countsOf(file)].filter((part) => part !== ""))}
         </span>
       </summary>
       {isOpen && (
