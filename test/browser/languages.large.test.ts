@@ -1,83 +1,21 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Parley } from "@parley/sdk";
-import type { Browser, Page } from "playwright-core";
-import * as answer from "../../web/src/answer/text.ts";
-import * as answerAr from "../../web/src/answer/text.ar.ts";
-import * as answerDe from "../../web/src/answer/text.de.ts";
-import * as you from "../../web/src/answer/you/text.ts";
-import * as youAr from "../../web/src/answer/you/text.ar.ts";
-import * as youDe from "../../web/src/answer/you/text.de.ts";
-import * as inbox from "../../web/src/inbox/text.ts";
-import * as inboxAr from "../../web/src/inbox/text.ar.ts";
-import * as inboxDe from "../../web/src/inbox/text.de.ts";
-import * as shell from "../../web/src/text.ts";
-import * as shellAr from "../../web/src/text.ar.ts";
-import * as shellDe from "../../web/src/text.de.ts";
+import type { Browser } from "playwright-core";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, type Named, nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { LANGUAGES, ownWords } from "./own-words.ts";
 import { readyForOffline, visit, type Visitor } from "./visitor.ts";
 import { assertAccessible } from "./wcag.ts";
 
-const ENGLISH = [shell.text, answer.text, you.text, inbox.text];
-const LANGUAGES = [
-  {
-    language: "de",
-    locale: "de-DE",
-    direction: "ltr",
-    shell: shellDe.text,
-    answer: answerDe.text,
-    you: youDe.text,
-    inbox: inboxDe.text,
-  },
-  {
-    language: "ar",
-    locale: "ar-EG",
-    direction: "rtl",
-    shell: shellAr.text,
-    answer: answerAr.text,
-    you: youAr.text,
-    inbox: inboxAr.text,
-  },
-] as const;
 const WIDTHS = [320, 390];
 const PROMPT = "Which name is clearer?";
 const AMOUNT = { amount: 1249.5, currency: "EUR" };
 
-/** Returns every word of three letters and more in tables of texts; what a count is put into is read with a three. */
-function wordsOf(tables: readonly object[]): Set<string> {
-  const said = (one: unknown): string => {
-    if (typeof one === "string") return one;
-    if (typeof one === "object" && one !== null) return Object.values(one).map(said).join(" ");
-    try {
-      return typeof one === "function" ? String((one as (...given: unknown[]) => unknown)(3, 3, 3)) : "";
-    } catch {
-      // It is about a thing that no number stands for.
-      return "";
-    }
-  };
-  return new Set(lettersOf(tables.map(said).join(" ")));
-}
-
-const lettersOf = (text: string): string[] => text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
-
-/** Returns what a page says itself, by text and by attribute: neither words of others nor a part in another language. */
-const saidOn = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const OTHERS = "script, style, noscript, code, kbd, bdi, [dir=auto], body [dir=ltr], [lang]:not(html), svg";
-    const isOwn = (element: Element | null): boolean => element !== null && element.closest(OTHERS) === null;
-    const texts: string[] = [document.title];
-    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) if (isOwn(walk.currentNode.parentElement)) texts.push(walk.currentNode.textContent ?? "");
-    for (const element of document.querySelectorAll("[aria-label], [placeholder], [title]")) {
-      for (const name of ["aria-label", "placeholder"]) texts.push(element.getAttribute(name) ?? "");
-    }
-    return texts.filter((one) => one.trim() !== "");
-  });
-
-for (const { language, locale, direction, ...own } of LANGUAGES) {
+for (const one of LANGUAGES) {
+  const { language, locale, shell, answer, you, inbox } = one;
   describe(`the web app in a browser that prefers ${locale}`, () => {
     let world: World;
     let browser: Browser;
@@ -95,22 +33,7 @@ for (const { language, locale, direction, ...own } of LANGUAGES) {
       await world?.[Symbol.asyncDispose]();
     });
 
-    const { shell, answer, you, inbox } = own;
-    const known = wordsOf([shell, answer, you, inbox]);
-    const foreign = new Set([...wordsOf(ENGLISH)].filter((word) => !known.has(word)));
-    for (const name of ["parcel", "package", "ana", "ruiz"]) foreign.delete(name);
-
-    /** Fails where the page has a text in English, is wider than the screen, or says it is in another language. */
-    async function assertOwn(page: Page, where: string): Promise<void> {
-      const left = (await saidOn(page)).filter((text) => lettersOf(text).some((word) => foreign.has(word)));
-      assert.deepEqual(left, [], where);
-      const { lang, dir, wide, has } = await page.evaluate(() => {
-        const { lang, dir, scrollWidth, clientWidth } = document.documentElement;
-        return { lang, dir, wide: scrollWidth, has: clientWidth };
-      });
-      assert.deepEqual([lang, dir], [language, direction]);
-      assert.ok(wide <= has, `${where}: ${wide} pixels of content on a screen of ${has}`);
-    }
+    const assertOwn = ownWords(one, [shell, answer, you, inbox], ["parcel", "package", "ana", "ruiz", "bot"]);
 
     async function come(width: number, path = "/"): Promise<Visitor> {
       const visitor = await visit(browser, world.url, { screen: "phone", locale, path, serviceWorkers: "block" });

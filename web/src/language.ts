@@ -17,10 +17,12 @@ export const language: Language = ((chosen) =>
 /** The language with the reader's own region, where the browser has one, for dates and numbers. */
 export const locale: string = tags.find((tag) => languageOf(tag) === language) ?? language;
 
+export const direction: "ltr" | "rtl" = language === "ar" ? "rtl" : "ltr";
+
 /** The page wears the language and its direction. */
 export function wearLanguage(): void {
   document.documentElement.lang = language;
-  document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
+  document.documentElement.dir = direction;
 }
 
 /** Some systems name their language in ways that no standard knows, such as `en-US@posix`. */

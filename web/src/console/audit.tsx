@@ -100,15 +100,15 @@ function Entry({ entry, by }: { entry: AuditEntry; by: string }) {
   return (
     <details class={styles.entry}>
       <summary>
-        <span>{entry.action}</span>
+        <span dir="auto">{entry.action}</span>
         <span class={`small muted ${styles.line}`}>
-          <span>{by}</span>
-          {agent !== by && <span>{agent}</span>}
-          {entry.via !== undefined && <span>{entry.via}</span>}
+          <span dir="auto">{by}</span>
+          {agent !== by && <span dir="auto">{agent}</span>}
+          {entry.via !== undefined && <span dir="auto">{entry.via}</span>}
           <Moment time={entry.at} />
         </span>
       </summary>
-      <pre tabIndex={0} role="region" aria-label={text.audit.entry(entry.seq)}>
+      <pre dir="ltr" tabIndex={0} role="region" aria-label={text.audit.entry(entry.seq)}>
         {JSON.stringify(entry, null, 2)}
       </pre>
     </details>

@@ -1,5 +1,6 @@
 import type { ChannelState, ChannelTest } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
+import { number } from "../format.ts";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { admin } from "./api.ts";
@@ -15,6 +16,7 @@ import {
   Rows,
   Section,
   SelectField,
+  ServerSays,
   Sides,
   useAction,
   useEvery,
@@ -58,10 +60,11 @@ function OneChannel({ channel, me }: { channel: ChannelState; me: string }) {
           [
             text.channels.lastFailed,
             <>
-              {timed(failed_at)} {failed_at !== null && error !== null && text.channels.reason(error)}
+              {timed(failed_at)}{" "}
+              {failed_at !== null && error !== null && <ServerSays words={text.channels.reason(error)} />}
             </>,
           ],
-          [text.channels.retrying, String(retrying)],
+          [text.channels.retrying, number(retrying)],
         ]}
       />
       {configured && <Trying channel={channel.channel} me={me} />}
@@ -104,7 +107,7 @@ function Trying({ channel, me }: { channel: ChannelState["channel"]; me: string 
           <SelectField
             label={text.channels.to}
             value={to.id}
-            options={reached.map(({ id, name }) => ({ value: id, label: name }))}
+            options={reached.map(({ id, name }) => ({ value: id, label: name, isGiven: true }))}
             onChoose={setChosen}
           />
           <div class={styles.actions}>

@@ -1,7 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
 import { Link, useLocation } from "../router.tsx";
-import { InEnglish } from "../parts/in-english.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { SignOut } from "../parts/sign-out.tsx";
@@ -21,14 +20,6 @@ export { InboxReview } from "./tasks/inbox-review.tsx";
 
 /** The pages for the operator of the server. */
 export default function Console() {
-  return (
-    <InEnglish>
-      <Pages />
-    </InEnglish>
-  );
-}
-
-function Pages() {
   const session = useSession();
   useTitle(text.title);
 

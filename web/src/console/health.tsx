@@ -3,7 +3,7 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
-import { Section } from "./parts.tsx";
+import { Section, ServerSays } from "./parts.tsx";
 import { useHealth } from "./queries.ts";
 import { text } from "./text.ts";
 
@@ -34,9 +34,11 @@ export function HealthPage() {
           {data.findings.map(({ check, promise, offenders }) => (
             <li key={`${check} ${promise}`}>
               <div>
-                <p>{promise}</p>
+                <p>
+                  <ServerSays words={promise} />
+                </p>
                 <p class={`small ${offenders.length === 0 ? "muted" : styles.alarm}`}>
-                  {offenders.length === 0 ? text.health.works : text.health.fails} · {check}
+                  {offenders.length === 0 ? text.health.works : text.health.fails} · <bdi>{check}</bdi>
                 </p>
                 {offenders.map((one) => (
                   <p key={one} class="small">

@@ -67,8 +67,8 @@ function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: stri
     id: key.id,
     title: key.name,
     facts: [
-      key.scope,
-      ...(key.person === null ? [] : [nameOf(key.person) ?? key.person]),
+      <bdi>{key.scope}</bdi>,
+      ...(key.person === null ? [] : [<bdi>{nameOf(key.person) ?? key.person}</bdi>]),
       text.keys.state(stateOf(key), key.expires_at && moment(key.expires_at)),
     ],
   }));
@@ -150,7 +150,7 @@ function MakeKey() {
 
 function KeyFields({ form, onChange }: { form: KeyForm; onChange: (some: Partial<KeyForm>) => void }) {
   const { data: people = [] } = usePeople();
-  const owners = people.map(({ id, name }) => ({ value: id, label: name }));
+  const owners = people.map(({ id, name }) => ({ value: id, label: name, isGiven: true }));
   return (
     <>
       <TextField
@@ -216,11 +216,11 @@ function OneKey({ of: key }: { of: RevokedKey }) {
   });
   const timed = (time: string | null, otherwise: string) => (time === null ? otherwise : <Moment time={time} />);
   return (
-    <Detail title={key.name}>
+    <Detail title={key.name} isGiven>
       <Facts
         facts={[
           [text.keys.scope, text.keys.scopes[key.scope]],
-          [text.keys.person, key.person === null ? text.keys.nobody : (nameOf(key.person) ?? key.person)],
+          [text.keys.person, key.person === null ? text.keys.nobody : <bdi>{nameOf(key.person) ?? key.person}</bdi>],
           ...(key.self_respond ? [[text.keys.self, text.keys.yes] as const] : []),
           [text.keys.created, <Moment time={key.created_at} />],
           [`${text.keys.used} (${text.keys.usedHint})`, timed(key.last_used_at, text.keys.unused)],

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "../router.tsx";
-import { locale } from "../language.ts";
+import { language, locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
 import formStyles from "../inbox/arguments/schema-form.module.css";
@@ -48,7 +48,7 @@ export function List(props: {
 export interface RowOf {
   id: string;
   title: string;
-  facts: readonly string[];
+  facts: readonly ComponentChildren[];
 }
 
 /** Rows that open their thing; j and k walk through them. */
@@ -80,13 +80,13 @@ export function Rows({ base, rows, current }: { base: string; rows: readonly Row
   );
 }
 
-/** One thing, or one task: its title is the page's. */
-export function Detail({ title, children }: { title: string; children: ComponentChildren }) {
-  useTitle(title);
+/** One thing, or one task: its title is the page's. One that others gave has the direction of its own script. */
+export function Detail(props: { title: string; isGiven?: boolean; children: ComponentChildren }) {
+  useTitle(props.title);
   return (
     <article class={styles.detail} tabIndex={-1} data-focus>
-      <h1>{title}</h1>
-      {children}
+      <h1 dir={props.isGiven ? "auto" : undefined}>{props.title}</h1>
+      {props.children}
     </article>
   );
 }
@@ -97,6 +97,11 @@ export function Detail({ title, children }: { title: string; children: Component
 export function focusDetail(): void {
   scrollTo(0, 0);
   document.querySelector<HTMLElement>("[data-focus]")?.focus({ preventScroll: true });
+}
+
+/** A sentence of the server, which writes English. */
+export function ServerSays({ words }: { words: string }) {
+  return <bdi lang="en">{words}</bdi>;
 }
 
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
@@ -136,6 +141,9 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
   );
 }
 
+/** Returns words one after the other, with the comma of the reader's language. */
+export const listed = (words: readonly string[]): string => words.join(language === "ar" ? "، " : ", ");
+
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
 export const moment = (time: string): string => moments.format(new Date(time));
@@ -171,6 +179,9 @@ export function Field(props: {
   );
 }
 
+/** Returns the direction of what is typed: an empty field has that of the page, as its hint does. */
+export const dirOf = (value: string): "auto" | undefined => (value === "" ? undefined : "auto");
+
 export function TextField(props: {
   label: string;
   value: string;
@@ -185,7 +196,15 @@ export function TextField(props: {
     <Field label={label} hint={hint}>
       {(control) =>
         rows === 0 ? (
-          <input type="text" autoComplete="off" {...control} value={value} required={required} onInput={onInput} />
+          <input
+            type="text"
+            dir={dirOf(value)}
+            autoComplete="off"
+            {...control}
+            value={value}
+            required={required}
+            onInput={onInput}
+          />
         ) : (
           <textarea
             dir="auto"
@@ -205,7 +224,8 @@ export function TextField(props: {
 export function SelectField<T extends string>(props: {
   label: string;
   value: T;
-  options: readonly { value: T; label: string }[];
+  /** The label of a given one is the words of others. */
+  options: readonly { value: T; label: string; isGiven?: boolean }[];
   onChoose: (value: T) => void;
   hint?: string;
 }) {
@@ -220,8 +240,8 @@ export function SelectField<T extends string>(props: {
             if (found) props.onChoose(found.value);
           }}
         >
-          {props.options.map(({ value, label }) => (
-            <option key={value} value={value}>
+          {props.options.map(({ value, label, isGiven }) => (
+            <option key={value} value={value} dir={isGiven ? "auto" : undefined}>
               {label}
             </option>
           ))}
@@ -295,10 +315,10 @@ export function useAction<Given extends unknown[]>(work: (...given: Given) => Pr
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   const passing = error instanceof ParleyError && error.isPassing;
-  const says = passing ? text.unreachableNow : error instanceof Error ? error.message : String(error);
+  const says = error instanceof Error ? error.message : String(error);
   return (
     <p class={styles.alarm} role="alert">
-      {says}
+      {passing ? text.unreachableNow : <ServerSays words={says} />}
     </p>
   );
 }

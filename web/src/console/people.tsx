@@ -8,7 +8,19 @@ import { Trouble } from "../parts/trouble.tsx";
 import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
-import { ActionButton, ConfirmButton, Detail, Facts, Gone, List, Rows, Section, Sides, useAction } from "./parts.tsx";
+import {
+  ActionButton,
+  ConfirmButton,
+  Detail,
+  Facts,
+  Gone,
+  List,
+  listed,
+  Rows,
+  Section,
+  Sides,
+  useAction,
+} from "./parts.tsx";
 import { PERSON_CHANNELS, PersonForm } from "./person-form.tsx";
 import { type Known, refresh, usePeople } from "./queries.ts";
 import { text } from "./text.ts";
@@ -33,7 +45,11 @@ function PeopleList({ people, current }: { people: readonly Known[]; current: st
   const rows = people.map(({ id, name, role, written }) => ({
     id,
     title: name,
-    facts: [...(role === "admin" ? [text.people.admin] : []), ...(written?.role ? [written.role] : []), ways(written)],
+    facts: [
+      ...(role === "admin" ? [text.people.admin] : []),
+      ...(written?.role ? [<bdi>{written.role}</bdi>] : []),
+      ways(written),
+    ],
   }));
   const add = (
     <Link href={`${BASE}/new`} class="button">
@@ -51,7 +67,7 @@ function PeopleList({ people, current }: { people: readonly Known[]; current: st
 function ways(written: Known["written"]): string {
   const names = written?.prioritizedContactChannels.flatMap((one) => PERSON_CHANNELS.filter((name) => name in one));
   const others = names?.filter((name) => name !== "inbox") ?? [];
-  return others.length === 0 ? text.people.noChannels : others.map(text.channel).join(", ");
+  return others.length === 0 ? text.people.noChannels : listed(others.map(text.channel));
 }
 
 function NewPerson() {
@@ -79,7 +95,7 @@ function OnePerson({ person }: { person: Known }) {
     announce(text.saved);
   });
   return (
-    <Detail title={name}>
+    <Detail title={name} isGiven>
       <PersonForm written={written} isAdmin={role === "admin"} isOperator={operator} save={save} />
       <SigningIn person={person} />
       {!operator && <Removing person={person} />}

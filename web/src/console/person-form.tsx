@@ -2,7 +2,7 @@ import type { EnrolledHuman, HumanChannel, NewHuman } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
 import formStyles from "../inbox/arguments/schema-form.module.css";
 import styles from "./console.module.css";
-import { type Action, CheckField, Problem, SelectField, TextField } from "./parts.tsx";
+import { type Action, CheckField, dirOf, Problem, SelectField, TextField } from "./parts.tsx";
 import { type PersonChannel, text } from "./text.ts";
 
 /** The field of each channel that says where somebody is reached; the inbox needs none. */
@@ -143,6 +143,7 @@ function WayRow(props: {
 }) {
   const { way, place } = props;
   const name = text.people.place(place);
+  const address = way.channel === "inbox" ? undefined : text.people.address[way.channel];
   return (
     <div class={styles.way}>
       <select
@@ -159,11 +160,12 @@ function WayRow(props: {
           </option>
         ))}
       </select>
-      {ADDRESS[way.channel] !== null && (
+      {address !== undefined && (
         <input
           type="text"
-          aria-label={`${name}: ${text.people.address[way.channel]}`}
-          placeholder={text.people.address[way.channel]}
+          dir={dirOf(way.address)}
+          aria-label={`${name}: ${address}`}
+          placeholder={address}
           autoComplete="off"
           required
           value={way.address}

@@ -12,6 +12,7 @@ import {
   Problem,
   Section,
   SelectField,
+  ServerSays,
   TextField,
   useAction,
 } from "./parts.tsx";
@@ -40,7 +41,11 @@ export function PolicyPage() {
       <p class={data.state === "stale" ? styles.alarm : undefined}>
         {data.state === "stale" && data.text === null ? text.policy.neverRead : text.policy.state[data.state]}
       </p>
-      {data.problem !== null && <p class={styles.alarm}>{data.problem}</p>}
+      {data.problem !== null && (
+        <p class={styles.alarm}>
+          <ServerSays words={data.problem} />
+        </p>
+      )}
       <Facts facts={[[text.policy.version, <code>{data.policy_version}</code>]]} />
       <div class={styles.actions}>
         <ActionButton action={reload} label={text.policy.reload} />
@@ -120,19 +125,27 @@ function OneRule({ of: { rule, decision, about, reason, to, need, spared, learne
     <>
       <div>
         <p>
-          {text.policy.decision(decision)}: {about}
+          {text.policy.decision(decision)}: <ServerSays words={about} />
         </p>
-        {reason !== null && <p class="small">{reason}</p>}
+        {reason !== null && (
+          <p class="small" dir="auto">
+            {reason}
+          </p>
+        )}
         <Line
           parts={[
-            rule,
+            <bdi>{rule}</bdi>,
             learned ? text.policy.learned : null,
             text.policy.spared(spared),
             to === null ? null : text.policy.asks(to),
             need > 1 ? text.policy.needs(need) : null,
           ]}
         />
-        {idle !== null && <p class={`small ${styles.alarm}`}>{idle}</p>}
+        {idle !== null && (
+          <p class={`small ${styles.alarm}`}>
+            <ServerSays words={idle} />
+          </p>
+        )}
       </div>
       {learned && (
         <ConfirmButton
@@ -155,17 +168,23 @@ function OneProposal({ of: { id, rule, approvals, diff } }: { of: Proposal }) {
   });
   return (
     <article class={styles.section}>
-      <h3>{rule}</h3>
+      <h3 dir="auto">{rule}</h3>
       <p class="muted">{text.policy.proposed(approvals)}</p>
       {diff !== undefined && <Block label={text.policy.diff(rule)} words={diff} />}
       <div class={styles.actions}>
         <button type="button" class="primary" aria-disabled={decide.isBusy} onClick={() => void decide.run("accept")}>
           {text.policy.accept}
-          <span class="unseen"> ({rule})</span>
+          <span class="unseen">
+            {" "}
+            (<bdi>{rule}</bdi>)
+          </span>
         </button>
         <button type="button" aria-disabled={decide.isBusy} onClick={() => void decide.run("dismiss")}>
           {text.policy.dismiss}
-          <span class="unseen"> ({rule})</span>
+          <span class="unseen">
+            {" "}
+            (<bdi>{rule}</bdi>)
+          </span>
         </button>
         <Problem error={decide.error} />
       </div>
@@ -186,7 +205,7 @@ function OneGrant({ of: one }: { of: Grant }) {
   return (
     <>
       <div>
-        <p>{about}</p>
+        <p dir="auto">{about}</p>
         <Line
           parts={[
             text.policy.grantedBy(nameOf(one.by) ?? one.by),

@@ -72,7 +72,7 @@ function Pad({ board, origin }: { board: AssignmentReport; origin: string }) {
       <SelectField
         label={text.pad.repo}
         value={repo}
-        options={board.repos.map(({ name }) => ({ value: name, label: name }))}
+        options={board.repos.map(({ name }) => ({ value: name, label: name, isGiven: true }))}
         onChoose={setRepo}
       />
       <iframe
@@ -144,7 +144,7 @@ function Unasked({ prompt, onGive, onDrop }: { prompt: Prompt; onGive: () => voi
   return (
     <section class={styles.section}>
       <p role="alert">{text.pad.asks}</p>
-      <Block label={text.page.prompt} words={prompt.text} />
+      <Block label={text.page.prompt} words={prompt.text} dir="auto" />
       <div class={styles.actions}>
         <button type="button" class="primary" onClick={onGive}>
           {text.pad.give}
@@ -166,10 +166,12 @@ function Sent({ tasks }: { tasks: readonly Task[] }) {
         {tasks.map((task) => (
           <li key={`${task.repo}/${task.id}`} class={taskStyles.card}>
             <Link href={taskHref(task.repo, task.id)} class={taskStyles.open}>
-              <span class={taskStyles.name}>{task.title}</span>
+              <span class={taskStyles.name} dir="auto">
+                {task.title}
+              </span>
               <span class={taskStyles.facts}>
-                <span>{task.repo}</span>
-                <span>{task.id}</span>
+                <span dir="auto">{task.repo}</span>
+                <span dir="auto">{task.id}</span>
               </span>
             </Link>
           </li>

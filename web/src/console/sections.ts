@@ -23,7 +23,8 @@ import { WebhooksPage } from "./webhooks.tsx";
 /** A page of the console: `/console/<path>` and `/console/<path>/<item>`. */
 export interface PagePlace {
   path: string;
-  label: string;
+  /** Read when it is shown: the texts of another language come after this module. */
+  label: () => string;
   Page: ComponentType<PageProps>;
   /** Reads the state beside its name. */
   useState: () => states.StateReading;
@@ -34,35 +35,40 @@ export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
   {
     name: "now",
     pages: [
-      { path: "live", label: overviewText.waiting.title, Page: LivePage, useState: states.useWaitingState },
-      { path: "health", label: text.health.title, Page: HealthPage, useState: states.useHealthState },
+      { path: "live", label: () => overviewText.waiting.title, Page: LivePage, useState: states.useWaitingState },
+      { path: "health", label: () => text.health.title, Page: HealthPage, useState: states.useHealthState },
     ],
   },
   {
     name: "work",
     pages: [
-      { path: "assignments", label: taskText.title, Page: AssignmentsPage, useState: states.useTasksState },
-      { path: "asks", label: relayText.asks.title, Page: AsksPage, useState: states.useAsksState },
-      { path: "jobs", label: relayText.jobs.title, Page: JobsPage, useState: states.useJobsState },
-      { path: "audit", label: text.audit.title, Page: AuditPage, useState: states.useRecordState },
+      { path: "assignments", label: () => taskText.title, Page: AssignmentsPage, useState: states.useTasksState },
+      { path: "asks", label: () => relayText.asks.title, Page: AsksPage, useState: states.useAsksState },
+      { path: "jobs", label: () => relayText.jobs.title, Page: JobsPage, useState: states.useJobsState },
+      { path: "audit", label: () => text.audit.title, Page: AuditPage, useState: states.useRecordState },
     ],
   },
   {
     name: "rules",
     pages: [
-      { path: "policy", label: relayText.policy.title, Page: PolicyPage, useState: states.usePolicyState },
-      { path: "cache", label: relayText.cache.title, Page: CachePage, useState: states.useCacheState },
+      { path: "policy", label: () => relayText.policy.title, Page: PolicyPage, useState: states.usePolicyState },
+      { path: "cache", label: () => relayText.cache.title, Page: CachePage, useState: states.useCacheState },
     ],
   },
   {
     name: "setup",
     pages: [
-      { path: "setup", label: overviewText.checklist.title, Page: ChecklistPage, useState: states.useChecklistState },
-      { path: "agents", label: overviewText.agents.title, Page: AgentsPage, useState: states.useAgentsState },
-      { path: "people", label: text.people.title, Page: PeoplePage, useState: states.usePeopleState },
-      { path: "keys", label: text.keys.title, Page: KeysPage, useState: states.useKeysState },
-      { path: "channels", label: text.channels.title, Page: ChannelsPage, useState: states.useChannelsState },
-      { path: "webhooks", label: text.webhooks.title, Page: WebhooksPage, useState: states.useWebhooksState },
+      {
+        path: "setup",
+        label: () => overviewText.checklist.title,
+        Page: ChecklistPage,
+        useState: states.useChecklistState,
+      },
+      { path: "agents", label: () => overviewText.agents.title, Page: AgentsPage, useState: states.useAgentsState },
+      { path: "people", label: () => text.people.title, Page: PeoplePage, useState: states.usePeopleState },
+      { path: "keys", label: () => text.keys.title, Page: KeysPage, useState: states.useKeysState },
+      { path: "channels", label: () => text.channels.title, Page: ChannelsPage, useState: states.useChannelsState },
+      { path: "webhooks", label: () => text.webhooks.title, Page: WebhooksPage, useState: states.useWebhooksState },
     ],
   },
 ];

@@ -16,6 +16,7 @@ import {
   Moment,
   Rows,
   Section,
+  ServerSays,
   Sides,
   useAction,
   useEvery,
@@ -35,7 +36,7 @@ export function WebhooksPage({ item }: PageProps) {
   const rows = data.map(({ id, agent, url, enabled }) => ({
     id,
     title: agent,
-    facts: [new URL(url).host, enabled ? text.webhooks.enabled : text.webhooks.disabled],
+    facts: [<bdi>{new URL(url).host}</bdi>, enabled ? text.webhooks.enabled : text.webhooks.disabled],
   }));
   const list = (
     <List title={text.webhooks.title} isAlone={item === undefined}>
@@ -62,15 +63,15 @@ function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
     await refresh("webhooks");
   });
   return (
-    <Detail title={agent}>
+    <Detail title={agent} isGiven>
       <p class={enabled ? undefined : styles.alarm}>{enabled ? text.webhooks.enabled : text.webhooks.disabled}</p>
       {!enabled && <p>{text.webhooks.disabledHint}</p>}
       <Facts
         facts={[
           ["URL", <code>{url}</code>],
-          [text.webhooks.format, format],
-          [text.webhooks.events, events.length === 0 ? text.webhooks.allEvents : events.join(", ")],
-          ...(description === "" ? [] : [[text.webhooks.about, description] as const]),
+          [text.webhooks.format, <bdi>{format}</bdi>],
+          [text.webhooks.events, events.length === 0 ? text.webhooks.allEvents : <bdi>{events.join(", ")}</bdi>],
+          ...(description === "" ? [] : [[text.webhooks.about, <bdi>{description}</bdi>] as const]),
           [text.webhooks.made, <Moment time={created_at} />],
         ]}
       />
@@ -106,7 +107,10 @@ function Deliveries({ endpoint }: { endpoint: string }) {
             {one.state !== "pending" && (
               <button type="button" class="quiet" onClick={() => void retry.run(one.id)}>
                 {text.webhooks.retry}
-                <span class="unseen"> ({one.event})</span>
+                <span class="unseen">
+                  {" "}
+                  (<bdi>{one.event}</bdi>)
+                </span>
               </button>
             )}
           </li>
@@ -123,14 +127,18 @@ function Deliveries({ endpoint }: { endpoint: string }) {
 }
 
 function DeliveryRow({ of: one }: { of: WebhookDelivery }) {
-  const words = one.error ?? (one.status === undefined ? undefined : text.webhooks.status(one.status));
   return (
     <div>
-      <p>{one.event}</p>
+      <p dir="auto">{one.event}</p>
       <p class={`small muted ${styles.line}`}>
         <span data-state={one.state}>{text.webhooks.state[one.state]}</span>
         <span>{text.webhooks.attempts(one.attempts)}</span>
-        {words !== undefined && <span>{words}</span>}
+        {one.error !== undefined && (
+          <span>
+            <ServerSays words={one.error} />
+          </span>
+        )}
+        {one.error === undefined && one.status !== undefined && <span>{text.webhooks.status(one.status)}</span>}
         <Moment time={one.created_at} />
         {one.next_attempt_at !== undefined && one.attempts > 0 && (
           <span>

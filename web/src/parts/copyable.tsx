@@ -20,7 +20,7 @@ export function Copyable({ label, words }: { label: string; words: string }) {
   const [copied, setCopied] = useState(false);
   return (
     <div class={styles.copyable}>
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre dir="ltr" tabIndex={0} role="region" aria-label={label}>
         {words}
       </pre>
       <button type="button" class="quiet" onClick={() => void copy(words).then(setCopied)}>

@@ -68,7 +68,7 @@ function PageLink({ page, isHere }: { page: PagePlace; isHere: boolean }) {
   return (
     <div class={styles.page} data-here={isHere || undefined}>
       <Link href={hrefOf(page)} class={styles.label} aria-current={isHere ? "page" : undefined} aria-describedby={id}>
-        {page.label}
+        {page.label()}
       </Link>
       <span id={id} class={styles.state} data-wants={state?.wants}>
         {state === undefined ? text.loading : state === null ? text.unknown : state.says}

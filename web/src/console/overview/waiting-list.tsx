@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Link } from "../../router.tsx";
 import feedStyles from "../../answer/feed.module.css";
 import { useLiveInbox } from "../../inbox/queries.ts";
@@ -54,11 +55,11 @@ export function WaitingList({ me }: { me: string }) {
   );
 }
 
-function factsOf(ask: ListedAsk, at: number, whom: string | undefined): string[] {
+function factsOf(ask: ListedAsk, at: number, whom: string | undefined): ComponentChildren[] {
   const left = ask.expires_at === null ? text.waiting.noDeadline : text.waiting.left(Date.parse(ask.expires_at) - at);
   return [
     ...(ask.risk === "high" ? [text.waiting.high] : []),
-    ask.agent,
+    <bdi>{ask.agent}</bdi>,
     ...(whom === undefined ? [] : [whom]),
     text.waiting.waits(at - Date.parse(ask.created_at)),
     left,

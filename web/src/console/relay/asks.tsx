@@ -5,7 +5,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 import { Entries } from "../audit.tsx";
 import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
-import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "../parts.tsx";
+import { Detail, Facts, Gone, Moment, moment, Section, ServerSays, Sides, useEvery } from "../parts.tsx";
 import * as api from "./api.ts";
 import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -49,12 +49,12 @@ function OneAsk({ id }: { id: string }) {
       <Facts
         facts={[
           [text.asks.kind, text.type(data.type)],
-          [text.asks.who, data.by],
+          [text.asks.who, <bdi>{data.by}</bdi>],
           [text.asks.job, <ToJob id={data.job} />],
-          [text.asks.step, data.step],
+          [text.asks.step, <bdi>{data.step}</bdi>],
           [text.asks.asked, <Moment time={data.created_at} />],
           [text.asks.deadline, <Moment time={data.expires_at} />],
-          ...(data.role === null ? [] : [[text.asks.role, data.role] as const]),
+          ...(data.role === null ? [] : [[text.asks.role, <bdi>{data.role}</bdi>] as const]),
           ...(data.joined_to === null ? [] : [[text.asks.joined, <ToAsk id={data.joined_to} />] as const]),
           ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
           ...(data.question_id === null ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
@@ -84,7 +84,7 @@ function Stages({ of: { stages } }: { of: WholeAsk }) {
           <li key={at}>
             <div>
               <p>{text.stage(stage)}</p>
-              <Line parts={[outcome, text.asks.took(ms)]} />
+              <Line parts={[<ServerSays words={outcome} />, text.asks.took(ms)]} />
             </div>
           </li>
         ))}
@@ -102,10 +102,14 @@ export function AnswerFacts({ of: answer }: { of: Answer }) {
           {answer.text}
         </p>
       )}
-      {answer.error !== null && <p class={styles.alarm}>{answer.error}</p>}
+      {answer.error !== null && (
+        <p class={styles.alarm}>
+          <ServerSays words={answer.error} />
+        </p>
+      )}
       {answer.ask_back !== null && (
         <p>
-          {text.asks.askBack}: {answer.ask_back}
+          {text.asks.askBack}: <bdi>{answer.ask_back}</bdi>
         </p>
       )}
       {answer.truncated && <p class="muted">{text.asks.truncated}</p>}
@@ -118,6 +122,8 @@ export function AnswerFacts({ of: answer }: { of: Answer }) {
   );
 }
 
+const channelOf = (channel: string): string => (consoleText.channelNames as Record<string, string>)[channel] ?? channel;
+
 function People({ of: people }: { of: WithPeople }) {
   const named = (name: string | null): string => name ?? text.asks.somebody;
   return (
@@ -127,15 +133,15 @@ function People({ of: people }: { of: WithPeople }) {
           <li key={at}>
             <div>
               <p>{text.asks.asksWhom}</p>
-              <Line parts={[text.asks.byChannel(name, channel)]} />
+              <Line parts={[text.asks.byChannel(name, channelOf(channel))]} />
             </div>
           </li>
         ))}
         {people.deliveries.map(({ channel, name, state, at }, index) => (
           <li key={index}>
             <div>
-              <p>{text.asks.byChannel(name, consoleText.channel(channel as "email"))}</p>
-              <Line parts={[state, moment(at)]} />
+              <p>{text.asks.byChannel(name, channelOf(channel))}</p>
+              <Line parts={[text.asks.delivery(state), moment(at)]} />
             </div>
           </li>
         ))}
@@ -148,7 +154,7 @@ function People({ of: people }: { of: WithPeople }) {
                   {comment}
                 </p>
               )}
-              <Line parts={[by.via, moment(at)]} />
+              <Line parts={[<bdi>{by.via}</bdi>, moment(at)]} />
             </div>
           </li>
         ))}
@@ -200,8 +206,8 @@ function Late({ of }: { of: string }) {
         {pages.rows?.map((one, at) => (
           <li key={at}>
             <div>
-              {one.text !== null && <Block label={text.asks.late} words={one.text} />}
-              <Line parts={[one.by, text.status(one.status), moment(one.at)]} />
+              {one.text !== null && <Block label={text.asks.late} words={one.text} dir="auto" />}
+              <Line parts={[<bdi>{one.by}</bdi>, text.status(one.status), moment(one.at)]} />
             </div>
           </li>
         ))}

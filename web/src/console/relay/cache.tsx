@@ -4,7 +4,7 @@ import { More } from "../../parts/more.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
-import { ConfirmButton, moment, Problem, useAction } from "../parts.tsx";
+import { type Action, ConfirmButton, moment, Problem, useAction } from "../parts.tsx";
 import * as api from "./api.ts";
 import { Line, Output } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -50,15 +50,7 @@ export function CachePage() {
             {decisions.map((one) => (
               <li key={one.key}>
                 <OneDecision of={one} />
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-disabled={forget.isBusy}
-                  onClick={() => void forget.run(one.key)}
-                >
-                  {text.cache.forget}
-                  <span class="unseen"> ({one.text ?? one.key})</span>
-                </button>
+                <Forget of={one} action={forget} />
               </li>
             ))}
           </ul>
@@ -74,6 +66,18 @@ export function CachePage() {
   );
 }
 
+function Forget({ of: { key, text: words }, action }: { of: Cached; action: Action<[string]> }) {
+  return (
+    <button type="button" class="quiet" aria-disabled={action.isBusy} onClick={() => void action.run(key)}>
+      {text.cache.forget}
+      <span class="unseen">
+        {" "}
+        (<bdi>{words ?? key}</bdi>)
+      </span>
+    </button>
+  );
+}
+
 function OneDecision({ of: one }: { of: Cached }) {
   return (
     <div>
@@ -84,7 +88,7 @@ function OneDecision({ of: one }: { of: Cached }) {
         parts={[
           text.cache.hits(one.hits),
           one.last_hit_at === null ? null : `${text.cache.last} ${moment(one.last_hit_at)}`,
-          one.role ?? text.cache.noRole,
+          one.role === null ? text.cache.noRole : <bdi>{one.role}</bdi>,
           text.cache.decided(one.source, one.answered_by ?? one.model),
           `${text.cache.until} ${moment(one.expires_at)}`,
         ]}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { number } from "../../format.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import styles from "../console.module.css";
@@ -47,16 +48,16 @@ function JobPage({ id }: { id: string }) {
 function OneJob({ job }: { job: Job }) {
   const timed = (time: string | null) => (time === null ? consoleText.never : <Moment time={time} />);
   return (
-    <Detail title={job.title}>
+    <Detail title={job.title} isGiven>
       <p role="status">{text.jobState(job.state)}</p>
       <Facts
         facts={[
-          ...(job.reason === null ? [] : [[text.jobs.reason, job.reason] as const]),
+          ...(job.reason === null ? [] : [[text.jobs.reason, <bdi>{job.reason}</bdi>] as const]),
           [text.jobs.id, <code>{job.id}</code>],
-          [text.jobs.kind, job.kind],
-          [text.jobs.owner, job.owner],
-          [text.jobs.holder, job.external ? text.jobs.external : (job.holder ?? text.jobs.nobody)],
-          [text.jobs.epoch, String(job.epoch)],
+          [text.jobs.kind, <bdi>{job.kind}</bdi>],
+          [text.jobs.owner, <bdi>{job.owner}</bdi>],
+          [text.jobs.holder, holderOf(job)],
+          [text.jobs.epoch, number(job.epoch)],
           [text.jobs.attempts, text.jobs.attemptsOf(job.attempts, job.max_attempts)],
           ...(job.lease_until === null ? [] : [[text.jobs.lease, timed(job.lease_until)] as const]),
           [text.jobs.made, timed(job.created_at)],
@@ -64,7 +65,7 @@ function OneJob({ job }: { job: Job }) {
           ...(OVER.includes(job.state) ? [] : [[text.jobs.ttl, timed(job.ttl_until)] as const]),
           ...((job.env ?? job.repo) === null
             ? []
-            : [[text.jobs.place, [job.env, job.repo].filter(Boolean).join(", ")] as const]),
+            : [[text.jobs.place, <bdi>{[job.env, job.repo].filter(Boolean).join(", ")}</bdi>] as const]),
         ]}
       />
       <Output label={text.jobs.labels} value={job.labels} />
@@ -77,6 +78,11 @@ function OneJob({ job }: { job: Job }) {
   );
 }
 
+function holderOf({ external, holder }: Job) {
+  if (external) return text.jobs.external;
+  return holder === null ? text.jobs.nobody : <bdi>{holder}</bdi>;
+}
+
 function AsksOf({ job }: { job: string }) {
   const pages = api.useAsksOfJob(job);
   const asks = pages.rows;
@@ -87,7 +93,7 @@ function AsksOf({ job }: { job: string }) {
         {asks?.map((one) => (
           <li key={one.id}>
             <div>
-              <p>
+              <p dir="auto">
                 <Link href={hrefOf("asks", one.id)}>{one.prompt}</Link>
               </p>
               {one.answer !== null && one.answer.text !== null && (
@@ -99,7 +105,7 @@ function AsksOf({ job }: { job: string }) {
                 parts={[
                   text.type(one.type),
                   text.askState({ ...one, ...(one.answer ?? {}) }),
-                  one.step,
+                  <bdi>{one.step}</bdi>,
                   moment(one.created_at),
                 ]}
               />
@@ -137,8 +143,8 @@ function Events({ job }: { job: Job }) {
         {events.map((one) => (
           <li key={`${one.seq} ${one.event}`}>
             <div>
-              <p>{saysOf(one)}</p>
-              <Line parts={[one.event, moment(new Date(Number(one.data["at"])).toISOString())]} />
+              <p dir="auto">{saysOf(one)}</p>
+              <Line parts={[<bdi>{one.event}</bdi>, moment(new Date(Number(one.data["at"])).toISOString())]} />
             </div>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { Loading, Notice } from "../../parts/notice.tsx";
 import { number } from "../../format.ts";
 import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
-import { clock, List, Rows, Section } from "../parts.tsx";
+import { clock, List, listed, Rows, Section } from "../parts.tsx";
 import overviewStyles from "../overview/overview.module.css";
 import { text as overviewText } from "../overview/text.ts";
 import { WaitingList } from "../overview/waiting-list.tsx";
@@ -82,9 +82,9 @@ function Hour({ of: { minutes, pending }, at }: { of: Figures; at: number }) {
           <Bars values={ended} label={text.live.chart(text.live.ended, endedSays)} />
           <p class="small">{endedSays}</p>
           <p class="small muted">
-            {STAGES.filter((stage) => ofStage(stage) > 0)
-              .map((stage) => text.live.byStage(stage, ofStage(stage)))
-              .join(", ")}
+            {listed(
+              STAGES.filter((stage) => ofStage(stage) > 0).map((stage) => text.live.byStage(stage, ofStage(stage))),
+            )}
           </p>
         </figure>
         <figure class={relayStyles.chart}>

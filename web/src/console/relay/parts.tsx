@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Link } from "../../router.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { More } from "../../parts/more.tsx";
@@ -12,18 +13,18 @@ import { text as consoleText } from "../text.ts";
 export const askRow = (one: AskLine): RowOf => ({
   id: encodeURIComponent(one.id),
   title: one.prompt,
-  facts: [text.type(one.type), text.askState(one), programOf(one.by), moment(one.created_at)],
+  facts: [text.type(one.type), text.askState(one), <bdi>{programOf(one.by)}</bdi>, moment(one.created_at)],
 });
 
 export const jobRow = (one: JobLine): RowOf => ({
   id: encodeURIComponent(one.id),
   title: one.title,
   facts: [
-    ...(one.title.endsWith(one.id) ? [] : [one.id]),
+    ...(one.title.endsWith(one.id) ? [] : [<bdi>{one.id}</bdi>]),
     text.jobState(one.state),
-    one.kind,
+    <bdi>{one.kind}</bdi>,
     ...(one.pending_asks > 0 ? [text.jobs.pending(one.pending_asks)] : []),
-    programOf(one.holder ?? one.owner),
+    <bdi>{programOf(one.holder ?? one.owner)}</bdi>,
     moment(one.created_at),
   ],
 });
@@ -115,16 +116,17 @@ function isNothing(value: unknown): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-export function Block({ label, words }: { label: string; words: string }) {
+/** Words as they were written: code and data run left to right, other words as their script does with `dir` "auto". */
+export function Block({ label, words, dir = "ltr" }: { label: string; words: string; dir?: "ltr" | "auto" }) {
   return (
-    <pre class={relayStyles.block} tabIndex={0} role="region" aria-label={label}>
+    <pre class={relayStyles.block} dir={dir} tabIndex={0} role="region" aria-label={label}>
       {words}
     </pre>
   );
 }
 
 /** Facts of one entry side by side. */
-export function Line({ parts }: { parts: readonly (string | null)[] }) {
+export function Line({ parts }: { parts: readonly ComponentChildren[] }) {
   return (
     <p class={`small muted ${styles.line}`}>{parts.map((part, at) => part !== null && <span key={at}>{part}</span>)}</p>
   );

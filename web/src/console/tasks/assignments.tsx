@@ -1,6 +1,7 @@
 import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "../../router.tsx";
+import { number } from "../../format.ts";
 import { useKeys } from "../../keys.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
@@ -116,7 +117,7 @@ function Column(props: { name: ColumnName; tasks: readonly Task[]; all: readonly
   return (
     <section class={taskStyles.column} data-column={name} data-empty={tasks.length === 0 || undefined}>
       <h2 id={heading}>
-        {text.columns[name]} <span class="muted">{tasks.length}</span>
+        {text.columns[name]} <span class="muted">{number(tasks.length)}</span>
       </h2>
       {tasks.length === 0 && <p class="small muted">{text.nothing}</p>}
       <ul aria-labelledby={heading} class={taskStyles.cards}>
@@ -138,15 +139,21 @@ function Card({ task, all, withRepo }: { task: Task; all: readonly Task[]; withR
   return (
     <li class={taskStyles.card} data-state={task.state}>
       <Link href={taskHref(task.repo, task.id)} class={taskStyles.open} data-row>
-        <span class={taskStyles.name}>{task.title}</span>
+        <span class={taskStyles.name} dir="auto">
+          {task.title}
+        </span>
         <span class={taskStyles.facts}>
           <span class={taskStyles.state}>{text.state(task.state)}</span>
-          <span>{withRepo ? `${task.repo} / ${task.id}` : task.id}</span>
-          {task.agent !== undefined && <span>{task.agent}</span>}
+          <span dir="auto">{withRepo ? `${task.repo} / ${task.id}` : task.id}</span>
+          {task.agent !== undefined && <span dir="auto">{task.agent}</span>}
           {task.diffstat && <span>{text.diffstat(task.diffstat)}</span>}
           {task.changed === false && <span>{text.unchanged}</span>}
         </span>
-        {why !== undefined && <span class={taskStyles.why}>{why}</span>}
+        {why !== undefined && (
+          <span class={taskStyles.why} dir="auto">
+            {why}
+          </span>
+        )}
         {task.stale && <span class={taskStyles.why}>{text.stale}</span>}
       </Link>
       <After task={task} all={all} />

@@ -1,6 +1,8 @@
 import type { LineComment } from "@parley/sdk/tasks";
 import { useMemo, useState } from "preact/hooks";
 import { type ChangeData, Diff, getChangeKey, Hunk, type HunkData } from "react-diff-view";
+import { direction } from "../../language.ts";
+import { listed } from "../parts.tsx";
 import { type PatchFile, readPatch } from "./patch.ts";
 import { text } from "./text.ts";
 import styles from "./diff.module.css";
@@ -52,9 +54,11 @@ function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boo
   return (
     <details class={styles.file} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span class={styles.path}>{shown(file.from === undefined ? path : text.diff.renamed(file.from, path))}</span>
+        <span class={styles.path} dir="ltr">
+          {shown(file.from === undefined ? path : text.diff.renamed(file.from, path))}
+        </span>
         <span class="small muted">
-          {[text.diff.kinds[file.kind], countsOf(file)].filter((part) => part !== "").join(", ")}
+          {listed([text.diff.kinds[file.kind] ?? "", countsOf(file)].filter((part) => part !== ""))}
         </span>
       </summary>
       {isOpen && (
@@ -64,7 +68,7 @@ function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boo
               {text.diff.tooLong} <a href={href}>{text.diff.raw}</a>
             </p>
           ) : (
-            <div class={styles.lines} tabIndex={0} role="region" aria-label={text.diff.region(shown(path))}>
+            <div class={styles.lines} dir="ltr" tabIndex={0} role="region" aria-label={text.diff.region(shown(path))}>
               <Diff
                 viewType="unified"
                 diffType={file.kind}
@@ -75,13 +79,20 @@ function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boo
               >
                 {(hunks) => hunks.map((hunk) => <Hunk key={hunk.content} hunk={hunk} />)}
               </Diff>
-              {file.hunks.length === 0 && <p class="muted">{file.isBinary ? text.diff.binary : text.diff.modeOnly}</p>}
+              {file.hunks.length === 0 && (
+                <p class="muted" dir={direction}>
+                  {file.isBinary ? text.diff.binary : text.diff.modeOnly}
+                </p>
+              )}
             </div>
           )}
           {onComment && (
             <button type="button" class="quiet" onClick={() => onComment(path, undefined)}>
               {text.diff.comment}
-              <span class="unseen"> {path}</span>
+              <span class="unseen">
+                {" "}
+                <bdi>{path}</bdi>
+              </span>
             </button>
           )}
         </>
@@ -108,7 +119,7 @@ function widgetsOf(file: PatchFile, comments: readonly LineComment[], onRemove: 
 
 function Comments({ comments, onRemove }: { comments: readonly LineComment[]; onRemove: DiffProps["onRemove"] }) {
   return (
-    <ul class={styles.comments}>
+    <ul class={styles.comments} dir={direction}>
       {comments.map((comment, at) => (
         <li key={at}>
           <p class="small muted">{text.diff.commentLabel(comment.line)}</p>

@@ -1,8 +1,7 @@
 import { queries, useQuery } from "../../query/query.ts";
 import { inbox } from "../../inbox/api.ts";
-import { InEnglish } from "../../parts/in-english.tsx";
 import { Loading } from "../../parts/notice.tsx";
-import { Problem, Section } from "../parts.tsx";
+import { Problem, Section, ServerSays } from "../parts.tsx";
 import { Asks, Attempts, Prompt, TaskFacts } from "./page.tsx";
 import { TaskReview } from "./review.tsx";
 import { text } from "./text.ts";
@@ -15,15 +14,7 @@ interface Reviewed {
 }
 
 /** Finished work that somebody is asked to review: what it changes, what it took, what was asked on the way. */
-export function InboxReview(props: Reviewed) {
-  return (
-    <InEnglish>
-      <Review {...props} />
-    </InEnglish>
-  );
-}
-
-function Review({ ask, repo, id, attempt }: Reviewed) {
+export function InboxReview({ ask, repo, id, attempt }: Reviewed) {
   const path = `/people/me/asks/${encodeURIComponent(ask)}/task`;
   const { data: task, error } = useQuery({
     queryKey: ["ask", ask, "task"],
@@ -37,7 +28,7 @@ function Review({ ask, repo, id, attempt }: Reviewed) {
       <Prompt words={task.prompt} title={task.title} />
       {task.warnings?.map((warning) => (
         <p key={warning} role="note">
-          {warning}
+          <ServerSays words={warning} />
         </p>
       ))}
       <TaskReview

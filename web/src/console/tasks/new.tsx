@@ -78,7 +78,7 @@ function Fields(props: { board: AssignmentReport; draft: Draft; onChange: (part:
         <SelectField
           label={text.repo}
           value={draft.repo}
-          options={board.repos.map(({ name }) => ({ value: name, label: name }))}
+          options={board.repos.map(({ name }) => ({ value: name, label: name, isGiven: true }))}
           onChoose={(repo) => onChange({ repo })}
         />
       )}
@@ -114,13 +114,14 @@ function Fields(props: { board: AssignmentReport; draft: Draft; onChange: (part:
 }
 
 /** Returns the agents that can take a task: the repository's usual agent, or one by name, which may not be ready. */
-function agentsFor(repo: string, board: AssignmentReport): { value: string; label: string }[] {
+function agentsFor(repo: string, board: AssignmentReport): { value: string; label: string; isGiven?: boolean }[] {
   const usual = board.repos.find(({ name }) => name === repo)?.agent ?? "";
   return [
     { value: "", label: text.form.usual(usual) },
     ...board.agents.map(({ name, ready, why }) => ({
       value: name,
       label: ready ? name : text.form.notReady(name, why),
+      isGiven: true,
     })),
   ];
 }

@@ -4,7 +4,18 @@ import { Link } from "../../router.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import styles from "../console.module.css";
-import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "../parts.tsx";
+import {
+  Detail,
+  Facts,
+  focusDetail,
+  Gone,
+  Moment,
+  moment,
+  Problem,
+  Section,
+  ServerSays,
+  useAction,
+} from "../parts.tsx";
 import { usePages } from "../relay/api.ts";
 import { Line, MoreOf } from "../relay/parts.tsx";
 import { text as relayText } from "../relay/text.ts";
@@ -40,10 +51,10 @@ function OneTask({ task }: { task: WholeTask }) {
   const diffPath = `${taskPath(repo, id)}/diff`;
   return (
     <div class={taskStyles.task}>
-      <Detail title={task.title}>
+      <Detail title={task.title} isGiven>
         <div class={taskStyles.stand} data-state={state}>
           <p role="status">{text.state(state)}</p>
-          {why !== undefined && <p>{why}</p>}
+          {why !== undefined && <p dir="auto">{why}</p>}
           {task.stale && <p>{text.stale}</p>}
           {inbox !== undefined && (
             <Link href={new URL(inbox, location.origin).pathname} class="button primary">
@@ -54,7 +65,7 @@ function OneTask({ task }: { task: WholeTask }) {
         {task.sandbox !== "bubblewrap" && <SandboxNotice says={board?.sandboxNotice} />}
         {task.warnings?.map((warning) => (
           <p key={warning} class={taskStyles.notice} role="note">
-            {warning}
+            <ServerSays words={warning} />
           </p>
         ))}
         <After task={task} all={board?.tasks ?? []} />
@@ -113,9 +124,9 @@ export function TaskFacts({ task }: { task: WholeTask }) {
   return (
     <Facts
       facts={[
-        [text.repo, task.repo],
-        [text.form.id, task.id],
-        ...(agent === undefined ? [] : [[text.page.agent, agent] as const]),
+        [text.repo, <bdi>{task.repo}</bdi>],
+        [text.form.id, <bdi>{task.id}</bdi>],
+        ...(agent === undefined ? [] : [[text.page.agent, <bdi>{agent}</bdi>] as const]),
         ...(sandbox === undefined ? [] : [[text.page.sandbox, text.page.sandboxes[sandbox] ?? sandbox] as const]),
         [text.page.submitted, <Moment time={task.submittedAt} />],
         ...(base ? [[text.page.base, <code>{base}</code>] as const] : []),
@@ -145,11 +156,11 @@ export function Asks({ path, under }: { path: string; under: readonly string[] }
         {asks.map((one) => (
           <li key={one.askId}>
             <div>
-              <p>
+              <p dir="auto">
                 {one.url ? <Link href={new URL(one.url, location.origin).pathname}>{one.summary}</Link> : one.summary}
               </p>
-              {one.answer && <p>{one.answer}</p>}
-              <Line parts={[relayText.status(one.state), one.by ?? null]} />
+              {one.answer && <p dir="auto">{one.answer}</p>}
+              <Line parts={[relayText.status(one.state), one.by ? <bdi>{one.by}</bdi> : null]} />
             </div>
           </li>
         ))}
@@ -173,7 +184,7 @@ export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews
               </p>
               <Line
                 parts={[
-                  [one.agent, one.agentVersion].filter(Boolean).join(" "),
+                  <bdi>{[one.agent, one.agentVersion].filter(Boolean).join(" ")}</bdi>,
                   moment(one.startedAt),
                   one.usage ? text.usage(one.usage) : null,
                 ]}

@@ -1,5 +1,6 @@
 import type { Task } from "@parley/sdk/tasks";
 import { Link } from "../../router.tsx";
+import { ServerSays } from "../parts.tsx";
 import { taskHref } from "./api.ts";
 import { text } from "./text.ts";
 import taskStyles from "./tasks.module.css";
@@ -9,7 +10,7 @@ export function SandboxNotice({ says }: { says: string | null | undefined }) {
   if (!says) return null;
   return (
     <p class={taskStyles.notice} role="note">
-      {says}
+      <ServerSays words={says} />
     </p>
   );
 }
