@@ -61,6 +61,64 @@ describe("requests of an ACP agent", () => {
     assert.deepEqual(await wire.ended, { is: "interrupted" });
   });
 
+  it("are answered as cancelled, and taken back from people, once the agent or its turn has left them", async () => {
+    const until = (withdrawn?: AbortSignal) =>
+      new Promise<void>((resolve) => withdrawn?.addEventListener("abort", () => resolve()));
+    for (const how of ["request", "turn"]) {
+      const wire = await working({
+        permission: async (_, withdrawn) => {
+          await until(withdrawn);
+          return { allow: false, why: "withdrawn", canceled: true };
+        },
+        question: async (_, withdrawn) => {
+          await until(withdrawn);
+          return { none: true, why: "withdrawn" };
+        },
+      });
+      const permission = asked(wire, "p", "session/request_permission", { toolCall: call, options: OPTIONS });
+      const requestedSchema = { type: "object", properties: { port: { type: "integer" } } };
+      const form = { mode: "form", message: "Which port?", requestedSchema };
+      const elicitation = asked(wire, "e", "elicitation/create", form);
+      const { id } = await wire.heard(({ method }) => method === "session/prompt");
+      for (const requestId of ["p", "e"]) {
+        if (how === "request") wire.say({ jsonrpc: "2.0", method: "$/cancel_request", params: { requestId } });
+      }
+      if (how === "turn") wire.say({ jsonrpc: "2.0", id, result: { stopReason: "end_turn" } });
+      assert.deepEqual((await permission).result, { outcome: { outcome: "cancelled" } });
+      assert.deepEqual((await elicitation).result, { action: "cancel" });
+      await wire.gone(0);
+    }
+  });
+
+  it("for what people know are announced, and asked as one form", async () => {
+    const wire = await working({ question: () => Promise.resolve({ text: '{"port":4711}' }) });
+    const { params } = wire.said.find(({ method }) => method === "initialize");
+    assert.deepEqual(params.clientCapabilities.elicitation, { form: {}, url: {} });
+    const requestedSchema = { type: "object", properties: { port: { type: "integer" } }, required: ["port"] };
+    const form = { mode: "form", message: "Which port?", requestedSchema };
+    const { result } = await asked(wire, "e", "elicitation/create", form);
+    assert.deepEqual(result, { action: "accept", content: { port: 4711 } });
+    assert.deepEqual(wire.questions, [{ text: "Which port?", options: [], schema: requestedSchema }]);
+    await wire.gone(0);
+  });
+
+  it("come after a resume where the agent can, else after a load", async () => {
+    for (const [sessionCapabilities, method] of [
+      [{ resume: {} }, "session/resume"],
+      [{ resume: null }, "session/load"],
+    ] as const) {
+      const wire = openWire("acp", {}, "other", "s1");
+      const { id } = await wire.heard((message) => message.method === "initialize");
+      const agentCapabilities = { loadSession: true, sessionCapabilities };
+      wire.say({ jsonrpc: "2.0", id, result: { protocolVersion: 1, agentCapabilities } });
+      const opened = await wire.heard((message) => message.method?.startsWith("session/"));
+      assert.deepEqual([opened.method, opened.params.sessionId], [method, "s1"]);
+      wire.say({ jsonrpc: "2.0", id: opened.id, result: {} });
+      await wire.heard((message) => message.method === "session/prompt");
+      await wire.gone(0);
+    }
+  });
+
   it("for Parley's own tools are allowed without a word", async () => {
     const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) });
     const toolCall = { toolCallId: "mcp_parley_contact_human__1", title: "contact_human", kind: "other" };
