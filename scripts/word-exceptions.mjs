@@ -108,7 +108,12 @@ export const WORD_EXCEPTIONS = [
   },
   {
     name: "wish",
-    files: ["src/workshop/supervisor/lines.ts", "src/workshop/pending-decisions.ts", "src/workshop/follow.ts"],
+    files: [
+      "src/workshop/supervisor/lines.ts",
+      "src/workshop/pending-decisions.ts",
+      "src/workshop/follow.ts",
+      "src/workshop/asking.ts",
+    ],
     because: SUPERVISOR_LOG,
   },
   {

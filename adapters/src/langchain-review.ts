@@ -1,8 +1,9 @@
-import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
+import { type Approver, type GateOptions, keyOf, verdictOn } from "./approvals.ts";
+import { type Asker, askHuman, NOBODY, withoutSteering } from "./ask-human.ts";
 
 /** The interrupt of LangChain's `humanInTheLoopMiddleware`: calls that wait, and the decisions allowed for each. */
 export interface Review {
-  actionRequests: { name: string; args: Record<string, unknown> }[];
+  actionRequests: { name: string; args: Record<string, unknown>; description?: string }[];
   reviewConfigs: { actionName: string; allowedDecisions: string[]; argsSchema?: object }[];
 }
 
@@ -12,6 +13,7 @@ export interface ReviewAnswer {
     | { type: "approve" }
     | { type: "edit"; editedAction: { name: string; args: object } }
     | { type: "reject"; message: string }
+    | { type: "respond"; message: string }
   )[];
 }
 
@@ -26,26 +28,90 @@ export function isReview(value: unknown): value is Review {
   );
 }
 
-/** Resolves with what people decided on every call, all asked at once; they may edit arguments where the review says so. */
+type ReviewedCall = Review["actionRequests"][number];
+type ReviewDecision = ReviewAnswer["decisions"][number];
+type ReviewOptions = GateOptions & { asked: readonly string[] };
+
+/**
+ * Resolves with what people decided on every call, all asked at once; they may edit arguments where the review says so.
+ *
+ * A call that may be responded to, and neither approved nor edited, is a question to people: their words are its result.
+ */
 export async function decisionsOn(
-  parley: Approver,
+  parley: Asker & Approver,
   { actionRequests, reviewConfigs }: Review,
-  { asked, ...options }: GateOptions & { asked: readonly string[] },
+  { asked, ...options }: ReviewOptions,
 ): Promise<ReviewAnswer> {
-  const decisions = actionRequests.map(async ({ name, args }, i): Promise<ReviewAnswer["decisions"][number]> => {
-    const config = reviewConfigs.find(({ actionName }) => actionName === name);
-    const verdict = await verdictOn(
-      parley,
-      { fn: name, args },
-      {
-        ...options,
-        asked: [...asked, String(i)],
-        isEditable: config?.allowedDecisions.includes("edit") === true,
-        ...(config?.argsSchema && { argsSchema: config.argsSchema }),
-      },
-    );
-    if (!verdict.isApproved) return { type: "reject", message: verdict.why };
-    return verdict.isEdited ? { type: "edit", editedAction: { name, args: verdict.args } } : { type: "approve" };
+  const decisions = actionRequests.map((call, i) => {
+    const config = reviewConfigs.find(({ actionName }) => actionName === call.name);
+    const named = { ...options, asked: [...asked, String(i)] };
+    return isToAnswer(config?.allowedDecisions ?? [])
+      ? responseTo(parley, call, named)
+      : verdictOnCall(parley, call, config, named);
   });
   return { decisions: await Promise.all(decisions) };
+}
+
+function isToAnswer(allowed: readonly string[]): boolean {
+  return allowed.includes("respond") && !allowed.includes("approve") && !allowed.includes("edit");
+}
+
+async function verdictOnCall(
+  parley: Approver,
+  { name, args }: ReviewedCall,
+  config: Review["reviewConfigs"][number] | undefined,
+  options: ReviewOptions,
+): Promise<ReviewDecision> {
+  const verdict = await verdictOn(
+    parley,
+    { fn: name, args },
+    {
+      ...options,
+      isEditable: config?.allowedDecisions.includes("edit") === true,
+      ...(config?.argsSchema && { argsSchema: config.argsSchema }),
+    },
+  );
+  if (!verdict.isApproved) return { type: "reject", message: verdict.why };
+  return verdict.isEdited ? { type: "edit", editedAction: { name, args: verdict.args } } : { type: "approve" };
+}
+
+/**
+ * Asks the people of `to`; without it, the crowd. Silence is a response that says so.
+ *
+ * @throws {TypeError} where people are named by `channel`
+ */
+async function responseTo(
+  parley: Asker,
+  call: ReviewedCall,
+  { asked, to, channel, timeoutSeconds, signal }: ReviewOptions,
+): Promise<ReviewDecision> {
+  const question = { prompt: questionOf(call), ...optionsOf(call) };
+  const idempotencyKey = await keyOf(asked);
+  if (channel !== undefined) throw new TypeError("Say whom to ask a question by `to`, and not by `channel`.");
+  if (to === undefined) {
+    const input = { question: question.prompt, options: question.options, timeout_seconds: timeoutSeconds };
+    const { answers, note } = await askHuman(parley, input, { signal, idempotencyKey });
+    return { type: "respond", message: answers.map(({ answer }) => answer).join("\n") || note };
+  }
+  try {
+    const timed = timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds };
+    const request = { ...question, to, idempotency_key: idempotencyKey, ...timed };
+    const { value } = await parley.ask<string>(request, { signal });
+    return { type: "respond", message: withoutSteering(value) };
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "NotAnswered") throw error;
+    return { type: "respond", message: NOBODY };
+  }
+}
+
+/** Returns the call's own question; for a call without one, the call as the reviewer would see it. */
+function questionOf({ name, args, description }: ReviewedCall): string {
+  const { question } = args;
+  return typeof question === "string" ? question : (description ?? `${name} ${JSON.stringify(args)}`);
+}
+
+function optionsOf({ args: { options } }: ReviewedCall): { options?: string[] } {
+  return Array.isArray(options) && options.length > 1 && options.every((one) => typeof one === "string")
+    ? { options }
+    : {};
 }

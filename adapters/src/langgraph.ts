@@ -51,7 +51,7 @@ export type Resumable = Pick<CompiledStateGraph<unknown, unknown, string>, "getS
  * a
  * question (`question`, and the other fields of `ask_human`) are resumed with the `HumanAnswers`. Calls that wait for
  * approval, by `approveInNode`, `requireApproval` or LangChain's `humanInTheLoopMiddleware`, are resumed with the
- * decision.
+ * decision; of the middleware's calls that may only be responded to, with the words of the people whom `options` name.
  *
  * It starts from the checkpoint, so that after a crash the same call goes on. An interrupt is asked once, however often
  * that happens within 24 hours. Interrupts of another kind are left as they are. `config.signal` ends the wait, never

@@ -23,6 +23,7 @@ import type { RelayAnswer } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findAsk } from "../asks/store/asks.ts";
 import { postAsk, type AskInput } from "../asks/post-ask.ts";
+import { withdrawAsk } from "../asks/post-answer.ts";
 import { waitForAnswer } from "../asks/read.ts";
 import { callOf } from "../asks/people.ts";
 
@@ -66,7 +67,7 @@ export async function askForAttempt(
   request: AgentRequest,
 ): Promise<{ askId: string }> {
   const { jobId, lease, principal, attemptId, slug, deadlineS } = who;
-  const id = `aa-${sha256Hex(`${attemptId}\n${ref}`).slice(0, ID_DIGITS)}`;
+  const id = askIdOf(attemptId, ref);
   const asked = isPermission(request) ? await permissionAsk(ctx, who, request) : await questionAsk(ctx, who, request);
   await postAsk(ctx, {
     id,
@@ -83,6 +84,26 @@ export async function askForAttempt(
     ...asked,
   });
   return { askId: id };
+}
+
+/**
+ * Takes back what an attempt asked for under `ref`: people see it no more, and who waits for it gets a denial. One that
+ * is decided, or was never made, stays as it is.
+ */
+export async function withdrawForAttempt(
+  ctx: Context,
+  { attemptId, principal }: Pick<AskingAttempt, "attemptId" | "principal">,
+  ref: string,
+): Promise<void> {
+  try {
+    await withdrawAsk(ctx, askIdOf(attemptId, ref), principal);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
+  }
+}
+
+function askIdOf(attemptId: string, ref: string): string {
+  return `aa-${sha256Hex(`${attemptId}\n${ref}`).slice(0, ID_DIGITS)}`;
 }
 
 type Asked = Pick<AskInput, "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
@@ -133,12 +154,19 @@ async function questionAsk(ctx: Context, who: AskingAttempt, question: AgentQues
   const { safe, finds } = await withoutFinds(ctx, { wish: question, title: who.title });
   const { repo, taskId, agent, sandbox } = who;
   const options = readOptions(choicesOf(safe.wish));
+  const { schema } = safe.wish;
+  const isForm = schema !== undefined && ctx.schemas.examine(schema) === null;
   return {
     type: options ? "CHOICE" : "CLARIFICATION",
     prompt: promptOf(safe.wish, titled(who, safe.title)),
     contextHash: sha256Digest(canonicalExact({ repo, taskId, wish: question })).slice("sha256:".length),
     warnings: finds.map(({ path, rule }) => ({ path, rule })),
-    meta: { agent, sandbox, ...(options && { options: options.map(({ label }) => label) }) },
+    meta: {
+      agent,
+      sandbox,
+      ...(options && { options: options.map(({ label }) => label) }),
+      ...(isForm && { prompt_overrides: { output_schema: schema } }),
+    },
   };
 }
 
@@ -180,7 +208,9 @@ export async function awaitDecision(
 /** The same of a question. @throws {Refusal} `request_not_found` */
 export async function awaitAnswer(ctx: Context, askId: string, signal: AbortSignal): Promise<QuestionAnswer | null> {
   const answer = await answerTo(ctx, askId, signal);
-  return answer && answerOf(answer);
+  if (!answer) return null;
+  const asked = await findAsk(ctx.db, askId);
+  return answerOf(answer, asked?.ask.meta["prompt_overrides"] !== undefined);
 }
 
 async function answerTo(ctx: Context, askId: string, signal: AbortSignal): Promise<RelayAnswer | null> {

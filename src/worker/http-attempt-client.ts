@@ -106,6 +106,7 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
       askThrough<PermissionDecision>(line, { ref, request: permission, ...NOT_DECIDED }, { signal, leaving }),
     question: (ref, question, signal) =>
       askThrough<QuestionAnswer>(line, { ref, request: question, ...NOT_ANSWERED }, { signal, leaving }),
+    withdraw: async (ref) => void (await say({ say: "withdraw", ref })),
     async trouble(why) {
       if (why === null && !isTroubled) return;
       isTroubled = why !== null;

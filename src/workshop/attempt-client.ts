@@ -81,6 +81,8 @@ export interface AttemptClient {
    */
   permission(ref: string, permissionRequest: PermissionRequest, signal: AbortSignal): Promise<PermissionDecision>;
   question(ref: string, agentQuestion: AgentQuestion, signal: AbortSignal): Promise<QuestionAnswer>;
+  /** Takes a request back from people: the agent waits for it no more. One that nobody knows, or is decided, stays. */
+  withdraw(ref: string): Promise<void>;
   /** Returns a new `agent` key of this attempt, and revokes the one before. */
   newKey(): Promise<string>;
   /** Why the attempt cannot go on for now, for people to see; null once it can. */

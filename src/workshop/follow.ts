@@ -1,10 +1,9 @@
 import { access, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../lib/clock.ts";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
-import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentNamed, storeOf, type WorkshopContext } from "./workshop-context.ts";
 import { listFolders } from "./attempt-assignment.ts";
+import { Asking } from "./asking.ts";
 import { AttemptLost, type AttemptClient, type Progress, type TaskRun } from "./attempt-client.ts";
 import { modelHosts, passedEnv } from "./sandbox/model-hosts.ts";
 import { signalProcess } from "./sandbox/processes.ts";
@@ -227,7 +226,7 @@ async function follow(
 
   const reportedSeq = Math.max(after, work.logSeq);
   const reporter = openLineReporter(client, reportedSeq, run);
-  const asking = openAsking(link, client, { leave, clock });
+  const asking = new Asking(link, client, { leave, clock });
   try {
     // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
     for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) asking.remember(line);
@@ -283,6 +282,7 @@ function progressOf(line: SupervisorLine): Progress {
     case "permission":
     case "question":
     case "decided":
+    case "withdrawn":
     case "waiting":
       return {};
   }
@@ -311,78 +311,8 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
     case "started":
     case "session":
     case "decided":
+    case "withdrawn":
     case "waiting":
       return [];
   }
-}
-
-const ASK_AGAIN_MS = 2000;
-
-/** Sends the agent's requests to people, and their decisions to the agent; reports whether it waits for anybody. */
-function openAsking(link: Link, client: AttemptClient, { leave, clock }: { leave: AbortSignal; clock: Clock }) {
-  const open = new Map<string, Extract<SupervisorLine, { ref: string; wish: unknown }>>();
-  const asked = new Set<string>();
-  let calls = 0;
-  let isWaiting: boolean | null = null;
-
-  function remember(line: SupervisorLine): void {
-    if (line.type === "permission" || line.type === "question") open.set(line.ref, line);
-    else if (line.type === "decided") open.delete(line.ref);
-    else if (line.type === "waiting") calls = line.calls;
-    else if (line.type === "started") {
-      // The requests of an earlier run are no longer waited for.
-      open.clear();
-      calls = 0;
-    }
-  }
-
-  /** Reports whether the agent waits for people. While one of its own requests is open, the server knows it. */
-  async function settle(): Promise<void> {
-    const waits = calls > 0;
-    if (!waits && open.size > 0) isWaiting = null;
-    else if (waits !== isWaiting) {
-      isWaiting = waits;
-      await client.waiting(waits);
-    }
-  }
-
-  async function settleAnew(): Promise<void> {
-    isWaiting = null;
-    await settle();
-  }
-
-  function put(line: Extract<SupervisorLine, { ref: string; wish: unknown }>): void {
-    if (asked.has(line.ref)) return;
-    asked.add(line.ref);
-    const { ref } = line;
-    const decided: Promise<PermissionDecision | QuestionAnswer> =
-      line.type === "permission" ? client.permission(ref, line.wish, leave) : client.question(ref, line.wish, leave);
-    decided
-      .then(async (decision) => {
-        if (leave.aborted) return;
-        // The agent withdrew it meanwhile, perhaps before anybody was asked.
-        if (!open.has(ref)) await settleAnew();
-        link.decide(ref, decision);
-        await client.note([{ type: "answer", data: { ref, ...decision } }]);
-      })
-      .catch(async () => {
-        asked.delete(ref);
-        // The request may succeed a moment later: there were too many requests, or the store was away.
-        await clock.sleep(ASK_AGAIN_MS, leave);
-        if (!leave.aborted && open.has(ref)) put(line);
-      });
-  }
-
-  return {
-    remember,
-    async rememberedAll() {
-      await settle();
-      for (const line of open.values()) put(line);
-    },
-    async accept(line: SupervisorLine) {
-      remember(line);
-      if (line.type === "permission" || line.type === "question") put(line);
-      await settle();
-    },
-  };
 }

@@ -3,8 +3,9 @@ import type { SupervisorFact } from "./supervisor/lines.ts";
 
 /** The permissions and questions that the agent waits for. */
 export interface PendingDecisions {
-  permission(permissionRequest: PermissionRequest): Promise<PermissionDecision>;
-  question(agentQuestion: AgentQuestion): Promise<QuestionAnswer>;
+  /** Resolves with the decision; as canceled once `withdrawn` is aborted. */
+  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal): Promise<PermissionDecision>;
+  question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
   /** Takes a decision once. A decision on an unknown request, or on a decided one, changes nothing. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
   /** Refuses every waiting request, and every later one. */
@@ -19,6 +20,8 @@ interface PendingOptions {
   onCount(count: number): void;
 }
 
+const WITHDRAWN = "the agent withdrew it";
+
 /** Returns the place where permissions and questions wait for their answers. */
 export function openPendingDecisions({ append, nextRef, onCount }: PendingOptions): PendingDecisions {
   const permissions = new Map<string, (decision: PermissionDecision) => void>();
@@ -26,22 +29,37 @@ export function openPendingDecisions({ append, nextRef, onCount }: PendingOption
   let closed: string | null = null;
   const count = () => onCount(permissions.size + questions.size);
 
+  /** Takes a request back once `withdrawn` is aborted, unless it is decided by then. */
+  function withdrawOn(withdrawn: AbortSignal | undefined, ref: string, refuse: () => void): void {
+    const take = () => {
+      if (!permissions.delete(ref) && !questions.delete(ref)) return;
+      append({ type: "withdrawn", ref });
+      refuse();
+      count();
+    };
+    withdrawn?.addEventListener("abort", take, { once: true });
+  }
+
   return {
-    permission(permissionRequest) {
-      if (closed !== null) return Promise.resolve({ allow: false, why: closed, canceled: true });
+    permission(permissionRequest, withdrawn) {
+      const why = withdrawn?.aborted ? WITHDRAWN : closed;
+      if (why !== null) return Promise.resolve({ allow: false, why, canceled: true });
       return new Promise((resolve) => {
         const ref = nextRef();
         permissions.set(ref, resolve);
         append({ type: "permission", ref, wish: permissionRequest });
+        withdrawOn(withdrawn, ref, () => resolve({ allow: false, why: WITHDRAWN, canceled: true }));
         count();
       });
     },
-    question(agentQuestion) {
-      if (closed !== null) return Promise.resolve({ none: true, why: closed });
+    question(agentQuestion, withdrawn) {
+      const why = withdrawn?.aborted ? WITHDRAWN : closed;
+      if (why !== null) return Promise.resolve({ none: true, why });
       return new Promise((resolve) => {
         const ref = nextRef();
         questions.set(ref, resolve);
         append({ type: "question", ref, wish: agentQuestion });
+        withdrawOn(withdrawn, ref, () => resolve({ none: true, why: WITHDRAWN }));
         count();
       });
     },

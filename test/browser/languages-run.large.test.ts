@@ -67,6 +67,7 @@ const PLACES: readonly ((filled: FilledConsole) => string)[] = [
   () => "/console/policy",
   () => "/console/cache",
   () => "/console/setup",
+  () => "/console/agents",
   () => "/console/people",
   ({ ana }) => `/console/people/${ana}`,
   () => "/console/people/new",

@@ -14,7 +14,7 @@ import { answerInterruptions } from "@parley/adapters/openai-agents";
 import { support as withOpenAiAgents } from "../../adapters/examples/openai-agents-approval.ts";
 import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
-import { fresh } from "../support/contract.ts";
+import { fresh, until } from "../support/contract.ts";
 import { type GatedAgent, noting, officeOf, PROPERTIES, REFUND, testGate } from "../support/gated-agents.ts";
 
 setTracingDisabled(true);
@@ -200,6 +200,36 @@ describe("a tool behind a framework's own approval", () => {
     const { values, tasks } = await graph().getState(config);
     assert.deepEqual([values.done, ran], ["yes", [{ isApproved: true, args: REFUND, isEdited: false }]]);
     assert.deepEqual(tasks[0]?.interrupts[0]?.value, { approve: "a form" });
+  });
+
+  it("LangGraph.js: a call of a review that may only be responded to is a question, and its answer the response", async () => {
+    const ana = await somebody();
+    const asks = { name: "ask_user", args: { question: "Which colour?", options: ["Red", "Blue"] } };
+    const review = {
+      actionRequests: [asks, { name: "issue_refund", args: REFUND }],
+      reviewConfigs: [
+        { actionName: "ask_user", allowedDecisions: ["respond"] },
+        { actionName: "issue_refund", allowedDecisions: ["approve", "reject", "respond"] },
+      ],
+    };
+    const graph = new StateGraph(Annotation.Root({ done: Annotation<unknown> }))
+      .addNode("review", () => ({ done: interrupt<unknown, unknown>(review) }))
+      .addEdge(START, "review")
+      .compile({ checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: fresh("thread") } };
+    await graph.invoke({}, config);
+    const answered = answerInterrupts(client(), graph, config, { to: ana.name });
+    const asked = await until(async () => {
+      const inbox = await ana.inbox();
+      return inbox.length === 2 ? inbox : undefined;
+    });
+    for (const { id, kind } of asked) {
+      const reply = await ana.decide(id, kind === "approval" ? { approved: true } : { value: "Blue" });
+      assert.equal(reply.status, 200, reply.text);
+    }
+    await answered;
+    const { values } = await graph.getState(config);
+    assert.deepEqual(values.done, { decisions: [{ type: "respond", message: "Blue" }, { type: "approve" }] });
   });
 
   it("LangGraph.js: a verdict on another call is none", async () => {

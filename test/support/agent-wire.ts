@@ -40,6 +40,7 @@ export function openWire(
   type: AgentSettings["type"],
   told: Partial<AgentCallbacks> = {},
   flavour: AgentSettings["flavour"] = "other",
+  resume: string | null = null,
 ): Wire {
   const folder = mkdtempSync(join(root, "w-"));
   const tree = join(folder, "tree");
@@ -95,7 +96,7 @@ export function openWire(
     home: folder,
     homeOutside: folder,
     message: "Do it.",
-    resume: null,
+    resume,
     sessionId: "s",
     jailed: false,
     mcp: { url: "http://m", token: "t" },
@@ -136,13 +137,13 @@ function watching(
   told: Partial<AgentCallbacks>,
 ): Pick<AgentCallbacks, "permission" | "question"> {
   return {
-    permission(permissionRequest) {
+    permission(permissionRequest, withdrawn) {
       wire.wishes.push(permissionRequest);
-      return told.permission?.(permissionRequest) ?? Promise.resolve({ allow: true });
+      return told.permission?.(permissionRequest, withdrawn) ?? Promise.resolve({ allow: true });
     },
-    question(agentQuestion) {
+    question(agentQuestion, withdrawn) {
       wire.questions.push(agentQuestion);
-      return told.question?.(agentQuestion) ?? Promise.resolve({ text: "Blue" });
+      return told.question?.(agentQuestion, withdrawn) ?? Promise.resolve({ text: "Blue" });
     },
   };
 }

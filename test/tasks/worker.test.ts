@@ -119,6 +119,7 @@ const said = fc.oneof(
         ),
     ),
   }),
+  fc.record({ say: fc.constant("withdraw"), ref: mostly("r") }),
   fc.record({ say: mostly("key") }),
   fc.record({ say: fc.constant("resumed"), from: hostile }),
   fc.record({ say: fc.constant("conflict"), paths: fc.oneof(hostile, fc.array(hostileText, { maxLength: 3 })) }),
@@ -230,6 +231,24 @@ for (const on of DATABASES) {
         200,
       );
       assert.deepEqual((await waiting).body.allow, false);
+    });
+
+    it("is a form that has to be filled in, until the worker's agent withdraws it", async () => {
+      await using scene = await openAssignment(on);
+      const { ctx } = scene.world.server;
+      const worker = await takes(scene, "a");
+      await worker.say({ say: "claimed" });
+      await worker.say({ say: "step", to: "running", facts: { sandbox: "none" } });
+      const schema = { type: "object", properties: { port: { type: "integer" } } };
+      const waiting = worker.say({ say: "wish", ref: "r", wish: { text: "Which port?", options: [], schema } });
+      const [row] = await until(async () => {
+        const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM asks`);
+        return rows.length > 0 ? rows : undefined;
+      });
+      const found = await findAsk(ctx.db, row?.ask_id ?? "");
+      assert.deepEqual(found?.ask.meta["prompt_overrides"], { output_schema: schema });
+      assert.equal((await worker.say({ say: "withdraw", ref: "r" })).status, 200);
+      assert.equal((await waiting).body.none, true);
     });
 
     it("is begun anew by another only with all that it depends on", async () => {

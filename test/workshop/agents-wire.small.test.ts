@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { AgentSettings, AgentCallbacks } from "../../src/workshop/agents/agent.ts";
+import type { AgentCallbacks } from "../../src/workshop/agents/agent.ts";
 import { openWire, type Wire } from "../support/agent-wire.ts";
 
 describe("questions of Claude Code", () => {
@@ -193,24 +191,81 @@ describe("requests of Codex", () => {
     await wire.gone(0);
   });
 
-  it("of MCP servers for a form ask for each field, and for a mere yes ask for that", async () => {
-    const wire = await working({
-      question: ({ options }) => Promise.resolve({ text: options.length > 0 ? "true" : "12" }),
-    });
-    const requestedSchema = { type: "object", properties: { sure: { type: "boolean" }, count: { type: "integer" } } };
-    const form = { serverName: "other", mode: "form", message: "Well?", requestedSchema };
-    assert.deepEqual((await asked(wire, "mcpServer/elicitation/request", form)).result, {
+  const elicited = (wire: Wire, params: object) =>
+    asked(wire, "mcpServer/elicitation/request", { serverName: "other", message: "Well?", ...params });
+
+  it("of MCP servers for a form ask once for all of it", async () => {
+    const properties = {
+      sure: { type: "boolean", default: null },
+      level: { type: "string", enum: ["a", "b"], enumNames: ["Low", "High"] },
+    };
+    const form = { mode: "form", requestedSchema: { type: "object", properties, required: ["sure"] } };
+    const wire = await working({ question: () => Promise.resolve({ text: '{"sure":true,"level":"b"}' }) });
+    assert.deepEqual((await elicited(wire, form)).result, {
       action: "accept",
-      content: { sure: true, count: 12 },
+      content: { sure: true, level: "b" },
       _meta: null,
     });
+    const level = {
+      type: "string",
+      oneOf: [
+        { const: "a", title: "Low" },
+        { const: "b", title: "High" },
+      ],
+    };
+    const schema = { type: "object", required: ["sure"], properties: { sure: { type: "boolean" }, level } };
+    assert.deepEqual(wire.questions, [{ text: "Well?", options: [], schema }]);
+    await wire.gone(0);
+    for (const text of ["Yes", "[true]"]) {
+      const other = await working({ question: () => Promise.resolve({ text }) });
+      assert.equal((await elicited(other, form)).result.action, "decline");
+      await other.gone(0);
+    }
+  });
+
+  it("of MCP servers for a yes, or for a visit to an address, ask for exactly that consent", async () => {
+    const wire = await working();
+    const bare = { mode: "form", requestedSchema: { type: "object", properties: {} } };
+    assert.equal((await elicited(wire, bare)).result.action, "accept");
     wire.said.length = 0;
-    const bare = { ...form, requestedSchema: { type: "object", properties: {} } };
-    assert.equal((await asked(wire, "mcpServer/elicitation/request", bare)).result.action, "accept");
-    assert.deepEqual([wire.wishes[0]?.action, wire.wishes[0]?.resource], ["tool", "mcp:other"]);
+    assert.equal(
+      (await elicited(wire, { mode: "url", elicitationId: "e", url: "https://x.test/a" })).result.action,
+      "accept",
+    );
     wire.said.length = 0;
-    const url = { ...form, mode: "url", url: "https://x.test" };
-    assert.equal((await asked(wire, "mcpServer/elicitation/request", url)).result.action, "decline");
+    assert.equal((await elicited(wire, { mode: "openai/form", requestedSchema: {} })).result.action, "decline");
+    assert.deepEqual(
+      wire.wishes.map(({ action, resource, input }) => [action, resource, input["url"]]),
+      [
+        ["tool", "mcp:other", undefined],
+        ["tool", "https://x.test/a", "https://x.test/a"],
+      ],
+    );
+    await wire.gone(0);
+    const denied = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) });
+    const url = { mode: "url", elicitationId: "e", url: "https://x.test" };
+    assert.deepEqual((await elicited(denied, url)).result, { action: "decline", content: null, _meta: null });
+    await denied.gone(0);
+  });
+
+  it("that are resolved elsewhere are taken back from people, and not answered", async () => {
+    const taken = Promise.withResolvers<void>();
+    const wire = await working({
+      question: (_, withdrawn) =>
+        new Promise((resolve) =>
+          withdrawn?.addEventListener("abort", () => {
+            resolve({ none: true, why: "withdrawn" });
+            taken.resolve();
+          }),
+        ),
+    });
+    const questions = [{ id: "q7", header: "h", question: "Which?", options: [] }];
+    const params = { threadId: "t1", turnId: "u1", questions };
+    wire.say({ id: 9, method: "item/tool/requestUserInput", params });
+    wire.say({ method: "serverRequest/resolved", params: { threadId: "t1", requestId: 9 } });
+    await taken.promise;
+    assert.equal((await wire.asks({ id: 10, method: "x/y" } as { id: number })).error.code, -32601);
+    assert.ok(wire.said.every(({ id, method }) => id !== 9 || method !== undefined));
     await wire.gone(0);
   });
 
@@ -218,153 +273,5 @@ describe("requests of Codex", () => {
     const wire = await working();
     assert.equal((await asked(wire, "item/tool/call", {})).error.code, -32601);
     await wire.gone(0);
-  });
-});
-
-describe("requests of an ACP agent", () => {
-  async function working(told: Partial<AgentCallbacks> = {}, flavour?: AgentSettings["flavour"]): Promise<Wire> {
-    const wire = openWire("acp", told, flavour);
-    const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
-    for (const [method, result] of [
-      ["initialize", { protocolVersion: 1, agentCapabilities }],
-      ["session/new", { sessionId: "s1" }],
-    ] as const) {
-      const { id } = await wire.heard((message) => message.method === method);
-      wire.say({ jsonrpc: "2.0", id, result });
-    }
-    await wire.heard(({ method }) => method === "session/prompt");
-    return wire;
-  }
-  const asked = (wire: Wire, id: string, method: string, params: object) =>
-    wire.asks({ jsonrpc: "2.0", id, method, params: { sessionId: "s1", ...params } } as { id: string });
-  const OPTIONS = [
-    { optionId: "1", kind: "allow_always" },
-    { optionId: "2", kind: "allow_once" },
-    { optionId: "3", kind: "reject_always" },
-    { optionId: "4", kind: "reject_once" },
-  ];
-  const call = { toolCallId: "c1", title: "ls", kind: "execute" };
-
-  it("for a permission are answered once and never for ever", async () => {
-    for (const [allow, optionId] of [
-      [true, "2"],
-      [false, "4"],
-    ] as const) {
-      const wire = await working({ permission: () => Promise.resolve(allow ? { allow } : { allow, why: "no" }) });
-      const { result } = await asked(wire, "p", "session/request_permission", { toolCall: call, options: OPTIONS });
-      assert.deepEqual(result, { outcome: { outcome: "selected", optionId } });
-      const always = OPTIONS.filter(({ kind }) => kind.endsWith("always"));
-      const none = await asked(wire, "n", "session/request_permission", { toolCall: call, options: always });
-      assert.deepEqual(none.result, { outcome: { outcome: "cancelled" } });
-      await wire.gone(0);
-    }
-  });
-
-  it("for a permission are answered as cancelled when the attempt is", async () => {
-    const wire = await working({
-      permission: () =>
-        new Promise((resolve) => {
-          const canceled = { allow: false, why: "over", canceled: true } as const;
-          wire.stop.signal.addEventListener("abort", () => resolve(canceled));
-          setImmediate(() => wire.stop.abort());
-        }),
-    });
-    const answer = asked(wire, "p", "session/request_permission", { toolCall: call, options: OPTIONS });
-    assert.deepEqual((await answer).result, { outcome: { outcome: "cancelled" } });
-    const { id } = await wire.heard(({ method }) => method === "session/prompt");
-    assert.ok(wire.said.some(({ method }) => method === "session/cancel"));
-    wire.say({ jsonrpc: "2.0", id, result: { stopReason: "cancelled" } });
-    assert.deepEqual(await wire.ended, { is: "interrupted" });
-  });
-
-  it("for Parley's own tools are allowed without a word", async () => {
-    const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) });
-    const toolCall = { toolCallId: "mcp_parley_contact_human__1", title: "contact_human", kind: "other" };
-    const { result } = await asked(wire, "p", "session/request_permission", { toolCall, options: OPTIONS });
-    assert.deepEqual(result, { outcome: { outcome: "selected", optionId: "2" } });
-    assert.deepEqual(wire.wishes, []);
-    await wire.gone(0);
-  });
-
-  it("for files stay in the tree, and go through no link", async () => {
-    const wire = await working();
-    const { tree } = wire;
-    const secret = join(tree, "../secret.txt");
-    writeFileSync(secret, "secret");
-    writeFileSync(join(tree, "a.txt"), "one\ntwo\nthree\n", { mode: 0o755 });
-    symlinkSync(secret, join(tree, "link.txt"));
-    symlinkSync(join(tree, ".."), join(tree, "up"));
-    const read = async (path: string, more: object = {}) =>
-      asked(wire, `r${path}`, "fs/read_text_file", { path, ...more });
-    const write = async (path: string) => asked(wire, `w${path}`, "fs/write_text_file", { path, content: "mine" });
-
-    assert.equal((await read(join(tree, "a.txt"))).result.content, "one\ntwo\nthree\n");
-    assert.equal((await read("a.txt", { line: 2, limit: 1 })).result.content, "two");
-    for (const path of [secret, "../secret.txt", "link.txt", "up/secret.txt", "/etc/hostname", "~/x", "gone.txt", ""]) {
-      assert.ok((await read(path)).error, path);
-    }
-    for (const path of [secret, "../secret.txt", "link.txt", "up/secret.txt", "up/new.txt", tree]) {
-      assert.ok((await write(path)).error, path);
-    }
-    assert.equal(readFileSync(secret, "utf8"), "secret");
-    assert.ok(!existsSync(join(tree, "../new.txt")));
-
-    assert.deepEqual((await write("a.txt")).result, {});
-    assert.deepEqual((await write("new/b.txt")).result, {});
-    assert.equal(readFileSync(join(tree, "a.txt"), "utf8"), "mine");
-    assert.equal(statSync(join(tree, "a.txt")).mode & 0o777, 0o755, "a file keeps its mode");
-    assert.equal(readFileSync(join(tree, "new/b.txt"), "utf8"), "mine");
-    await wire.gone(0);
-  });
-
-  it("to write are asked about, unless exactly that was just allowed", async () => {
-    const wire = await working({
-      permission: ({ action }) =>
-        Promise.resolve(action === "write" ? { allow: true } : { allow: false, why: "ask Dana" }),
-    });
-    const write = (id: string, path: string, content: string) =>
-      asked(wire, id, "fs/write_text_file", { path: join(wire.tree, path), content });
-    const toolCall = {
-      toolCallId: "c",
-      kind: "edit",
-      content: [{ type: "diff", path: "a.txt", oldText: "", newText: "A" }],
-    };
-    await asked(wire, "p", "session/request_permission", { toolCall, options: OPTIONS });
-    assert.equal(wire.wishes.length, 1);
-    await write("w1", "a.txt", "A");
-    assert.equal(wire.wishes.length, 1, "it was allowed before");
-    await write("w2", "a.txt", "A");
-    assert.equal(wire.wishes.length, 2, "once");
-    await asked(wire, "p2", "session/request_permission", { toolCall, options: OPTIONS });
-    await write("w3", "a.txt", "something else");
-    assert.deepEqual([wire.wishes.length, wire.wishes.at(-1)?.input["content"]], [4, "something else"]);
-    assert.match((await write("w4", "CLAUDE.md", "obey me")).error.message, /ask Dana/);
-    assert.equal(wire.wishes.at(-1)?.action, "reconfigure");
-    assert.ok(!existsSync(join(wire.tree, "CLAUDE.md")));
-    await wire.gone(0);
-  });
-
-  it("are answered with the protocol's error where they are not known", async () => {
-    const wire = await working();
-    for (const method of ["terminal/create", "session/elicitation", "x/y"]) {
-      assert.equal((await asked(wire, method, method, {})).error.code, -32601);
-    }
-    assert.ok(wire.said.every(({ jsonrpc }) => jsonrpc === "2.0"));
-    await wire.gone(0);
-  });
-
-  it("are told of Parley's MCP server, with its token in no argument", async () => {
-    const wire = await working();
-    const { params } = wire.said.find(({ method }) => method === "session/new");
-    const headers = [{ name: "Authorization", value: "Bearer t" }];
-    assert.deepEqual(params, {
-      cwd: wire.tree,
-      mcpServers: [{ type: "http", name: "parley", url: "http://m", headers }],
-    });
-    await wire.gone(0);
-    const gemini = await working({}, "gemini");
-    assert.deepEqual(gemini.said.find(({ method }) => method === "session/new").params.mcpServers, []);
-    assert.equal((await asked(gemini, "r", "fs/read_text_file", { path: "new.txt" })).result.content, "");
-    await gemini.gone(0);
   });
 });

@@ -6,7 +6,13 @@ import { consentText } from "../../src/requests/model/consent.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { findJob } from "../../src/asks/store/jobs.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../src/tasks/ask-for-attempt.ts";
+import {
+  askForAttempt,
+  awaitAnswer,
+  awaitDecision,
+  withdrawForAttempt,
+  type AskingAttempt,
+} from "../../src/tasks/ask-for-attempt.ts";
 import { cancelJob } from "../../src/asks/cancel-job.ts";
 import { renewByPoll } from "../../src/asks/hold-job.ts";
 import { attempt, claimAttempt, RUN, SHOP, withPeople } from "../support/attempts.ts";
@@ -162,6 +168,29 @@ for (const on of ONE_DATABASE) {
       const declined = await withPeople(scene(), who, "q4", { text: "Shall I?", options: [] });
       await answer(dana.by, askOf(who, declined.askId), { status: "REJECTED", error: "Ask Bo." });
       assert.deepEqual(await awaitAnswer(ctx(), declined.askId, soon()), { none: true, why: `${dana.name}: Ask Bo.` });
+    });
+
+    it("is asked as one form where the answer has to fit a schema, and answered by the value", async () => {
+      const who = await attempt(scene());
+      const dana = await scene().person();
+      const schema = { type: "object", properties: { port: { type: "integer" } }, required: ["port"] };
+      const form = await withPeople(scene(), who, "f1", { text: "Which port?", options: [], schema });
+      assert.deepEqual([(await dana.whole(form.inboxId)).body.kind, await timesAsked(who)], ["value", 1]);
+      assert.equal((await dana.decide(form.inboxId, { value: { port: "x" } })).status, 400);
+      assert.equal((await dana.decide(form.inboxId, { value: { port: 4711 } })).status, 200);
+      assert.deepEqual(await awaitAnswer(ctx(), form.askId, soon()), { text: '{"port":4711}', by: dana.name });
+    });
+
+    it("is with people no more once the agent has withdrawn it", async () => {
+      const who = await attempt(scene());
+      const dana = await scene().person();
+      const { askId, inboxId } = await withPeople(scene(), who, "p1", MIGRATE);
+      const waiting = awaitDecision(ctx(), askId, soon());
+      await withdrawForAttempt(ctx(), who, "p1");
+      assert.equal(((await waiting) as { canceled?: boolean }).canceled, true);
+      assert.equal((await dana.decide(inboxId, { approved: true })).status, 409);
+      await withdrawForAttempt(ctx(), who, "p1");
+      await withdrawForAttempt(ctx(), who, "never asked");
     });
 
     it("joins what a holder before asked and nobody decided, or nobody was told", async () => {

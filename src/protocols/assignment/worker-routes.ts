@@ -3,7 +3,13 @@ import type { AttemptUsage, NewTaskEvent } from "../../tasks/model/task.ts";
 import { isPermission, type AgentRequest } from "../../tasks/model/attempt-asks.ts";
 import { titleOfPrompt } from "../../tasks/model/names.ts";
 import { Refusal } from "../../refusals.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../tasks/ask-for-attempt.ts";
+import {
+  askForAttempt,
+  awaitAnswer,
+  awaitDecision,
+  withdrawForAttempt,
+  type AskingAttempt,
+} from "../../tasks/ask-for-attempt.ts";
 import {
   markWaiting,
   NotHeld,
@@ -118,6 +124,9 @@ async function answer(
       return {};
     case "wish":
       return decide(ctx, { attempt, held }, { ref: report.ref, request: report.wish as AgentRequest }, signal);
+    case "withdraw":
+      await withdrawForAttempt(ctx, { attemptId: attempt.attemptId, principal: attempt.holder }, report.ref);
+      return {};
     case "key":
       return { key: await renewAttemptKey(ctx, held) };
     case "resumed":

@@ -4,7 +4,7 @@ import type { AssignmentRules } from "../model/rules.ts";
 import { titleOfPrompt } from "../model/names.ts";
 import { Refusal } from "../../refusals.ts";
 import { taskTopic } from "../../core/store/wake.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../ask-for-attempt.ts";
+import { askForAttempt, awaitAnswer, awaitDecision, withdrawForAttempt, type AskingAttempt } from "../ask-for-attempt.ts";
 import {
   keepAttempt,
   markWaiting,
@@ -79,6 +79,7 @@ export function openLocalAttemptClient(
         const { askId } = await ask(ref, question);
         return (await awaitAnswer(ctx, askId, signal)) ?? { none: true, why: CLOSED_WHY };
       }),
+    withdraw: (ref) => say(() => withdrawForAttempt(ctx, { attemptId, principal: attempt.holder }, ref)),
     trouble: (why) => say(() => noteTrouble(ctx, held(), why)),
     newKey: () => say(() => renewAttemptKey(ctx, held())),
     resumed: (from) => say(async () => hold.heldUnder(await resumeAttempt(ctx, held(), from))),

@@ -29,6 +29,8 @@ export interface AgentQuestion {
   /** Empty: free words. */
   options: readonly { label: string; description?: string }[];
   multiple?: boolean;
+  /** A JSON Schema that the answer has to fit: people fill in a form, and the answer's text is the value in JSON. */
+  schema?: Readonly<Record<string, unknown>>;
 }
 
 export type QuestionAnswer = { text: string; by?: string } | { none: true; why: string };
@@ -118,10 +120,11 @@ export function decisionFrom(answer: RelayAnswer, digest: string | null): Permis
   return { allow: false, why: "what was approved is not what would be done" };
 }
 
-/** Returns what an answer says to a question. */
-export function answerOf(answer: RelayAnswer): QuestionAnswer {
+/** Returns what an answer says to a question: in words, or, to a question with a schema, the value in JSON. */
+export function answerOf(answer: RelayAnswer, hasSchema = false): QuestionAnswer {
   if (answer.status !== "ANSWERED") return { none: true, why: whyNot(answer) };
-  const text = answer.text ?? (answer.json === undefined ? "" : JSON.stringify(answer.json));
+  const value = answer.json === undefined ? undefined : JSON.stringify(answer.json);
+  const text = (hasSchema ? (value ?? answer.text) : (answer.text ?? value)) ?? "";
   return { text, ...(answer.answeredBy !== undefined && { by: answer.answeredBy }) };
 }
 

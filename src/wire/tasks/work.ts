@@ -56,6 +56,7 @@ const question = z.object({
   text: text(MOST_REQUEST_TEXT),
   options: z.array(z.object({ label: text(MOST_TEXT), description: text(MOST_TEXT).optional() })).max(100),
   multiple: z.boolean().optional(),
+  schema: z.record(z.string(), z.unknown()).optional(),
 });
 
 export const WorkReportBody = z
@@ -69,6 +70,7 @@ export const WorkReportBody = z
     z.object({ say: z.literal("note"), events: z.array(event).max(1000), facts: WireWorkFacts.default({}) }),
     z.object({ say: z.literal("waiting"), isWaiting: z.boolean() }),
     z.object({ say: z.literal("wish"), ref: text(200).min(1), wish: z.union([permission, question]) }),
+    z.object({ say: z.literal("withdraw"), ref: text(200).min(1) }),
     z.object({ say: z.literal("key") }),
     z.object({ say: z.literal("resumed"), from: z.enum(["session", "start"]) }),
     z.object({ say: z.literal("conflict"), paths: z.array(text(MOST_TEXT)).max(10_000) }),

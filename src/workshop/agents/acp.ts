@@ -6,7 +6,8 @@ import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
 import { acpDeeds, inputOf, isParleyTool, writesOf } from "./acp-tools.ts";
 import { AcpUpdates } from "./acp-updates.ts";
-import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { answerElicitation } from "./elicitation.ts";
+import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, Rpc, RpcError, RpcGone } from "./rpc.ts";
 
 const ACP_VERSION = 1;
@@ -44,12 +45,14 @@ class Conversation {
     this.#updates = new AcpUpdates(callbacks);
     const notice = (method: string, params: JsonObject) => {
       if (method === "session/update") this.#updates.take(objectOf(params["update"]));
+      // A request that is withdrawn is still answered, as cancelled.
+      else if (method === "$/cancel_request") this.#rpc.withdraw(params["requestId"], { isSettled: false });
     };
     this.#rpc = new Rpc(
       pipes,
       { jsonrpc: "2.0" },
       {
-        request: (method, params) => this.#serve(method, params),
+        request: (method, params, withdrawn) => this.#serve(method, params, withdrawn),
         notice,
         refused: () => void this.#reasons.push(TOO_LONG),
       },
@@ -72,7 +75,11 @@ class Conversation {
   }
 
   async #work(): Promise<AgentEnd> {
-    const clientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: false };
+    const clientCapabilities = {
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: false,
+      elicitation: { form: {}, url: {} },
+    };
     const clientInfo = { name: "parley", title: "Parley", version: VERSION };
     const met = await this.#rpc.request("initialize", { protocolVersion: ACP_VERSION, clientCapabilities, clientInfo });
     if (met["protocolVersion"] !== ACP_VERSION) return failed("The agent does not speak version 1 of ACP.");
@@ -87,6 +94,8 @@ class Conversation {
         prompt: [{ type: "text", text }],
       });
       this.#updates.flush();
+      // Nobody waits any more for what the turn has left open.
+      this.#rpc.withdrawAll();
       this.#count(done);
       const { stopReason } = done;
       const reasons = this.#reasons.splice(0);
@@ -109,13 +118,15 @@ class Conversation {
       this.#session = textOf((await this.#rpc.request("session/new", where))["sessionId"]) ?? "";
       return null;
     }
-    if (capabilities["loadSession"] !== true) {
+    const canResume = isObject(objectOf(capabilities["sessionCapabilities"])["resume"]);
+    if (!canResume && capabilities["loadSession"] !== true) {
       return { is: "died", error: "The agent cannot go on with a session.", canResume: false };
     }
     this.#session = resume;
     this.#updates.mute();
     try {
-      await this.#rpc.request("session/load", { sessionId: resume, ...where });
+      // A load tells all of the session anew, which a resume leaves out.
+      await this.#rpc.request(canResume ? "session/resume" : "session/load", { sessionId: resume, ...where });
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       return { is: "died", error: `The agent lost its session: ${error.message}`, canResume: false };
@@ -139,20 +150,28 @@ class Conversation {
     if (this.#session !== "") this.#rpc.notify("session/cancel", { sessionId: this.#session });
   }
 
-  #serve(method: string, params: JsonObject): Promise<unknown> {
+  #serve(method: string, params: JsonObject, withdrawn: AbortSignal): Promise<unknown> {
     switch (method) {
       case "session/request_permission":
-        return this.#permission(params);
+        return this.#permission(params, withdrawn);
+      case "elicitation/create":
+        return this.#elicitation(params, withdrawn);
       case "fs/read_text_file":
         return this.#read(params);
       case "fs/write_text_file":
-        return this.#write(params);
+        return this.#write(params, withdrawn);
       default:
         return Promise.reject(new RpcError(METHOD_NOT_FOUND, "Parley does not know this request."));
     }
   }
 
-  async #permission(params: JsonObject): Promise<JsonObject> {
+  async #elicitation(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
+    const answer = await answerElicitation(this.#callbacks, { tool: "elicitation", source: {}, params }, withdrawn);
+    if (this.#interrupt.aborted) return { action: "cancel" };
+    return answer.action === "accept" ? { ...answer } : { action: answer.action };
+  }
+
+  async #permission(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const { name, call } = this.#updates.known(objectOf(params["toolCall"]));
     const options = objectsOf(params["options"]);
     const chosen = (kind: string): JsonObject => {
@@ -164,7 +183,7 @@ class Conversation {
     const input = inputOf(objectOf(params["toolCall"]));
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
-      const decision = await this.#callbacks.permission(permissionRequest);
+      const decision = await this.#callbacks.permission(permissionRequest, withdrawn);
       if (decision.allow) continue;
       if (decision.canceled || this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
       this.#reasons.push(`${name} was denied: ${decision.why}`);
@@ -187,14 +206,14 @@ class Conversation {
   }
 
   /** Some agents write through us what was allowed before, some without asking first: that is asked here. */
-  async #write(params: JsonObject): Promise<JsonObject> {
+  async #write(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const [path, content] = [textOf(params["path"]) ?? "", textOf(params["content"]) ?? ""];
     const deed = writing(path, this.#order.tree);
     const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
     this.#granted.delete(deed.resource);
     if (!isGranted) {
       const input = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
-      const decision = await this.#callbacks.permission(input);
+      const decision = await this.#callbacks.permission(input, withdrawn);
       if (!decision.allow) throw new RpcError(DENIED, decision.why);
     }
     await this.#files.write(path, content);

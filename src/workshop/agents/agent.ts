@@ -98,10 +98,13 @@ export interface AgentCallbacks {
   tool(use: { name: string; input?: unknown; result?: string; isError?: boolean }): void;
   usage(usage: AttemptUsage): void;
   error(text: string): void;
-  /** The agent wants to do something, and waits. Resolves with the decision; also, denied, when the attempt ends. */
-  permission(permissionRequest: PermissionRequest): Promise<PermissionDecision>;
-  /** The agent asks something, and waits. */
-  question(agentQuestion: AgentQuestion): Promise<QuestionAnswer>;
+  /**
+   * The agent wants to do something, and waits. Resolves with the decision; also, denied, when the attempt ends, or when
+   * `withdrawn` is aborted: the request is then taken back from people.
+   */
+  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal): Promise<PermissionDecision>;
+  /** The agent asks something, and waits. `withdrawn` as for a permission. */
+  question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
 }
 
 /** How the conversation ended. `died` when the agent went without a result: it may be resumed. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
 import type { PermissionRequest, AgentQuestion, AgentCallbacks } from "./agent.ts";
+import { answerElicitation } from "./elicitation.ts";
 import { objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
 
@@ -36,27 +37,27 @@ export class CodexRequests {
   }
 
   /** Returns the answer to a request of Codex. @throws {RpcError} for a request that Parley does not answer */
-  async answer(method: string, params: JsonObject): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     switch (method) {
       case "item/commandExecution/requestApproval":
-        return this.#decision([commandPermission(params, this.#tree)]);
+        return this.#decision([commandPermission(params, this.#tree)], withdrawn);
       case "item/fileChange/requestApproval":
-        return this.#decision(this.#filePermissions(params));
+        return this.#decision(this.#filePermissions(params), withdrawn);
       case "item/permissions/requestApproval":
-        return this.#permissions(params);
+        return this.#permissions(params, withdrawn);
       case "item/tool/requestUserInput":
-        return this.#userInput(params);
+        return this.#userInput(params, withdrawn);
       case "mcpServer/elicitation/request":
-        return this.#elicitation(params);
+        return this.#elicitation(params, withdrawn);
       default:
         throw new RpcError(METHOD_NOT_FOUND, "Parley does not know this request.");
     }
   }
 
   /** Accepts a request of several parts only if each part is allowed. */
-  async #decision(permissions: readonly PermissionRequest[]): Promise<JsonObject> {
+  async #decision(permissions: readonly PermissionRequest[], withdrawn: AbortSignal): Promise<JsonObject> {
     for (const permission of permissions) {
-      const decision = await this.#callbacks.permission(permission);
+      const decision = await this.#callbacks.permission(permission, withdrawn);
       if (decision.allow) continue;
       if (!decision.canceled) this.#explain(decision.why);
       return { decision: decision.canceled ? "cancel" : "decline" };
@@ -80,7 +81,7 @@ export class CodexRequests {
     });
   }
 
-  async #permissions(params: JsonObject): Promise<JsonObject> {
+  async #permissions(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const permissions = objectOf(params["permissions"]);
     const input = { permissions, ...reasonOf(params) };
     const permission: PermissionRequest = {
@@ -89,14 +90,16 @@ export class CodexRequests {
       action: "tool",
       resource: "request_permissions",
     };
-    const { allow } = await this.#callbacks.permission(permission);
+    const { allow } = await this.#callbacks.permission(permission, withdrawn);
     const asked = Object.entries(permissions).filter(([, value]) => value !== null);
     return { permissions: allow ? Object.fromEntries(asked) : {}, scope: "turn" };
   }
 
-  async #userInput(params: JsonObject): Promise<JsonObject> {
+  async #userInput(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const questions = objectsOf(params["questions"]);
-    const given = await Promise.all(questions.map((question) => this.#callbacks.question(codexQuestion(question))));
+    const given = await Promise.all(
+      questions.map((question) => this.#callbacks.question(codexQuestion(question), withdrawn)),
+    );
     const answers = questions.flatMap((question, i) => {
       const one = given[i];
       const id = textOf(question["id"]);
@@ -106,25 +109,10 @@ export class CodexRequests {
     return { answers: Object.fromEntries(answers) as JsonObject };
   }
 
-  /** A form without fields wants a yes; one with fields wants each of them. */
-  async #elicitation(params: JsonObject): Promise<JsonObject> {
-    const [message, server] = [textOf(params["message"]) ?? "", textOf(params["serverName"]) ?? ""];
-    if (params["mode"] !== "form") return { action: "decline", content: null, _meta: null };
-    const fields = Object.entries(objectOf(objectOf(params["requestedSchema"])["properties"]));
-    if (fields.length === 0) {
-      const input = { message, serverName: server };
-      const permission: PermissionRequest = { tool: `mcp:${server}`, input, action: "tool", resource: `mcp:${server}` };
-      const decision = await this.#callbacks.permission(permission);
-      const action = decision.allow ? "accept" : decision.canceled ? "cancel" : "decline";
-      return { action, content: decision.allow ? {} : null, _meta: null };
-    }
-    const content: Record<string, unknown> = {};
-    for (const [name, field] of fields) {
-      const given = await this.#callbacks.question(fieldQuestion(message, name, objectOf(field)));
-      if ("none" in given) return { action: "decline", content: null, _meta: null };
-      content[name] = valueOf(given.text, objectOf(field));
-    }
-    return { action: "accept", content, _meta: null };
+  async #elicitation(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
+    const server = textOf(params["serverName"]) ?? "";
+    const elicitation = { tool: `mcp:${server}`, source: { serverName: server }, params };
+    return { ...(await answerElicitation(this.#callbacks, elicitation, withdrawn)), _meta: null };
   }
 }
 
@@ -165,18 +153,6 @@ function codexQuestion(question: JsonObject): AgentQuestion {
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
   });
   return { text: shown(textOf(question["question"]) ?? ""), options };
-}
-
-function fieldQuestion(message: string, name: string, field: JsonObject): AgentQuestion {
-  const about = textOf(field["description"]) ?? textOf(field["title"]) ?? name;
-  const labels = Array.isArray(field["enum"]) ? field["enum"].filter((one) => typeof one === "string") : [];
-  const options = field["type"] === "boolean" ? ["true", "false"] : labels;
-  return { text: shown(`${message}\n\n${about}`), options: options.map((label) => ({ label })) };
-}
-
-function valueOf(text: string, { type }: JsonObject): unknown {
-  if (type === "boolean") return text === "true";
-  return type === "number" || type === "integer" ? Number(text) : text;
 }
 
 function reasonOf(params: JsonObject): JsonObject {

@@ -70,7 +70,8 @@ class Conversation {
     this.#pipes = pipes;
     this.#callbacks = callbacks;
     this.#requests = new CodexRequests(callbacks, order.tree, (why) => this.#explain(why));
-    const request = (method: string, params: JsonObject) => this.#requests.answer(method, params);
+    const request = (method: string, params: JsonObject, withdrawn: AbortSignal) =>
+      this.#requests.answer(method, params, withdrawn);
     this.#rpc = new Rpc(
       pipes,
       {},
@@ -140,6 +141,7 @@ class Conversation {
   #notice(method: string, params: JsonObject): void {
     // Helpers of the agent have threads of their own.
     const thread = textOf(params["threadId"]);
+    if (method === "serverRequest/resolved") return this.#rpc.withdraw(params["requestId"], { isSettled: true });
     if (thread !== undefined && this.#thread !== "" && thread !== this.#thread) return;
     const item = objectOf(params["item"]);
     if (method === "turn/started") this.#turn = textOf(objectOf(params["turn"])["id"]) ?? this.#turn;

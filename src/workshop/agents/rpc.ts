@@ -23,8 +23,12 @@ export class RpcGone extends Error {}
 
 /** Handles the requests and notifications of the other side. */
 export interface RpcListener {
-  /** Returns the result of a request. @throws {RpcError} which is what it is answered with */
-  request(method: string, params: JsonObject): Promise<unknown>;
+  /**
+   * Returns the result of a request. `withdrawn` is aborted when its sender waits for it no more.
+   *
+   * @throws {RpcError} which is what it is answered with
+   */
+  request(method: string, params: JsonObject, withdrawn: AbortSignal): Promise<unknown>;
   notice(method: string, params: JsonObject): void;
   /** A request was too long to be read, and is refused. */
   refused(): void;
@@ -37,6 +41,10 @@ export class Rpc {
   readonly #mark: JsonObject;
   readonly #listener: RpcListener;
   readonly #waiting = new Map<number, { resolve: (result: JsonObject) => void; reject: (error: Error) => void }>();
+  /** The requests of the other side that wait for an answer, by their ids. */
+  readonly #served = new Map<number | string, AbortController>();
+  /** Ids of requests whose answer nobody waits for. */
+  readonly #unanswered = new Set<number | string>();
   #lastId = 0;
   #pending = 0;
   #isOver = false;
@@ -73,6 +81,20 @@ export class Rpc {
     this.#write({ method, ...(params && { params }) });
   }
 
+  /** The sender of a request waits no more, and takes an answer or, where it `isSettled`, none. */
+  withdraw(id: unknown, { isSettled }: { isSettled: boolean }): void {
+    if (typeof id !== "number" && typeof id !== "string") return;
+    const served = this.#served.get(id);
+    if (!served) return;
+    if (isSettled) this.#unanswered.add(id);
+    served.abort();
+  }
+
+  /** The sender of all open requests waits for none of them any more, but takes the answers. */
+  withdrawAll(): void {
+    for (const served of this.#served.values()) served.abort();
+  }
+
   #take(line: string): void {
     const message = readObject(line);
     if (!message) return this.#refuseLong(line);
@@ -97,14 +119,19 @@ export class Rpc {
 
   async #serve(id: number | string, method: string, params: JsonObject): Promise<void> {
     this.#pending += 1;
+    const withdrawn = new AbortController();
+    this.#served.set(id, withdrawn);
     try {
       if (this.#pending > MOST_PENDING) throw new RpcError(INVALID_PARAMS, "Too many requests wait for an answer.");
-      this.#write({ id, result: await this.#listener.request(method, params) });
+      const result = await this.#listener.request(method, params, withdrawn.signal);
+      if (!this.#unanswered.has(id)) this.#write({ id, result });
     } catch (error) {
       const { code, message } = error instanceof RpcError ? error : { code: INVALID_PARAMS, message: String(error) };
-      this.#write({ id, error: { code, message } });
+      if (!this.#unanswered.has(id)) this.#write({ id, error: { code, message } });
     } finally {
       this.#pending -= 1;
+      this.#served.delete(id);
+      this.#unanswered.delete(id);
     }
   }
 

@@ -62,6 +62,8 @@ export type SupervisorFact =
   | { type: "permission"; ref: string; wish: PermissionRequest }
   | { type: "question"; ref: string; wish: AgentQuestion }
   | { type: "decided"; ref: string }
+  /** The agent waits for it no more. */
+  | { type: "withdrawn"; ref: string }
   /** How many calls of the agent wait for people over MCP. */
   | { type: "waiting"; calls: number }
   /** Its last line; the supervisor is about to go, and every process of the attempt is dead, or named. */

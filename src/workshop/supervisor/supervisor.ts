@@ -280,9 +280,9 @@ function callbacksOf(
       onUsage(usage);
     },
     error: (text) => append({ type: "error", text: toShow(text) }),
-    async permission(permissionRequest) {
+    async permission(permissionRequest, withdrawn) {
       const examined = await examine(permissionRequest);
-      return "allow" in examined ? examined : permission(examined);
+      return "allow" in examined ? examined : permission(examined, withdrawn);
     },
     question,
   };

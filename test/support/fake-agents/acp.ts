@@ -124,10 +124,15 @@ async function prompt(text: string): Promise<Json> {
 async function answer(method: string, params: Json): Promise<Json> {
   switch (method) {
     case "initialize": {
-      const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true, sse: true } };
+      const agentCapabilities = {
+        loadSession: true,
+        mcpCapabilities: { http: true, sse: true },
+        ...(!isGemini && { sessionCapabilities: { resume: {} } }),
+      };
       return { protocolVersion: 1, agentCapabilities, agentInfo: { name: "Fake", version: VERSION }, authMethods: [] };
     }
     case "session/new":
+    case "session/resume":
     case "session/load": {
       const [server] = params["mcpServers"] as { url: string; headers: { value: string }[] }[];
       if (server) parley = { url: server.url, token: server.headers[0]?.value.replace("Bearer ", "") ?? "" };
@@ -138,7 +143,7 @@ async function answer(method: string, params: Json): Promise<Json> {
       sessionId = String(params["sessionId"]);
       session = loadSession(sessionId);
       if (!session) throw new Error("Session not found");
-      hands.say("All that was said before.");
+      if (method === "session/load") hands.say("All that was said before.");
       return {};
     }
     case "session/prompt":
