@@ -15,9 +15,6 @@ import { PAGES } from "./sections.ts";
 import { Start } from "./start.tsx";
 import { text } from "./text.ts";
 
-/** Shown in the inbox too, which loads it from here: what draws diffs is in this part of the app alone. */
-export { InboxReview } from "./tasks/inbox-review.tsx";
-
 /** The pages for the operator of the server. */
 export default function Console() {
   const session = useSession();

@@ -1,7 +1,6 @@
 import type { ComponentType } from "preact";
 import { AgentsPage } from "./overview/agents-page.tsx";
 import { AsksPage } from "./relay/asks.tsx";
-import { AssignmentsPage } from "./tasks/assignments.tsx";
 import { AuditPage } from "./audit.tsx";
 import { CachePage } from "./relay/cache.tsx";
 import { ChannelsPage } from "./channels.tsx";
@@ -14,11 +13,19 @@ import * as states from "./overview/states.ts";
 import { type Group, text as overviewText } from "./overview/text.ts";
 import type { PageProps } from "./page-props.ts";
 import { PeoplePage } from "./people.tsx";
+import { later } from "../parts/later.tsx";
+import { Loading } from "../parts/notice.tsx";
 import { PolicyPage } from "./policy.tsx";
 import { text as relayText } from "./relay/text.ts";
 import { text as taskText } from "./tasks/text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
+
+/** Tasks draw diffs, which is a third of the code of Run. */
+const AssignmentsPage = later<PageProps>(
+  async () => (await import("./tasks/assignments.tsx")).AssignmentsPage,
+  () => Loading({ rows: 6 }),
+);
 
 /** A page of the console: `/console/<path>` and `/console/<path>/<item>`. */
 export interface PagePlace {

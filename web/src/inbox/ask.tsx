@@ -71,8 +71,8 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
 }
 
 const loading = () => <Loading rows={3} />;
-/** Diffs are drawn by what the console brings along. */
-const Review = later(async () => (await import("../console/console.tsx")).InboxReview, loading);
+/** A review draws diffs, as the tasks of Run do. */
+const Review = later(async () => (await import("../console/tasks/inbox-review.tsx")).InboxReview, loading);
 /** Forms are rare, and the most of the code. */
 const Value = later(async () => (await import("./arguments/value.tsx")).Value, loading);
 
