@@ -43,13 +43,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
     fresh.on("notification", ({ payload }) => {
       for (const topic of payload?.split("\n") ?? []) options.onTopic(topic);
     });
-    try {
-      await fresh.connect();
-      await fresh.query(`LISTEN ${CHANNEL}`);
-    } catch (error) {
-      breakConnection(fresh);
-      throw error;
-    }
+    await listen(fresh);
     client = fresh;
   }
 
@@ -96,4 +90,15 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
       if (client) await endConnection(client, options.clock, options.waitMs);
     },
   };
+}
+
+/** Connects and listens. A connection that cannot is broken. @throws {Error} the database's or the wire's own */
+async function listen(client: pg.Client): Promise<void> {
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${CHANNEL}`);
+  } catch (error) {
+    breakConnection(client);
+    throw error;
+  }
 }
