@@ -240,6 +240,7 @@ export function leaderboard(model: Model, caller: Caller, period: string, limit?
     points,
     answers,
     is_current_user: who !== undefined && one === who,
+    name: null,
   }));
-  return ok({ period, entries, your_rank: own?.rank ?? null, your_points: own?.points ?? 0 }, headers);
+  return ok({ period, entries, your_rank: own?.rank ?? null, your_points: own?.points ?? 0, your_name: null }, headers);
 }

@@ -160,7 +160,13 @@ for (const on of DATABASES) {
     it("ranks people by points in the period, equals together, whoever was there first on top", async () => {
       const [ana, bo, cy, dee] = ["ana", "bo", "cy", "dee"].map((name) => world().person(fresh(name)));
       assert.ok(ana && bo && cy && dee);
-      assert.deepEqual(await board(null), { period: "all_time", entries: [], your_rank: null, your_points: 0 });
+      assert.deepEqual(await board(null), {
+        period: "all_time",
+        entries: [],
+        your_rank: null,
+        your_points: 0,
+        your_name: null,
+      });
       await score(bo, 2);
       await score(cy, 0, 4);
       await score(ana, 3);
@@ -170,18 +176,21 @@ for (const on of DATABASES) {
         points,
         answers,
         is_current_user,
+        name: null,
       });
       assert.deepEqual(await board(cy), {
         period: "all_time",
         entries: [you(1, 30, 3), you(2, 20, 2), you(2, 20, 4, true), you(4, 10, 1)],
         your_rank: 2,
         your_points: 20,
+        your_name: null,
       });
       assert.deepEqual(await board(dee, "?limit=1"), {
         period: "all_time",
         entries: [you(1, 30, 3)],
         your_rank: 4,
         your_points: 10,
+        your_name: null,
       });
       for (const person of [ana, bo, cy, dee])
         assert.equal((await statsOf(person)).rank, (await board(person)).your_rank);
@@ -204,6 +213,7 @@ for (const on of DATABASES) {
         entries: [],
         your_rank: null,
         your_points: 0,
+        your_name: null,
       });
       await score(dee, 2);
       assert.deepEqual((await board(dee, "?period=daily")).entries, [you(1, 20, 2, true)]);

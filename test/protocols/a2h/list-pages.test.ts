@@ -331,6 +331,8 @@ const WHOLE: readonly string[] = [
   "/a2h/v1alpha1/groups",
   "/a2h/v1alpha1/webhook_endpoints/{id}",
   // The list is that of the protocol's board.
+  // One row for each agent of the registry.
+  "/admin/agents",
   "/admin/assignments",
   "/admin/channels",
   // Every promise is listed. Each says that not all its violations are named.
