@@ -4,7 +4,13 @@ import type { AssignmentRules } from "../model/rules.ts";
 import { titleOfPrompt } from "../model/names.ts";
 import { Refusal } from "../../refusals.ts";
 import { taskTopic } from "../../core/store/wake.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, withdrawForAttempt, type AskingAttempt } from "../ask-for-attempt.ts";
+import {
+  askForAttempt,
+  awaitAnswer,
+  awaitDecision,
+  withdrawForAttempt,
+  type AskingAttempt,
+} from "../ask-for-attempt.ts";
 import {
   keepAttempt,
   markWaiting,
