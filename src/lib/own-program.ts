@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { sep } from "node:path";
 import { isSea } from "node:sea";
 
 /**
@@ -22,8 +24,14 @@ export function nodeOptions(options: readonly string[]): {
 
 /** Returns the command `parley` as any program of this machine can start it, whatever its folder and its `PATH`. */
 export function ownCommand(): [string, ...string[]] {
-  return isSea() ? [process.execPath] : [process.execPath, ...process.argv.slice(1, 2)];
+  return isSea() ? [process.execPath] : [process.execPath, ...process.argv.slice(1, 2).map(outsideNpx)];
 }
+
+/**
+ * Returns where a script itself is. `npx` starts the program of a checkout by a link in npm's cache, which npm may empty
+ * at any time. Other links are kept: an update of a package manager points them to the new version.
+ */
+const outsideNpx = (script: string): string => (script.split(sep).includes("_npx") ? realpathSync(script) : script);
 
 /** Returns the command line that starts this process's program again, with the words that it was started with. */
 export function ownCommandLine(): [string, ...string[]] {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { MAIN, newFolder, parley } from "../support/program.ts";
 import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 
@@ -40,6 +41,17 @@ describe("parley hook install claude", () => {
     assert.match((await undo()).err, /Parley is out of/);
     assert.ok(!existsSync(file));
     assert.match((await undo()).err, /There is no Parley/);
+  });
+
+  it("names the program itself, and not npx's link to it, which goes with npm's cache", () => {
+    const program = fileURLToPath(new URL("../../bin/parley.mjs", import.meta.url));
+    const folder = join(newFolder(), "_npx", "0c3d", "node_modules", ".bin");
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(program, join(folder, "parley"));
+    const words = [join(folder, "parley"), "hook", "install", "claude", "--dry-run"];
+    const env = { PATH: process.env["PATH"], HOME: newFolder() };
+    const { stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
+    assert.ok(stderr.includes(`"command": "${process.execPath} ${program} hook claude"`), stderr);
   });
 
   it("leaves everything else as it was", async () => {
