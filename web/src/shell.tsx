@@ -46,12 +46,12 @@ export function Shell() {
       <main id="main" class={styles.main} tabIndex={-1}>
         <Mishaps key={room ?? location}>
           <Screen location={location} onShowKeys={openKeys} />
+          {keysShown !== undefined && (
+            <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
+          )}
         </Mishaps>
       </main>
       <Announcer />
-      {keysShown !== undefined && (
-        <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
-      )}
     </div>
   );
 }
