@@ -8,7 +8,7 @@ import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
-import { Link, useLocation } from "./router.tsx";
+import { Link, nameAt, useLocation } from "./router.tsx";
 import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
@@ -113,7 +113,8 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
 
 /** The screen at the address. */
 function Screen({ location, onShowKeys }: { location: string; onShowKeys: () => void }) {
-  const [, place = "", id] = /^\/([^/]*)(?:\/([^/]+))?\/?$/.exec(location) ?? [];
+  const [, place = "", part] = /^\/([^/]*)(?:\/([^/]+))?\/?$/.exec(location) ?? [];
+  const id = part && nameAt(part);
   if (location === "/") return <AnswerRoom />;
   if (place === "q" && id !== undefined) return <AnswerRoom id={id} />;
   if (location === "/me") return <MePage onShowKeys={onShowKeys} />;
