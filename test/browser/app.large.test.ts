@@ -58,6 +58,7 @@ describe("the app", () => {
       if (isKeys) await page.keyboard.press("?");
       else await page.getByRole("link", { name: "You" }).click();
       await isBroken.waitFor();
+      await page.getByRole("status").getByText("Something went wrong").waitFor();
       await page.unroute(`**/assets/${part}`);
       await page.getByRole("button", { name: "Load again" }).click();
       await page.getByRole("heading", { name: isKeys ? "There is nothing here" : "You", level: 1 }).waitFor();

@@ -4,7 +4,7 @@ import { AnswerRoom } from "./answer/answer-room.tsx";
 import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
 import { hasKeyboard, useKeys } from "./keys.ts";
-import { Announcer } from "./parts/announcer.tsx";
+import { announce, Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
@@ -172,6 +172,7 @@ class Mishaps extends Component<{ children: ComponentChildren }, { broken: boole
 
   override componentDidCatch(error: unknown): void {
     console.error(error);
+    announce(text.broken.title);
     this.setState({ broken: true });
   }
 
