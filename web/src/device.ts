@@ -1,7 +1,7 @@
 import { type Store, createStore } from "./store.ts";
 
 /**
- * The values that the browser's storage did not take (a private window, or a full device), null where one was to be
+ * The values that the browser's storage refused (in a private window, or on a full device), null where one was to be
  * forgotten. They are remembered until the page is closed, and come before what the storage still holds.
  */
 const memory = new Map<string, string | null>();
