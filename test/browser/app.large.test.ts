@@ -47,6 +47,25 @@ describe("the app", () => {
     assert.deepEqual(await loaded(), ["/assets/app.css", "/assets/app.js"]);
   });
 
+  it("offers to load the page anew where a part of it cannot be loaded, as after a deployment", async () => {
+    await using ana = await visit(browser, served.url, { screen: "desk", path: "/nothing", serviceWorkers: "block" });
+    const { page } = ana;
+    const isBroken = page.getByRole("heading", { name: "Something went wrong" });
+    for (const part of ["me-*.js", "you-*.css", "keys-dialog-*.js"]) {
+      await page.route(`**/assets/${part}`, (route) => route.abort());
+      const isKeys = part.startsWith("keys");
+      await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+      if (isKeys) await page.keyboard.press("?");
+      else await page.getByRole("link", { name: "You" }).click();
+      await isBroken.waitFor();
+      await page.getByRole("status").getByText("Something went wrong").waitFor();
+      await page.unroute(`**/assets/${part}`);
+      await page.getByRole("button", { name: "Load again" }).click();
+      await page.getByRole("heading", { name: isKeys ? "There is nothing here" : "You", level: 1 }).waitFor();
+      await page.goto("/nothing");
+    }
+  });
+
   it("can be installed", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await readyForOffline(ana.page);

@@ -110,7 +110,10 @@ export const BOARD_VIEWS: readonly BoardView[] = [
     path: () => "/console/assignments/_new",
     async open({ page }) {
       await page.getByLabel("What is to be done").fill("Write the release notes");
-      await page.evaluate(() => localStorage.removeItem("parley.draft-task"));
+      await page.evaluate(() => {
+        for (const key of Object.keys(localStorage))
+          if (/^parley\.draft-.*\.task$/.test(key)) localStorage.removeItem(key);
+      });
     },
   },
   {

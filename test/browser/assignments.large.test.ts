@@ -47,6 +47,8 @@ describe("the Assignments board, while nothing can start", () => {
     await page.getByLabel("What is to be done").fill("Write the release notes\n\nShort ones.");
     await page.reload();
     assert.equal(await page.getByLabel("What is to be done").inputValue(), "Write the release notes\n\nShort ones.");
+    const drafts = await page.evaluate(() => Object.keys(localStorage).filter((key) => /^parley\.draft/.test(key)));
+    assert.match(drafts.join(), /^parley\.draft-[^.,]+\.task$/, "the person's own, which goes with their session");
     await page.getByLabel("After").fill("card-2, card-2b");
     await page.getByLabel("Id").fill("notes/1 50% ü");
     await button(page, "Give it to the agent").click();

@@ -68,10 +68,11 @@ describe("the Console's pages about executors", () => {
 
   it("follows a job until it is over", async () => {
     const { executor } = filled.relay;
-    const job = "release-2042";
+    const job = "release:2042";
     await executor("POST", "/jobs", { job_id: job, kind: "release", external: true });
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, `/console/jobs/${job}`);
+    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/jobs");
     const { page } = admin;
+    await link(page, job).click();
     await page.getByRole("status").getByText("Running").waitFor();
     await page.getByText("Nothing was asked in it.").waitFor();
     await executor("POST", `/jobs/${job}/logs`, { message: "Building 12 packages" });

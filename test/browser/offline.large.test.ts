@@ -140,6 +140,24 @@ describe("the Answer room without a connection", () => {
     await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
   });
 
+  it("sends an answer that the device has no room to keep", async () => {
+    const { question_id: id } = await agent.ask({ prompt: "Is there any room?", min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await ana.context.addInitScript(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException("no room", "QuotaExceededError");
+      };
+    });
+    let isDown = true;
+    await ana.page.route("**/human/responses", (route) => (isDown ? route.abort() : route.continue()));
+    await ana.page.goto(`/q/${id}`);
+    await write(ana.page, "None");
+    isDown = false;
+    await ana.page.getByRole("button", { name: "Try now" }).tap();
+    await ana.page.getByText("1 of 5 answers so far").waitFor();
+    await agent.cancel(id);
+  });
+
   it("keeps the parts of the release before for pages that are still open, and of no older one", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await readyForOffline(ana.page);

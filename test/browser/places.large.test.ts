@@ -101,6 +101,8 @@ describe("the places of the app", () => {
     await press("Save");
     await page.getByRole("button", { name: "Remove the name" }).waitFor();
     assert.equal(await name.inputValue(), "Ana");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    assert.equal(await focused(), "Save");
     await using bo = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
     await bo.page.getByLabel("Your name here").fill("ANA");
     await bo.page.getByRole("button", { name: "Save" }).tap();
@@ -108,6 +110,7 @@ describe("the places of the app", () => {
     await press("Remove the name");
     await page.getByRole("button", { name: "Remove the name" }).waitFor({ state: "detached" });
     assert.equal(await name.inputValue(), "");
+    assert.equal(await focused(), "Save");
   });
 
   it("are all within reach at any width of a phone, with text of twice the size too", async () => {

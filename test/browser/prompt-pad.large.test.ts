@@ -70,7 +70,7 @@ describe("the bridge to Prompt Pad", () => {
     await write(frame, "Add VAT to the export\n\n<b>As finance said.</b>");
     await frame.getByRole("button", { name: "Submit", exact: true }).click();
     await sent(page, "Add VAT to the export").waitFor();
-    await page.waitForFunction(() => !localStorage.getItem("parley.draft-pad"));
+    await page.waitForFunction(() => !Object.keys(localStorage).some((key) => key.endsWith(".pad")));
     assert.equal(await frame.getByLabel("Prompt").inputValue(), "");
     const [task] = await tasks();
     assert.match(task?.id ?? "", /^[0-9a-f]{12}$/);
@@ -84,7 +84,7 @@ describe("the bridge to Prompt Pad", () => {
     const { visitor, page, frame } = await open("desk");
     await using _visitor = visitor;
     await write(frame, "Half a thou");
-    await page.waitForFunction(() => localStorage.getItem("parley.draft-pad")?.includes("Half a thou"));
+    await page.waitForFunction(() => JSON.stringify({ ...localStorage }).includes("Half a thou"));
     await page.reload();
     await page
       .frameLocator("iframe")

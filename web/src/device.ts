@@ -1,13 +1,18 @@
 import { type Store, createStore } from "./store.ts";
 
-/** The values that this browser remembers. Without storage (a private window) it remembers them until it is closed. */
-const memory = new Map<string, string>();
+/**
+ * The values that the browser's storage refused (in a private window, or on a full device), null where one was to be
+ * forgotten. They are remembered until the page is closed, and come before what the storage still holds.
+ */
+const memory = new Map<string, string | null>();
 
 export function recall(name: string): string | null {
+  const kept = memory.get(name);
+  if (kept !== undefined) return kept;
   try {
     return localStorage.getItem(`parley.${name}`);
   } catch {
-    return memory.get(name) ?? null;
+    return null;
   }
 }
 
@@ -15,29 +20,30 @@ export function remember(name: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(`parley.${name}`);
     else localStorage.setItem(`parley.${name}`, value);
+    memory.delete(name);
   } catch {
-    if (value === null) memory.delete(name);
-    else memory.set(name, value);
+    memory.set(name, value);
   }
 }
 
 /** Returns how many things are remembered whose name begins so. */
 export function count(prefix: string): number {
+  return namesWith(prefix).filter((name) => recall(name) !== null).length;
+}
+
+function namesWith(prefix: string): string[] {
+  const kept = new Set(memory.keys());
   try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(`parley.${prefix}`)).length;
+    for (const key of Object.keys(localStorage)) if (key.startsWith("parley.")) kept.add(key.slice("parley.".length));
   } catch {
-    return [...memory.keys()].filter((name) => name.startsWith(prefix)).length;
+    // Nothing was stored.
   }
+  return [...kept].filter((name) => name.startsWith(prefix));
 }
 
 /** Forgets everything whose name begins so. */
 export function forget(prefix: string): void {
-  for (const name of [...memory.keys()]) if (name.startsWith(prefix)) memory.delete(name);
-  try {
-    for (const key of Object.keys(localStorage)) if (key.startsWith(`parley.${prefix}`)) localStorage.removeItem(key);
-  } catch {
-    // Nothing was stored.
-  }
+  for (const name of namesWith(prefix)) remember(name, null);
 }
 
 /** A setting of one of these values, kept across visits. */

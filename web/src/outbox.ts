@@ -44,13 +44,17 @@ const database = openDatabase("parley", (made) => {
   made.createObjectStore(SETTINGS);
 }).catch(() => null);
 
-/** Stand in where the browser gives no database, so that at least this page can send. */
-const memory = new Map<string, Written>();
-const settings = new Map<string, string>();
+/**
+ * Stand in where the browser gives no database or no room in it, so that at least this page can send. They come before
+ * what the database still holds; null stands for what is forgotten.
+ */
+const memory = new Map<string, Written | null>();
+const settings = new Map<string, string | null>();
 
 export async function allWritten(): Promise<Written[]> {
   const db = await database;
-  const all = db ? await read<Written[]>(db, ANSWERS, (answers) => answers.getAll()) : [...memory.values()];
+  const kept = db ? await read<Written[]>(db, ANSWERS, (answers) => answers.getAll()) : [];
+  const all = [...kept.filter(({ key }) => !memory.has(key)), ...memory.values()].filter((one) => one !== null);
   return all.sort((a, b) => b.writtenAt - a.writtenAt);
 }
 
@@ -64,9 +68,24 @@ export async function ownWritten(): Promise<Written[]> {
 const isBy = ({ by = null }: Written, person: string | null): boolean => by === person;
 
 async function write(entry: Written): Promise<void> {
+  await keep(ANSWERS, (answers) => answers.put(entry), { in: memory, key: entry.key, value: entry });
+}
+
+/** Changes one store, or what stands in for it. */
+async function keep<T>(
+  store: string,
+  make: (store: IDBObjectStore) => IDBRequest,
+  otherwise: { in: Map<string, T | null>; key: string; value: T | null },
+): Promise<void> {
   const db = await database;
-  if (db) await change(db, ANSWERS, (answers) => answers.put(entry));
-  else memory.set(entry.key, entry);
+  const isKept =
+    db !== null &&
+    (await change(db, store, make).then(
+      () => true,
+      () => false,
+    ));
+  if (isKept) otherwise.in.delete(otherwise.key);
+  else otherwise.in.set(otherwise.key, otherwise.value);
 }
 
 function tell(): void {
@@ -75,9 +94,7 @@ function tell(): void {
 }
 
 export async function discard(key: string): Promise<void> {
-  memory.delete(key);
-  const db = await database;
-  if (db) await change(db, ANSWERS, (answers) => answers.delete(key));
+  await keep(ANSWERS, (answers) => answers.delete(key), { in: memory, key, value: null });
   tell();
 }
 
@@ -165,13 +182,11 @@ export async function setAuthor(person: string | null): Promise<void> {
 
 export async function keptSetting(name: string): Promise<string | undefined> {
   const db = await database;
-  return db ? read<string | undefined>(db, SETTINGS, (kept) => kept.get(name)) : settings.get(name);
+  if (!db || settings.has(name)) return settings.get(name) ?? undefined;
+  return read<string | undefined>(db, SETTINGS, (kept) => kept.get(name));
 }
 
 export async function keepSetting(name: string, value: string | null): Promise<void> {
-  const db = await database;
-  if (value === null) settings.delete(name);
-  else settings.set(name, value);
-  if (db)
-    await change(db, SETTINGS, (kept): IDBRequest => (value === null ? kept.delete(name) : kept.put(value, name)));
+  const make = (kept: IDBObjectStore): IDBRequest => (value === null ? kept.delete(name) : kept.put(value, name));
+  await keep(SETTINGS, make, { in: settings, key: name, value });
 }

@@ -8,24 +8,25 @@ interface Going {
   state?: unknown;
 }
 
-const path = createStore(readPath());
-addEventListener("popstate", () => path.set(readPath()));
+const path = createStore(location.pathname);
+addEventListener("popstate", () => path.set(location.pathname));
 
-function readPath(): string {
+/** Returns the name that stands in a part of a path; a part that cannot be decoded is taken as it stands. */
+export function nameAt(part: string): string {
   try {
-    return decodeURI(location.pathname);
+    return decodeURIComponent(part);
   } catch {
-    return location.pathname;
+    return part;
   }
 }
 
 /** Goes to an address of the app without loading the page. */
 function go(to: string, { replace = false, state = null }: Going = {}): void {
   history[replace ? "replaceState" : "pushState"](state, "", to);
-  path.set(readPath());
+  path.set(location.pathname);
 }
 
-/** Returns the path of the address, decoded, and how to go to another address. */
+/** Returns the path of the address, as it stands there, and how to go to another address. */
 export function useLocation(): [path: string, go: (to: string, how?: Going) => void] {
   return [path.use(), go];
 }

@@ -4,11 +4,11 @@ import { AnswerRoom } from "./answer/answer-room.tsx";
 import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
 import { hasKeyboard, useKeys } from "./keys.ts";
-import { Announcer } from "./parts/announcer.tsx";
+import { announce, Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
-import { Link, useLocation } from "./router.tsx";
+import { Link, nameAt, useLocation } from "./router.tsx";
 import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
@@ -46,12 +46,12 @@ export function Shell() {
       <main id="main" class={styles.main} tabIndex={-1}>
         <Mishaps key={room ?? location}>
           <Screen location={location} onShowKeys={openKeys} />
+          {keysShown !== undefined && (
+            <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
+          )}
         </Mishaps>
       </main>
       <Announcer />
-      {keysShown !== undefined && (
-        <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
-      )}
     </div>
   );
 }
@@ -113,7 +113,8 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
 
 /** The screen at the address. */
 function Screen({ location, onShowKeys }: { location: string; onShowKeys: () => void }) {
-  const [, place = "", id] = /^\/([^/]*)(?:\/([^/]+))?\/?$/.exec(location) ?? [];
+  const [, place = "", part] = /^\/([^/]*)(?:\/([^/]+))?\/?$/.exec(location) ?? [];
+  const id = part && nameAt(part);
   if (location === "/") return <AnswerRoom />;
   if (place === "q" && id !== undefined) return <AnswerRoom id={id} />;
   if (location === "/me") return <MePage onShowKeys={onShowKeys} />;
@@ -171,6 +172,7 @@ class Mishaps extends Component<{ children: ComponentChildren }, { broken: boole
 
   override componentDidCatch(error: unknown): void {
     console.error(error);
+    announce(text.broken.title);
     this.setState({ broken: true });
   }
 

@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
-import { Link, useLocation } from "../router.tsx";
+import { Link, nameAt, useLocation } from "../router.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { SignOut } from "../parts/sign-out.tsx";
@@ -74,10 +74,11 @@ function SignedInConsole({ person }: { person: SignedIn["person"] }) {
 function PageAt({ person }: { person: SignedIn["person"] }) {
   const [location] = useLocation();
   if (location === "/embed/prompt-pad.html") return <PromptPadPage />;
-  const [, path, item] = /^\/console(?:\/([^/]+))?(?:\/([^/]+))?/.exec(location) ?? [];
+  const [, path, part] = /^\/console(?:\/([^/]+))?(?:\/([^/]+))?/.exec(location) ?? [];
   if (path === undefined) return <Start person={person} />;
   const Page = PAGES.find((one) => one.path === path)?.Page;
-  return Page ? <Page key={path} item={item} me={person} /> : <Gone to="/console" />;
+  if (!Page) return <Gone to="/console" />;
+  return <Page key={path} item={part && nameAt(part)} me={person} />;
 }
 
 function NotForYou({ name }: { name: string }) {

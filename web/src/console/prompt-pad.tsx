@@ -2,6 +2,7 @@ import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "../router.tsx";
 import { newKey } from "@parley/sdk/idempotency-key";
+import { draftsOfAuthor } from "../author.ts";
 import { recall, remember } from "../device.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Loading } from "../parts/notice.tsx";
@@ -17,7 +18,7 @@ import taskStyles from "./tasks/tasks.module.css";
 
 /** Which page may be framed and listened to; the server says so in the page. */
 const ORIGIN = document.querySelector<HTMLMetaElement>('meta[name="prompt-pad"]')?.content;
-const DRAFT = "draft-pad";
+const draftName = (): string => `${draftsOfAuthor()}pad`;
 const NEW_ID_LENGTH = 12;
 
 /** The prompt that Prompt Pad edits and hands over; its messages say `setPrompt` and `submitPrompt`. */
@@ -102,7 +103,7 @@ function useFramed(origin: string, onSubmit: (prompt: Prompt) => void) {
   };
   const keep = (prompt: Prompt): void => {
     draft.current = prompt;
-    remember(DRAFT, prompt.text === "" ? null : JSON.stringify(prompt));
+    remember(draftName(), prompt.text === "" ? null : JSON.stringify(prompt));
   };
 
   const latest = useRef({ keep, onSubmit });
@@ -194,7 +195,7 @@ const newPrompt = (): Prompt => ({ id: newKey().slice(0, NEW_ID_LENGTH), text: "
 
 function readDraft(): Prompt {
   try {
-    return { ...newPrompt(), ...(JSON.parse(recall(DRAFT) ?? "{}") as Partial<Prompt>) };
+    return { ...newPrompt(), ...(JSON.parse(recall(draftName()) ?? "{}") as Partial<Prompt>) };
   } catch {
     return newPrompt();
   }

@@ -22,15 +22,13 @@ export function later<P extends object>(
     Loaded ??= await withTexts(read());
   };
   const Shown = (props: P) => {
-    const [, draw] = useState({});
+    const [state, draw] = useState<{ error?: unknown }>({});
+    if ("error" in state) throw state.error;
     const drawn = Loaded;
     useEffect(() => {
       // It may have been loaded since it was drawn as nothing.
       if (drawn) return;
-      const fail = (error: unknown): void =>
-        draw(() => {
-          throw error;
-        });
+      const fail = (error: unknown): void => draw({ error });
       load().then(() => draw({}), fail);
     }, []);
     return Loaded ? <Loaded {...props} /> : (meanwhile?.() ?? null);

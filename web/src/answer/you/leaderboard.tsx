@@ -11,7 +11,7 @@ import { text as youText } from "./text.ts";
 import styles from "./leaderboard.module.css";
 import { You } from "./you.tsx";
 
-/** Who has earned most, without names; one's own place is always in sight. */
+/** Who has earned most, under the names that they chose; one's own place is always in sight. */
 export default function Leaderboard() {
   const [period, setPeriod] = useState<Period>("weekly");
   const { data, error, refetch } = useLeaderboard(period);
@@ -75,7 +75,7 @@ function Board({ board }: { board: LeaderboardReply }) {
           {board.your_rank !== null && <strong>{text.feed.pointsLong(board.your_points)}</strong>}
         </p>
       )}
-      <BoardName key={board.your_name} name={board.your_name} />
+      <BoardName name={board.your_name} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
-import { Link, useLocation } from "../../router.tsx";
+import { Link, nameAt, useLocation } from "../../router.tsx";
 import { number } from "../../format.ts";
 import { useKeys } from "../../keys.ts";
 import { Loading } from "../../parts/notice.tsx";
@@ -37,13 +37,13 @@ const SHOWN = 30;
 
 /** The tasks of agents: all of them, those of one repository, one task, or a new one. */
 export function AssignmentsPage({ item }: PageProps) {
-  const [, , , , task] = location.pathname.split("/");
+  const [location] = useLocation();
+  const [, , , , task] = location.split("/");
   useLiveTasks();
   if (item === undefined) return <BoardPage repo={undefined} />;
   if (item === NEW) return <NewTaskPage />;
   if (task === undefined || task === "") return <BoardPage repo={item} />;
-  // As it stands in the address: what was decoded once cannot be decoded again.
-  return <TaskPage key={`${item}/${task}`} repo={item} id={decodeURIComponent(task)} />;
+  return <TaskPage key={`${item}/${task}`} repo={item} id={nameAt(task)} />;
 }
 
 function BoardPage({ repo }: { repo: string | undefined }) {

@@ -2,6 +2,7 @@ import type { AssignmentReport } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "../../router.tsx";
 import { newKey } from "@parley/sdk/idempotency-key";
+import { draftsOfAuthor } from "../../author.ts";
 import { recall, remember } from "../../device.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
@@ -12,7 +13,7 @@ import { SandboxNotice } from "./parts.tsx";
 import { text } from "./text.ts";
 
 const BASE = "/console/assignments";
-const DRAFT = "draft-task";
+const draftName = (): string => `${draftsOfAuthor()}task`;
 const NEW_ID_LENGTH = 8;
 
 interface Draft {
@@ -43,7 +44,7 @@ function Form({ board }: { board: AssignmentReport }) {
     const { repo, id, prompt, agent } = draft;
     const dependencies = namesIn(draft.dependencies);
     await submitTask(repo, { id, prompt, dependencies, ...(agent !== "" && { agent }) });
-    remember(DRAFT, null);
+    remember(draftName(), null);
     await refreshTasks();
     go(taskHref(repo, id));
   });
@@ -148,7 +149,7 @@ function useDraft(board: AssignmentReport): [Draft, (part: Partial<Draft>) => vo
   const [draft, setDraft] = useState(() => readDraft(board));
   const change = (part: Partial<Draft>): void => {
     const next = { ...draft, ...part };
-    remember(DRAFT, JSON.stringify(next));
+    remember(draftName(), JSON.stringify(next));
     setDraft(next);
   };
   return [draft, change];
@@ -164,7 +165,7 @@ function readDraft(board: AssignmentReport): Draft {
     agent: "",
   };
   try {
-    const kept = { ...empty, ...(JSON.parse(recall(DRAFT) ?? "{}") as Partial<Draft>) };
+    const kept = { ...empty, ...(JSON.parse(recall(draftName()) ?? "{}") as Partial<Draft>) };
     return board.repos.some(({ name }) => name === kept.repo) ? kept : { ...kept, repo: empty.repo };
   } catch {
     return empty;

@@ -1,5 +1,6 @@
 import type { LineComment, TaskReview as NewReview } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
+import { draftsOfAuthor } from "../../author.ts";
 import { recall, remember } from "../../device.ts";
 import { useKeys } from "../../keys.ts";
 import { announce } from "../../parts/announcer.tsx";
@@ -111,7 +112,7 @@ function DecisionButtons({ onChoose }: { onChoose: (decision: ReviewDecision) =>
 }
 
 function useDraft({ repo, id, attempt }: Reviewed): [Draft, (draft: Draft) => void] {
-  const name = `draft-review.${repo}/${id}/${attempt}`;
+  const name = `${draftsOfAuthor()}review.${repo}/${id}/${attempt}`;
   const [draft, setDraft] = useState<Draft>(() => {
     try {
       return { comment: "", comments: [], ...(JSON.parse(recall(name) ?? "{}") as Partial<Draft>) };
