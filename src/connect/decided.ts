@@ -80,15 +80,21 @@ async function answered(
   how: How,
   questions: readonly PromptQuestion[],
 ): Promise<PromptDecision> {
-  const ends = await Promise.all(
-    questions.map((one, i) =>
-      askPeople(place, "human_contacts", {
-        run_id,
-        call_id: `${call_id}.${i + 1}`,
-        spec: { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
-      }),
-    ),
-  );
+  const stop = new AbortController();
+  const asking = { ...place, signal: AbortSignal.any([place.signal, stop.signal]) };
+  const failures: unknown[] = [];
+  // After one that cannot be asked the others are withdrawn too, before the agent learns of it.
+  const failed = (error: unknown): Ended => {
+    failures.push(error);
+    stop.abort();
+    return {};
+  };
+  const asked = questions.map((one, i) => {
+    const spec = { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds };
+    return askPeople(asking, "human_contacts", { run_id, call_id: `${call_id}.${i + 1}`, spec }).catch(failed);
+  });
+  const ends = await Promise.all(asked);
+  if (failures.length > 0) throw failures[0];
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }
