@@ -70,6 +70,25 @@ describe("questions of Claude Code", () => {
 });
 
 describe("calls of Claude Code", () => {
+  it("that it waits for no more are withdrawn from people, and get no answer", async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>();
+    const decided = Promise.withResolvers<{ allow: true }>();
+    const permission: AgentCallbacks["permission"] = (_, withdrawn) => {
+      asked.resolve(withdrawn);
+      return decided.promise;
+    };
+    const wire = openWire("claude", { permission });
+    const request = { subtype: "can_use_tool", tool_name: "Bash", input: { command: "x" } };
+    wire.say({ type: "control_request", request_id: "r", request });
+    const withdrawn = (await asked.promise) ?? assert.fail();
+    const aborted = new Promise((resolve) => withdrawn.addEventListener("abort", resolve));
+    wire.say({ type: "control_cancel_request", request_id: "r" });
+    await aborted;
+    decided.resolve({ allow: true });
+    await wire.gone(0);
+    assert.ok(!wire.said.some(({ response }) => response?.request_id === "r"), wire.written.at(-1));
+  });
+
   it("are allowed with exactly what came, every digit of it", async () => {
     const wire = openWire("claude");
     const input = '{"command":"x","n":12345678901234567890123,"list":[1.5,null,"\\u0000"]}';
