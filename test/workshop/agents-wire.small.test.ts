@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentCallbacks } from "../../src/workshop/agents/agent.ts";
+import { fieldOf } from "../../web/src/inbox/arguments/schema.ts";
 import { openWire, type Wire } from "../support/agent-wire.ts";
 
 describe("questions of Claude Code", () => {
@@ -240,6 +241,41 @@ describe("requests of Codex", () => {
       assert.equal((await elicited(other, form)).result.action, "decline");
       await other.gone(0);
     }
+  });
+
+  it("of MCP servers for several choices offer each of them once, by its name", async () => {
+    const values = [
+      { const: "a", title: "Low" },
+      { const: "b", title: "High" },
+    ];
+    const properties = {
+      plain: { type: "array", title: null, minItems: 1, items: { type: "string", title: null, enum: ["a", "b"] } },
+      titled: { type: "array", items: { anyOf: values } },
+      named: { type: "array", items: { type: "string", enum: ["a", "b"], enumNames: ["Low", "High"] } },
+      words: { type: "array", items: { type: "string" } },
+    };
+    const text = '{"plain":["b","a"]}';
+    const wire = await working({ question: () => Promise.resolve({ text }) });
+    const form = { mode: "form", requestedSchema: { type: "object", properties } };
+    assert.deepEqual((await elicited(wire, form)).result.content, JSON.parse(text));
+    const { schema } = wire.questions[0] ?? assert.fail();
+    assert.deepEqual(schema, {
+      type: "object",
+      properties: {
+        plain: { type: "array", minItems: 1, uniqueItems: true, items: { type: "string", enum: ["a", "b"] } },
+        titled: { type: "array", uniqueItems: true, items: { anyOf: values } },
+        named: { type: "array", uniqueItems: true, items: { type: "string", oneOf: values } },
+        words: { type: "array", items: { type: "string" } },
+      },
+    });
+    const kinds = fieldOf(schema ?? {});
+    assert.deepEqual(kinds.kind === "object" && kinds.members.map(({ field }) => field.kind), [
+      "several",
+      "several",
+      "several",
+      "list",
+    ]);
+    await wire.gone(0);
   });
 
   it("of MCP servers for a yes, or for a visit to an address, ask for exactly that consent", async () => {
