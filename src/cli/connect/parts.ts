@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { holdsHook, homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import type { Io } from "../command.ts";
@@ -60,17 +59,6 @@ export function withoutParts(text: string, parts: readonly ParleyPart[]): string
 /** Returns whether a part is in a text, and in force there. @throws {Error} one sentence */
 export function isIn(part: ParleyPart, text: string): boolean {
   return part.edit(text, null) !== text && (part.holds?.(text) ?? true);
-}
-
-/** Returns the text of a file; null where no file stands. @throws {Error} one sentence, for bytes that are no UTF-8 */
-export function textIn(file: string): string | null {
-  if (!existsSync(file)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new Error(`${file} was left as it is: it is not UTF-8`, { cause: error });
-  }
 }
 
 /** Returns a path as people write it, with `~` for the home folder. */
