@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
 import { lineDiff } from "../lib/line-diff.ts";
@@ -55,8 +55,25 @@ export async function makeChanges(
   return EXIT.done;
 }
 
-/** Makes a change: the file is written, or removed where nothing is left in it. */
-export async function writeChange({ file, after, isEmpty }: Change): Promise<void> {
+/** Returns the text of a file; null where no file stands. @throws {Error} one sentence, for bytes that are no UTF-8 */
+export function textIn(file: string): string | null {
+  if (!existsSync(file)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error(`${file} was left as it is: it is not UTF-8`, { cause: error });
+  }
+}
+
+/**
+ * Makes a change: the file is written, or removed where nothing is left in it.
+ *
+ * @throws {Error} in one sentence, where another program has written the file since it was read
+ */
+export async function writeChange({ file, before, after, isEmpty }: Change): Promise<void> {
+  if ((textIn(file) ?? "") !== before)
+    throw new Error(`${file} was left as it is: it has changed meanwhile, try again`);
   if (isEmpty) rmSync(file, { force: true });
   else await changeFile(file, after);
 }

@@ -66,6 +66,8 @@ export interface HookFile {
    * @throws {NotJson} for a text that it does not understand, and SyntaxError
    */
   withHook(text: string, hook: WantedHook | null): string;
+  /** Returns whether the part is in a text, and in force there; left out, where taking it out would change the text. */
+  holds?(text: string): boolean;
 }
 
 /** How an agent learns that its hook failed: the tool must not run. */
@@ -133,6 +135,12 @@ export interface PromptingAgent {
 export function hookFilesOf(agent: PromptingAgent, env: Environment): readonly HookFile[] {
   const withHook = (text: string, hook: WantedHook | null) => agent.withHook(text, hook);
   return [{ path: agent.file(env), withHook }, ...(agent.moreFiles?.(env) ?? [])];
+}
+
+/** Returns whether a file with this text does its part for the hook. @throws {NotJson} and SyntaxError */
+export function holdsHook(file: HookFile, text: string): boolean {
+  const isThere = file.withHook(text, null) !== text;
+  return isThere && (file.holds?.(text) ?? true);
 }
 
 /** Returns the folder in which an agent's own folders are. */

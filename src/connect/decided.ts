@@ -6,10 +6,12 @@ import { printable, withoutSteering } from "../lib/printable.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { AgentPrompt, PromptDecision, PromptingAgent, PromptQuestion } from "./agent.ts";
 import { deciderName, isBy, type Approvers } from "./decided-by.ts";
-import { askPeople, type Ended, type ServerAccess } from "./people-requests.ts";
+import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
 import { receiptProblem } from "./receipt.ts";
 
 const MOST_TITLE = 75;
+/** An agent ends its hook two minutes after the time of people, and may run the tool then: nothing is waited for so long. */
+const LATEST_MS = 90_000;
 /** People have this time where nobody says another one. */
 export const USUAL_TIMEOUT = "1h";
 
@@ -27,8 +29,8 @@ export interface How {
   timeoutSeconds: number;
 }
 
-/** Resolves with what people decided about a tool, or answered. @throws {CouldNotAsk} */
-export function decided(
+/** Resolves with what people decided about a tool, or answered, at most 90 s after their time. @throws {CouldNotAsk} */
+export async function decided(
   place: ServerAccess,
   agent: PromptingAgent,
   prompt: AgentPrompt,
@@ -36,7 +38,27 @@ export function decided(
 ): Promise<PromptDecision> {
   const questions = agent.questionsOf?.(prompt) ?? null;
   const named: NamedPrompt = { ...prompt, ...namesOf(agent, prompt), editable: agent.takesEdits && isWhole(prompt) };
-  return questions ? answered(place, named, how, questions) : permitted(place, named, how);
+  using latest = openLatest(place, how);
+  const asked = { ...place, signal: AbortSignal.any([place.signal, latest.signal]) };
+  try {
+    return await (questions ? answered(asked, named, how, questions) : permitted(asked, named, how));
+  } catch (error) {
+    if (!latest.signal.aborted || place.signal.aborted) throw error;
+    throw new CouldNotAsk("The server did not say how the request ended.");
+  }
+}
+
+/** Returns a signal that is aborted when nothing may be waited for any more, until it is disposed of. */
+function openLatest({ clock }: ServerAccess, { timeoutSeconds }: How): { signal: AbortSignal } & Disposable {
+  const [late, over] = [new AbortController(), new AbortController()];
+  const at = clock.monotonic() + timeoutSeconds * 1000 + LATEST_MS;
+  const wait = async (): Promise<void> => {
+    // One sleep may be too short for all of it.
+    while (!over.signal.aborted && clock.monotonic() < at) await clock.sleep(at - clock.monotonic(), over.signal);
+    if (!over.signal.aborted) late.abort();
+  };
+  void wait();
+  return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
 }
 
 /** A prompt, and its names as a request. */
@@ -80,15 +102,21 @@ async function answered(
   how: How,
   questions: readonly PromptQuestion[],
 ): Promise<PromptDecision> {
-  const ends = await Promise.all(
-    questions.map((one, i) =>
-      askPeople(place, "human_contacts", {
-        run_id,
-        call_id: `${call_id}.${i + 1}`,
-        spec: { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
-      }),
-    ),
-  );
+  const stop = new AbortController();
+  const asking = { ...place, signal: AbortSignal.any([place.signal, stop.signal]) };
+  const failures: unknown[] = [];
+  // After one that cannot be asked the others are withdrawn too, before the agent learns of it.
+  const failed = (error: unknown): Ended => {
+    failures.push(error);
+    stop.abort();
+    return {};
+  };
+  const asked = questions.map((one, i) => {
+    const spec = { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds };
+    return askPeople(asking, "human_contacts", { run_id, call_id: `${call_id}.${i + 1}`, spec }).catch(failed);
+  });
+  const ends = await Promise.all(asked);
+  if (failures.length > 0) throw failures[0];
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }

@@ -17,7 +17,8 @@ export function withHookEntries(
   let after = text;
   for (const [event, entry] of Object.entries(wanted)) {
     const isOurs = (hook: unknown) =>
-      new RegExp(`\\bhook ${name}\\b`).test(commandOf(hook)) || pathOf(hook)?.endsWith(`/hooks/${name}`) === true;
+      new RegExp(`(?<![\\w./-])hook ${name}(?![\\w./-])`).test(commandOf(hook)) ||
+      pathOf(hook)?.endsWith(`/hooks/${name}`) === true;
     const without = withoutOurs(after, event, isOurs);
     const added = entry ? appended(without, event, entry) : without;
     // A hook that is there already stays in its place.

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { programOf, type PromptingAgent } from "./agent.ts";
+import { type HookFile, holdsHook, hookFilesOf, programOf, type PromptingAgent } from "./agent.ts";
 import { AGENTS } from "./registry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export interface LocalAgentState {
   title: string;
   /** Its program is on the PATH, or its folder is there. */
   isHere: boolean;
-  /** Its configuration has Parley's hook; null where it cannot be read. */
+  /** Each file of its hook has Parley's part, and is not turned off; null where one of them cannot be read. */
   hasHook: boolean | null;
 }
 
@@ -37,13 +37,17 @@ export async function readLocalAgents(env: Environment): Promise<LocalAgentState
 }
 
 async function hasHook(agent: PromptingAgent, env: Environment): Promise<boolean | null> {
-  const file = agent.file(env);
-  if (!existsSync(file)) return false;
+  const each = await Promise.all(hookFilesOf(agent, env).map(isPartOfHook));
+  return each.includes(false) ? false : each.includes(null) ? null : true;
+}
+
+async function isPartOfHook(file: HookFile): Promise<boolean | null> {
+  const { path } = file;
+  if (!existsSync(path)) return false;
   try {
-    const found = await stat(file);
+    const found = await stat(path);
     if (!found.isFile() || found.size > MOST_BYTES) return null;
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
-    return agent.withHook(text, null) !== text;
+    return holdsHook(file, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(path)));
   } catch {
     return null;
   }

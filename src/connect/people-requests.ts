@@ -62,9 +62,12 @@ export async function askPeople(
   const { clock, signal } = place;
   const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
   const path = `/${kind}/${encodeURIComponent(request.call_id)}`;
+  if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
   try {
     const of: AskedPlace = { ...place, callId: request.call_id };
-    let status = await tried(of, "POST", `/${kind}`, JSON.stringify(request));
+    // One that is on its way cannot be withdrawn before it is stored.
+    using later = endingAfterAbort(place);
+    let status = await tried({ ...of, signal: later.signal }, "POST", `/${kind}`, JSON.stringify(request));
     while (status["resolved_at"] === undefined) {
       if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
       const start = clock.monotonic();
@@ -175,6 +178,14 @@ function endingAfter(clock: Clock, ms: number): { signal: AbortSignal } & Dispos
   const late = new AbortController();
   const over = new AbortController();
   void clock.sleep(ms, over.signal).then(() => late.abort());
+  return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
+}
+
+/** Returns a signal that is aborted shortly after the place's own, until it is disposed of. */
+function endingAfterAbort({ clock, signal }: ServerAccess): { signal: AbortSignal } & Disposable {
+  const [late, over] = [new AbortController(), new AbortController()];
+  const wait = () => void clock.sleep(WITHDRAWN_WITHIN_MS, over.signal).then(() => late.abort());
+  signal.addEventListener("abort", wait, { once: true, signal: over.signal });
   return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
 }
 

@@ -5,6 +5,8 @@ import type { SupervisorLine } from "./supervisor/lines.ts";
 import type { Link } from "./supervisor/start.ts";
 
 const ASK_AGAIN_MS = 2000;
+/** A server that refuses so often to take a request back will not take it back. */
+const MOST_TRIES = 100;
 
 type Request = Extract<SupervisorLine, { ref: string; wish: unknown }>;
 type AskingClient = Pick<AttemptClient, "permission" | "question" | "withdraw" | "waiting" | "note">;
@@ -77,11 +79,14 @@ export class Asking {
     await this.#settle();
   }
 
-  /** Takes a request back from people; again where it was just on its way to them. */
+  /** Takes a request back from people; again where that failed, or where it was just on its way to them. */
   async #takeBack(ref: string): Promise<void> {
-    while (!this.#leave.aborted) {
-      await this.#client.withdraw(ref).catch(() => undefined);
-      if (!this.#asked.has(ref)) return;
+    for (let tries = 1; !this.#leave.aborted; tries += 1) {
+      const isTaken = await this.#client.withdraw(ref).then(
+        () => true,
+        () => false,
+      );
+      if (!this.#asked.has(ref) && (isTaken || tries >= MOST_TRIES)) return;
       await this.#clock.sleep(ASK_AGAIN_MS, this.#leave);
     }
   }

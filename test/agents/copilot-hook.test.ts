@@ -81,6 +81,17 @@ describe(
       assert.equal(site.isReleased(), true);
     });
 
+    it("withdraws its request when it is killed outright", async () => {
+      await using running = await open();
+      const { site } = running;
+      const { ended } = running.release();
+      await site.waiting("bash");
+      site.killAgent();
+      await ended;
+      await site.emptied();
+      assert.equal(site.isReleased(), false);
+    });
+
     it("runs nothing that its rules do not allow when its hook is killed", async () => {
       await using running = await open();
       const { ended } = running.release();

@@ -42,6 +42,8 @@ export interface HookedSite extends AsyncDisposable {
   restartServer(): Promise<void>;
   /** The processes of the hook that run for this agent. */
   hooks(): number[];
+  /** Kills the agent outright: its processes, and neither its hooks nor the shells in which they run. */
+  killAgent(): void;
   /** Whether the command has run by which these agents release something. */
   isReleased(name?: string): boolean;
 }
@@ -73,8 +75,8 @@ export async function openHookedSite(
   return siteOf({ server, dataDir, folder, env, phone });
 }
 
-/** Returns the processes of the hook below a home folder, by Linux's own list. */
-function hooksBelow(folder: string): number[] {
+/** Returns the processes whose home is this folder, with their command lines, by Linux's own list. */
+function processesBelow(folder: string): { pid: number; line: string[] }[] {
   const text = (pid: string, name: string) => {
     try {
       return readFileSync(`/proc/${pid}/${name}`, "latin1").split("\0");
@@ -83,9 +85,12 @@ function hooksBelow(folder: string): number[] {
     }
   };
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const isHook = (pid: string) => text(pid, "cmdline").slice(1, 3).join(" ") === `${MAIN} hook`;
-  return all.filter((pid) => isHook(pid) && text(pid, "environ").includes(`HOME=${folder}`)).map(Number);
+  const own = all.filter((pid) => text(pid, "environ").includes(`HOME=${folder}`));
+  return own.map((pid) => ({ pid: Number(pid), line: text(pid, "cmdline") }));
 }
+
+const isHook = ({ line }: { line: string[] }) => line.slice(1, 3).join(" ") === `${MAIN} hook`;
+const isShell = ({ line }: { line: string[] }) => /(^|\/)(ba|da)?sh$/.test(line[0] ?? "");
 
 /** Returns a PATH on which a shell finds `parley`, the agents and this Node. */
 function pathWithParley(folder: string): string {
@@ -143,7 +148,10 @@ function siteOf({ dataDir, phone, ...opened }: Opened): HookedSite {
     async restartServer() {
       site.server = await serve(dataDir, {}, "--port", new URL(site.server.url).port);
     },
-    hooks: () => hooksBelow(folder),
+    hooks: () => processesBelow(folder).flatMap((one) => (isHook(one) ? [one.pid] : [])),
+    killAgent() {
+      for (const one of processesBelow(folder)) if (!isHook(one) && !isShell(one)) process.kill(one.pid, "SIGKILL");
+    },
     isReleased: (name = "released.txt") => existsSync(join(folder, name)),
     async [Symbol.asyncDispose]() {
       await stop(site.server);

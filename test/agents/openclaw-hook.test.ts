@@ -93,6 +93,17 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
     assert.equal(running.site.isReleased(), false);
   });
 
+  it("withdraws its request when it is killed outright", async () => {
+    await using running = await open();
+    const { site } = running;
+    const { ended } = running.release();
+    await site.waiting("exec");
+    site.killAgent();
+    await ended;
+    await site.emptied();
+    assert.equal(site.isReleased(), false);
+  });
+
   it("withdraws its request when it is interrupted", async () => {
     await using running = await open();
     const { site } = running;

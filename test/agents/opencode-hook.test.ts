@@ -113,6 +113,16 @@ describe("an unmodified opencode", { skip: isMissing(REAL_AGENTS.opencode) }, ()
     });
   }
 
+  it("withdraws its request when it is killed outright", async () => {
+    await using running = await open();
+    const { site, opencode } = running;
+    await opencode.begin();
+    await site.waiting("bash");
+    site.killAgent();
+    await site.emptied();
+    assert.equal(site.isReleased(), false);
+  });
+
   it("gives its model the options that a person has chosen of its question", async () => {
     const options = ["lint", "unit", "e2e"].map((label) => ({ label, description: `Run ${label}` }));
     const questions = [

@@ -168,6 +168,19 @@ describe("a hook of Claude Code", () => {
     assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
   });
 
+  it("withdraws the other questions before it ends where one of them cannot be asked", async () => {
+    const operator = await decider(world(), "1");
+    const questions = ["Which one?", "?".repeat(1_000_000)].map((question) => ({ question, options: [] }));
+    const asking = hook(world().url, {
+      ...PERMISSION_REQUEST,
+      tool_name: "AskUserQuestion",
+      tool_input: { questions },
+    });
+    const { out } = await asking.ended;
+    assert.match(out, /Parley could not ask anybody\. Parley refused the request/);
+    assert.deepEqual(await operator.inbox(), []);
+  });
+
   it("says where several answers may be chosen, and brings their labels", async () => {
     const operator = await decider(world(), "1");
     const options = ["lint", "unit", "e2e, in a browser"].map((label) => ({ label, description: label }));

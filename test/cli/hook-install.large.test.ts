@@ -98,6 +98,16 @@ describe("parley hook install claude", () => {
     assert.equal(readFileSync(file, "utf8"), installed);
   });
 
+  it("leaves a file as it is whose bytes are no UTF-8: it would write others in their place", async () => {
+    const { file, run } = home();
+    const bytes = Buffer.from('{ "name": "caf\xe9" }\n', "latin1");
+    writeFileSync(file, bytes);
+    const { code, err } = await run();
+    assert.equal(code, 1);
+    assert.match(err, /was left as it is: it is not UTF-8/);
+    assert.deepEqual(readFileSync(file), bytes);
+  });
+
   it("writes a command that starts from any folder with any PATH", async () => {
     const { file, run } = home();
     await run();

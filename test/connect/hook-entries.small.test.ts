@@ -45,6 +45,14 @@ describe("the entries of hooks", () => {
     assert.equal(withHookEntries(mixed, "claude", { Ask: undefined }), group("a", "parley hook codex", "b"));
   });
 
+  it("are known by the words of their command: other commands that hold these words in theirs stay", () => {
+    const list = (...commands: string[]) =>
+      JSON.stringify({ hooks: { Ask: commands.map((command) => ({ command })) } });
+    const others = ["run-hook claude", "hook claude-notify", "/etc/hook claude.sh", "parley hook codex"];
+    const ours = ["parley hook claude", "'/a b/parley' hook claude --to 7", 'sh -c "parley hook claude"'];
+    assert.equal(withHookEntries(list(...others, ...ours), "claude", { Ask: undefined }), list(...others));
+  });
+
   it("of a file that is not understood are an error", () => {
     for (const text of ["[]", '{"hooks":[]}', '{"hooks":{"Ask":"mine"}}', "{ no"]) {
       assert.throws(() => withHookEntries(text, "claude", { Ask: OURS }), text);

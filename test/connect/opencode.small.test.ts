@@ -36,6 +36,14 @@ describe("questions of opencode", () => {
   });
 });
 
+describe("the plugin of opencode", () => {
+  it("ends its hook no later than a timer of Node can: a longer one would end it at once", () => {
+    const text = opencode.withHook("", { command: "parley hook opencode", timeoutSeconds: 30 * 86_400 });
+    const [, ms] = /^const TIMEOUT_MS = (\d+);$/m.exec(text) ?? assert.fail();
+    assert.ok(Number(ms) < 2 ** 31 && Number(ms) > 24 * 86_400_000, ms);
+  });
+});
+
 describeWire({
   agent: opencode,
   prompts: [{ sent, tool: "bash", shown: tool_input }],

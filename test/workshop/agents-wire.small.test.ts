@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentCallbacks } from "../../src/workshop/agents/agent.ts";
+import { fieldOf } from "../../web/src/inbox/arguments/schema.ts";
 import { openWire, type Wire } from "../support/agent-wire.ts";
 
 describe("questions of Claude Code", () => {
@@ -70,6 +71,25 @@ describe("questions of Claude Code", () => {
 });
 
 describe("calls of Claude Code", () => {
+  it("that it waits for no more are withdrawn from people, and get no answer", async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>();
+    const decided = Promise.withResolvers<{ allow: true }>();
+    const permission: AgentCallbacks["permission"] = (_, withdrawn) => {
+      asked.resolve(withdrawn);
+      return decided.promise;
+    };
+    const wire = openWire("claude", { permission });
+    const request = { subtype: "can_use_tool", tool_name: "Bash", input: { command: "x" } };
+    wire.say({ type: "control_request", request_id: "r", request });
+    const withdrawn = (await asked.promise) ?? assert.fail();
+    const aborted = new Promise((resolve) => withdrawn.addEventListener("abort", resolve));
+    wire.say({ type: "control_cancel_request", request_id: "r" });
+    await aborted;
+    decided.resolve({ allow: true });
+    await wire.gone(0);
+    assert.ok(!wire.said.some(({ response }) => response?.request_id === "r"), wire.written.at(-1));
+  });
+
   it("are allowed with exactly what came, every digit of it", async () => {
     const wire = openWire("claude");
     const input = '{"command":"x","n":12345678901234567890123,"list":[1.5,null,"\\u0000"]}';
@@ -221,6 +241,41 @@ describe("requests of Codex", () => {
       assert.equal((await elicited(other, form)).result.action, "decline");
       await other.gone(0);
     }
+  });
+
+  it("of MCP servers for several choices offer each of them once, by its name", async () => {
+    const values = [
+      { const: "a", title: "Low" },
+      { const: "b", title: "High" },
+    ];
+    const properties = {
+      plain: { type: "array", title: null, minItems: 1, items: { type: "string", title: null, enum: ["a", "b"] } },
+      titled: { type: "array", items: { anyOf: values } },
+      named: { type: "array", items: { type: "string", enum: ["a", "b"], enumNames: ["Low", "High"] } },
+      words: { type: "array", items: { type: "string" } },
+    };
+    const text = '{"plain":["b","a"]}';
+    const wire = await working({ question: () => Promise.resolve({ text }) });
+    const form = { mode: "form", requestedSchema: { type: "object", properties } };
+    assert.deepEqual((await elicited(wire, form)).result.content, JSON.parse(text));
+    const { schema } = wire.questions[0] ?? assert.fail();
+    assert.deepEqual(schema, {
+      type: "object",
+      properties: {
+        plain: { type: "array", minItems: 1, uniqueItems: true, items: { type: "string", enum: ["a", "b"] } },
+        titled: { type: "array", uniqueItems: true, items: { anyOf: values } },
+        named: { type: "array", uniqueItems: true, items: { type: "string", oneOf: values } },
+        words: { type: "array", items: { type: "string" } },
+      },
+    });
+    const kinds = fieldOf(schema ?? {});
+    assert.deepEqual(kinds.kind === "object" && kinds.members.map(({ field }) => field.kind), [
+      "several",
+      "several",
+      "several",
+      "list",
+    ]);
+    await wire.gone(0);
   });
 
   it("of MCP servers for a yes, or for a visit to an address, ask for exactly that consent", async () => {

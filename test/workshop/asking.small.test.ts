@@ -5,6 +5,7 @@ import type { PermissionDecision } from "../../src/workshop/agents/agent.ts";
 import { Asking } from "../../src/workshop/asking.ts";
 import { openPendingDecisions } from "../../src/workshop/pending-decisions.ts";
 import type { SupervisorFact } from "../../src/workshop/supervisor/lines.ts";
+import { heldClock } from "../support/held-clock.ts";
 
 const MIGRATE = { tool: "Bash", input: {}, action: "execute", resource: "npm run migrate" } as const;
 
@@ -66,5 +67,27 @@ describe("a request that the agent withdraws", () => {
       assert.equal(await taken.promise, "1:p");
       leave.abort();
     }
+  });
+
+  it("is taken back once the store is there again, where it was away", async () => {
+    const clock = heldClock();
+    const leave = new AbortController();
+    const nothing = () => Promise.reject(new Error("nothing is asked"));
+    const taken = Promise.withResolvers<string>();
+    let isAway = true;
+    const withdraw = (ref: string) => {
+      if (isAway) return Promise.reject(new Error("the store is away"));
+      taken.resolve(ref);
+      return Promise.resolve();
+    };
+    const client = { permission: nothing, question: nothing, withdraw, waiting: async () => {}, note: async () => {} };
+    const asking = new Asking({ decide: () => undefined }, client, { leave: leave.signal, clock });
+    asking.remember({ seq: 2, at: 2, type: "withdrawn", ref: "1:p" });
+    await asking.rememberedAll();
+    while (!clock.isAwaited(2000)) await new Promise(setImmediate);
+    isAway = false;
+    clock.advance(2000);
+    assert.equal(await taken.promise, "1:p");
+    leave.abort();
   });
 });

@@ -1,6 +1,6 @@
-import { type Change, isNothing } from "../config-file.ts";
+import { type Change, isNothing, textIn } from "../config-file.ts";
 import type { LocalAgent } from "./found.ts";
-import { type ParleyPart, textIn, type WantedParts, withoutParts } from "./parts.ts";
+import { type ParleyPart, type WantedParts, withoutParts } from "./parts.ts";
 import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "./undo-record.ts";
 
 /** A change to one file of an agent, and what the record is to hold of the file afterwards. */

@@ -5,7 +5,8 @@ import { AGENTS } from "../../connect/registry.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { versionOf } from "../../workshop/agents/find-agents.ts";
 import { type Io, WrongUsage } from "../command.ts";
-import { homely, isIn, type ParleyPart, partsOf, textIn } from "./parts.ts";
+import { textIn } from "../config-file.ts";
+import { homely, isIn, type ParleyPart, partsOf } from "./parts.ts";
 
 /** In the place of a state, for a file that is not understood. */
 const UNREADABLE = "?";

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
 import { resolve, sep } from "node:path";
-import { homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
+import { holdsHook, homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import type { Io } from "../command.ts";
 import { withHookIn } from "../hook/install.ts";
 import { MCP_CLIENTS, type McpClient, type McpServerAddress } from "../mcp/clients.ts";
@@ -18,13 +17,20 @@ export interface ParleyPart {
   file: string;
   /** Returns the text of the file with exactly this part, or without it. @throws {Error} one sentence */
   edit(text: string, wanted: WantedParts | null): string;
+  /** Returns whether the part is in a text that is understood, and in force there; left out, where it is in it. */
+  holds?(text: string): boolean;
 }
 
 /** Returns the parts that an agent can have: its hook, and its MCP entry where its configuration is known. */
 export function partsOf(agent: PromptingAgent, env: Io["env"]): ParleyPart[] {
   const hook = hookFilesOf(agent, env).map((hookFile): ParleyPart => {
     const file = resolve(hookFile.path);
-    return { kind: "hook", file, edit: (text, wanted) => withHookIn({ file, text }, hookFile, wanted?.hook ?? null) };
+    return {
+      kind: "hook",
+      file,
+      edit: (text, wanted) => withHookIn({ file, text }, hookFile, wanted?.hook ?? null),
+      holds: (text) => holdsHook(hookFile, text),
+    };
   });
   const client = mcpClientOf(agent);
   if (!client) return hook;
@@ -50,20 +56,9 @@ export function withoutParts(text: string, parts: readonly ParleyPart[]): string
   return parts.toReversed().reduce((left, part) => part.edit(left, null), text);
 }
 
-/** Returns whether a part is in a text. @throws {Error} one sentence */
+/** Returns whether a part is in a text, and in force there. @throws {Error} one sentence */
 export function isIn(part: ParleyPart, text: string): boolean {
-  return part.edit(text, null) !== text;
-}
-
-/** Returns the text of a file; null where no file stands. @throws {Error} one sentence, for bytes that are no UTF-8 */
-export function textIn(file: string): string | null {
-  if (!existsSync(file)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new Error(`${file} was left as it is: it is not UTF-8`, { cause: error });
-  }
+  return part.edit(text, null) !== text && (part.holds?.(text) ?? true);
 }
 
 /** Returns a path as people write it, with `~` for the home folder. */

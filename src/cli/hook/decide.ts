@@ -9,6 +9,7 @@ import type { AgentRow } from "../../connect/registry.ts";
 import { BY_FLAG, readBy } from "../ask/by-flag.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
+import { openParentGone } from "./parent-gone.ts";
 
 const LONGEST_BYTES = 64_000_000;
 
@@ -43,6 +44,8 @@ export const hookOf = (name: string, row: AgentRow): Command => ({
 });
 
 async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): Promise<number> {
+  // An agent that is killed outright ends no hook.
+  using parent = openParentGone(systemClock);
   const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
   const timeoutSeconds = timeoutOf(values.timeout);
   const by = readBy(values.by);
@@ -55,7 +58,7 @@ async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): P
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
-  const signal = AbortSignal.any([io.interrupted, there.signal]);
+  const signal = AbortSignal.any([io.interrupted, parent.signal, there.signal]);
   const { agentId } = agent;
   const place = { url, key: agentKey(url, io.env), agentId, clock: systemClock, fetch: systemFetch, signal };
   const asked = decided(place, agent, prompt, { to: values.to, by, timeoutSeconds });
@@ -63,6 +66,7 @@ async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): P
   over.abort();
   await watching;
   if (io.interrupted.aborted) return blocked(agent, "it was interrupted before anybody decided", io);
+  if (parent.signal.aborted) return blocked(agent, `${agent.title} ended before anybody decided`, io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
   io.out(agent.print(prompt, decision));

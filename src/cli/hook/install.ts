@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
@@ -6,7 +5,7 @@ import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges, textIn } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { httpHookFor, TYPE_FLAG } from "./http-form.ts";
@@ -92,7 +91,7 @@ function hookChanges(
   }
   return files.map((hookFile) => {
     const file = resolve(named ?? hookFile.path);
-    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const before = textIn(file) ?? "";
     const after = withHookIn({ file, text: before }, hookFile, hook);
     return { file, before, after, isEmpty: isNothing(after) };
   });

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges, textIn } from "../config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type McpServerAddress } from "./clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 
@@ -78,7 +77,7 @@ export const mcpUninstall: Command = {
 /** Returns how a client's configuration becomes one with Parley in it, or without it if no entry is given. */
 function changeOf(client: McpClient, path: string, address: McpServerAddress | undefined): Change {
   const file = resolve(path);
-  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const before = textIn(file) ?? "";
   const after = withMcpEntry(client, { file, text: before }, address);
   return { file, before, after, isEmpty: isEmpty(client, after) };
 }

@@ -77,6 +77,9 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 async function writeFresh(fresh: string, text: string, mode: number): Promise<void> {
   const file = await open(fresh, constants.O_CREAT | constants.O_TRUNC | constants.O_WRONLY, mode);
   try {
+    // One that a killed process left keeps its own, and the process's mask takes from those of a new one.
+    // Some file systems know no permissions.
+    await file.chmod(mode).catch(() => undefined);
     await file.writeFile(text);
     await file.sync();
   } finally {

@@ -74,7 +74,10 @@ class Conversation {
   readonly #turns = new Set<string>();
   /** Names of the tools whose results are awaited, by call. */
   readonly #calls = new Map<string, string>();
+  /** Its requests that wait for a decision, by their ids. */
+  readonly #served = new Map<string, AbortController>();
   #hasBegun = false;
+  #isInterrupted = false;
   #pending = 0;
   #isOver = false;
 
@@ -85,7 +88,10 @@ class Conversation {
   }
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {
-    const stop = () => this.#write(request("parley-interrupt", { subtype: "interrupt" }));
+    const stop = () => {
+      this.#isInterrupted = true;
+      this.#write(request("parley-interrupt", { subtype: "interrupt" }));
+    };
     this.#write(request("parley-initialize", { subtype: "initialize", hooks: null }));
     this.#write({ type: "user", message: { role: "user", content: this.#order.message } });
     interrupt.addEventListener("abort", stop, { once: true });
@@ -121,6 +127,8 @@ class Conversation {
         return this.#results(message);
       case "control_request":
         return this.#request(textOf(message["request_id"]) ?? "", objectOf(message["request"]));
+      case "control_cancel_request":
+        return this.#withdraw(textOf(message["request_id"]) ?? "");
       case "result":
         return this.#result(message);
       default:
@@ -192,25 +200,35 @@ class Conversation {
     void this.#decide(id, tool, objectOf(request["input"]));
   }
 
+  /** Takes back from people what Claude Code waits for no more. After an interrupt it stays, for the resume. */
+  #withdraw(id: string): undefined {
+    if (!this.#isInterrupted) this.#served.get(id)?.abort();
+  }
+
   async #decide(id: string, tool: string, input: JsonObject): Promise<void> {
+    const withdrawn = new AbortController();
+    this.#served.set(id, withdrawn);
     this.#pending += 1;
-    const reply = await this.#permissionResult(tool, input).catch((error: unknown) => denial(String(error)));
+    const deciding = this.#permissionResult(tool, input, withdrawn.signal);
+    const reply = await deciding.catch((error: unknown) => denial(String(error)));
     this.#pending -= 1;
+    this.#served.delete(id);
+    if (withdrawn.signal.aborted) return;
     this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: reply } });
   }
 
-  async #permissionResult(tool: string, input: JsonObject): Promise<JsonObject> {
+  async #permissionResult(tool: string, input: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
-    if (tool === ASKING_TOOL) return this.#answers(input);
-    const decision = await this.#callbacks.permission(claudePermission(tool, input, this.#order.tree));
+    if (tool === ASKING_TOOL) return this.#answers(input, withdrawn);
+    const decision = await this.#callbacks.permission(claudePermission(tool, input, this.#order.tree), withdrawn);
     return decision.allow ? { behavior: "allow", updatedInput: input } : denial(decision.why);
   }
 
   /** Asks each of the questions; the agent gets what was answered, and for the rest why nobody did. */
-  async #answers(input: JsonObject): Promise<JsonObject> {
+  async #answers(input: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const questions = objectsOf(input["questions"]).map(claudeQuestion);
     if (questions.length === 0) return denial("The call holds no question.");
-    const given = await Promise.all(questions.map((question) => this.#callbacks.question(question)));
+    const given = await Promise.all(questions.map((question) => this.#callbacks.question(question, withdrawn)));
     const whyNot = given.find((one) => "none" in one);
     if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);
     const texts = given.map((one, i) => ("none" in one ? `(no answer: ${one.why})` : chosenIn(questions[i], one.text)));

@@ -61,7 +61,10 @@ async function consent(
   return decision.canceled ? CANCELED : DECLINED;
 }
 
-/** Returns the schema as people get it: without members that are null, and with the names of values as their titles. */
+/**
+ * Returns the schema as people get it: without members that are null, and with the names of values as their titles. A
+ * list of some of these values holds none twice, so that each is ticked or left.
+ */
 function formOf(schema: JsonObject): JsonObject {
   const { $schema: _, properties, ...rest } = withoutNulls(schema);
   const fields = Object.entries(objectOf(properties)).map(([name, field]) => [name, fieldOf(objectOf(field))]);
@@ -69,7 +72,19 @@ function formOf(schema: JsonObject): JsonObject {
 }
 
 function fieldOf(given: JsonObject): JsonObject {
-  const { enumNames: names, enum: values, ...field } = withoutNulls(given);
+  const { items, ...field } = withoutNulls(given);
+  if (!isObject(items)) return namedValues(withoutNulls(given));
+  const item = namedValues(withoutNulls(items));
+  return { ...field, ...(isChoice(item) && { uniqueItems: true }), items: item };
+}
+
+function isChoice({ enum: values, oneOf, anyOf }: JsonObject): boolean {
+  const named = oneOf ?? anyOf;
+  const isNamed = Array.isArray(named) && named.every((one) => isObject(one) && Object.hasOwn(one, "const"));
+  return Array.isArray(values) || isNamed;
+}
+
+function namedValues({ enumNames: names, enum: values, ...field }: JsonObject): JsonObject {
   if (!Array.isArray(values)) return field;
   if (!Array.isArray(names) || names.length !== values.length) return { ...field, enum: values };
   return { ...field, oneOf: values.map((value: unknown, i) => ({ const: value, title: String(names[i]) })) };

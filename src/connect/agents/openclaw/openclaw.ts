@@ -3,7 +3,7 @@ import { NotJson } from "../../../lib/json/json-edit.ts";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
-import { withoutPlugin, withPlugin } from "./settings.ts";
+import { loadsPlugin, withoutPlugin, withPlugin } from "./settings.ts";
 
 const EVENT = "before_tool_call";
 const DENIES = 2;
@@ -26,6 +26,7 @@ export const openclaw: PromptingAgent = {
     {
       path: env["OPENCLAW_CONFIG_PATH"] || join(openclawFolder(env), "openclaw.json"),
       withHook: (text, hook) => (hook ? withPlugin : withoutPlugin)(text, resolve(pluginFolder(env))),
+      holds: (text) => loadsPlugin(text, resolve(pluginFolder(env))),
     },
   ],
   folder: openclawFolder,

@@ -1,4 +1,5 @@
 import type { WantedHook } from "../../agent.ts";
+import { hookReplyCode, PLUGIN_MARGIN_MS } from "../../plugin-hook.ts";
 import { PLUGIN_ID } from "./settings.ts";
 
 const FIRST_LINE =
@@ -26,33 +27,6 @@ const QUIET_TOOLS =
   "read|ls|find|grep|view_image|ask_user|update_plan|progress_card|session_status|sessions_(list|history|search|yield)|" +
   "agents_(list|wait)|memory_(search|get)|get_goal|tool_(search|describe|call)|parley__.*";
 const USUAL_TOOLS = `^(?!(${QUIET_TOOLS})$)`;
-
-/** A timer of Node takes no more. */
-const MOST_MS = 2 ** 31 - 1;
-/** OpenClaw waits so much longer than the hook may take. */
-const MARGIN_MS = 10_000;
-
-const IMPORT = 'import { spawn } from "node:child_process";';
-
-/** Runs the hook once; resolves with what it has printed. */
-const HOOK_REPLY = `function hookReply(prompt, signal) {
-  return new Promise((resolve) => {
-    const options = { stdio: ["pipe", "pipe", "ignore"], timeout: TIMEOUT_MS, ...(signal && { signal }) };
-    const hook = spawn("/bin/sh", ["-c", "exec " + COMMAND], options);
-    let out = "";
-    hook.stdout.setEncoding("utf8").on("data", (text) => (out += text));
-    hook.stdin.on("error", () => undefined);
-    hook.stdin.end(JSON.stringify(prompt));
-    hook.on("error", () => resolve({}));
-    hook.on("close", () => {
-      try {
-        resolve(JSON.parse(out));
-      } catch {
-        resolve({});
-      }
-    });
-  });
-}`;
 
 const PLUGIN = `async function beforeToolCall({ toolName, params }, { sessionKey, sessionId, abortSignal }) {
   if (!ASKED.test(toolName)) return undefined;
@@ -84,20 +58,15 @@ export default {
  *
  * @throws {SyntaxError} where `always` is no regular expression
  */
-export function pluginText({ command, timeoutSeconds, always }: WantedHook): string {
-  const tools = always ?? USUAL_TOOLS;
+export function pluginText(hook: WantedHook): string {
+  const tools = hook.always ?? USUAL_TOOLS;
   new RegExp(tools);
-  const timeoutMs = Math.min(timeoutSeconds * 1000, MOST_MS - MARGIN_MS);
   return `${FIRST_LINE}
-${IMPORT}
+${hookReplyCode(hook)}
 
 const ID = ${JSON.stringify(PLUGIN_ID)};
-const COMMAND = ${JSON.stringify(command)};
-const TIMEOUT_MS = ${timeoutMs};
-const WAIT_MS = ${timeoutMs + MARGIN_MS};
+const WAIT_MS = TIMEOUT_MS + ${PLUGIN_MARGIN_MS};
 const ASKED = new RegExp(${JSON.stringify(tools)});
-
-${HOOK_REPLY}
 
 ${PLUGIN}
 `;

@@ -23,6 +23,14 @@ export function withPlugin(text: string, path: string): string {
   return listAt(after, ALLOWED).length > 0 ? withItem(after, ALLOWED, PLUGIN_ID) : after;
 }
 
+/** Returns whether the plugin of this path is loaded. @throws {NotJson} */
+export function loadsPlugin(text: string, path: string): boolean {
+  const [all, allowed] = [jsonAt(text, ["plugins", "enabled"]), listAt(text, ALLOWED)];
+  const entry = Object(jsonAt(text, ENTRY)) as { enabled?: unknown };
+  const isOff = all === false || entry.enabled === false || listAt(text, ["plugins", "deny"]).includes(PLUGIN_ID);
+  return !isOff && listAt(text, PATHS).includes(path) && (allowed.length === 0 || allowed.includes(PLUGIN_ID));
+}
+
 /** Returns the text in which the plugin of this path is not loaded. @throws {NotJson} */
 export function withoutPlugin(text: string, path: string): string {
   let after = text;

@@ -1,4 +1,5 @@
 import type { WantedHook } from "../../agent.ts";
+import { hookReplyCode } from "../../plugin-hook.ts";
 
 const FIRST_LINE =
   "// Parley: people answer opencode's permission prompts. parley disconnect opencode removes this file.";
@@ -7,28 +8,6 @@ const FIRST_LINE =
 export function isPlugin(text: string): boolean {
   return text.startsWith(FIRST_LINE);
 }
-
-const IMPORT = 'import { spawn } from "node:child_process";';
-
-/** Runs the hook once; resolves with what it has printed. */
-const HOOK_REPLY = `function hookReply(prompt, asking) {
-  return new Promise((resolve) => {
-    const hook = spawn("/bin/sh", ["-c", "exec " + COMMAND], { stdio: ["pipe", "pipe", "ignore"], timeout: TIMEOUT_MS });
-    asking.set(prompt.tool_use_id, { sessionID: prompt.session_id, hook });
-    let out = "";
-    hook.stdout.setEncoding("utf8").on("data", (text) => (out += text));
-    hook.stdin.on("error", () => undefined);
-    hook.stdin.end(JSON.stringify(prompt));
-    hook.on("error", () => resolve({}));
-    hook.on("close", () => {
-      try {
-        resolve(JSON.parse(out));
-      } catch {
-        resolve({});
-      }
-    });
-  });
-}`;
 
 /** Hears of prompts and questions, and answers them. */
 const PLUGIN = `export const Parley = async ({ client }) => {
@@ -46,13 +25,19 @@ const PLUGIN = `export const Parley = async ({ client }) => {
     return sent?.response?.ok === true;
   }
 
+  function begin(id, sessionID) {
+    const stop = new AbortController();
+    asking.set(id, { sessionID, stop });
+    return stop.signal;
+  }
+
   async function permission({ id, sessionID, permission, patterns, metadata, tool }) {
-    asking.set(id, { sessionID });
+    const signal = begin(id, sessionID);
     const input = await inputOf({ sessionID, tool }).catch(() => undefined);
     if (!asking.has(id)) return;
     const tool_input = { ...metadata, patterns, ...(input && { input }) };
     const prompt = { hook_event_name: "permission.asked", session_id: sessionID, tool_name: permission, tool_input };
-    const { decision, reason } = await hookReply({ ...prompt, tool_use_id: id }, asking);
+    const { decision, reason } = await hookReply({ ...prompt, tool_use_id: id }, signal);
     // Somebody has decided at the terminal.
     if (!asking.delete(id)) return;
     const response = { allow: "once", deny: "reject" }[decision];
@@ -64,17 +49,17 @@ const PLUGIN = `export const Parley = async ({ client }) => {
   }
 
   async function question({ id, sessionID, questions }) {
-    asking.set(id, { sessionID });
+    const signal = begin(id, sessionID);
     const prompt = { hook_event_name: "question.asked", session_id: sessionID, tool_name: "question" };
-    const { answers } = await hookReply({ ...prompt, tool_use_id: id, tool_input: { questions } }, asking);
+    const { answers } = await hookReply({ ...prompt, tool_use_id: id, tool_input: { questions } }, signal);
     if (!asking.delete(id) || !answers) return;
     await post("/question/{requestID}/reply", id, { answers });
   }
 
   function end(id) {
-    const { hook } = asking.get(id);
+    const { stop } = asking.get(id);
     asking.delete(id);
-    hook?.kill("SIGTERM");
+    stop.abort();
   }
 
   return {
@@ -95,14 +80,9 @@ const PLUGIN = `export const Parley = async ({ client }) => {
  * Returns the plugin that runs this hook for each prompt of opencode. opencode waits at its terminal meanwhile; a
  * decision there, or an interrupt, ends the hook, which withdraws its request. A hook that says nothing leaves the prompt there.
  */
-export function pluginText({ command, timeoutSeconds }: WantedHook): string {
+export function pluginText(hook: WantedHook): string {
   return `${FIRST_LINE}
-${IMPORT}
-
-const COMMAND = ${JSON.stringify(command)};
-const TIMEOUT_MS = ${timeoutSeconds * 1000};
-
-${HOOK_REPLY}
+${hookReplyCode(hook)}
 
 ${PLUGIN}
 `;

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { askPeople } from "../../src/connect/people-requests.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+
+describe("a request to people that nobody waits for any more", () => {
+  it("is withdrawn after it is stored, also where it was still on its way", async () => {
+    const left = new AbortController();
+    const seen: string[] = [];
+    /** A server that stores a request even if its client does not wait for the reply. */
+    const fetch = async (url: unknown, { signal, method }: RequestInit = {}): Promise<Response> => {
+      const isCancel = String(url).endsWith("/cancel");
+      if (!isCancel) left.abort();
+      const done = new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      const stored = done.then(() => seen.push(isCancel ? "cancelled" : String(method)));
+      const gone = new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+      if (signal?.aborted) throw new Error("aborted");
+      await Promise.race([stored, gone]);
+      return Response.json({ call_id: "c", status: {} });
+    };
+    const place = {
+      url: "http://parley",
+      key: undefined,
+      agentId: "a",
+      clock: systemClock,
+      fetch,
+      signal: left.signal,
+    };
+    const asked = askPeople(place, "function_calls", { run_id: "r", call_id: "c", spec: { timeout_seconds: 60 } });
+    await assert.rejects(asked, /withdrawn/);
+    assert.deepEqual(seen, ["POST", "cancelled"]);
+  });
+});
