@@ -22,7 +22,7 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  event.waitUntil(dropStale(caches, CACHE, SHELL).then(() => self.clients.claim()));
+  event.waitUntil(dropStale(caches, CACHE).then(() => self.clients.claim()));
 });
 
 self.addEventListener("fetch", (event) => {
