@@ -75,6 +75,18 @@ describe("the Console", () => {
     await heading(page, "Agents get no work here").waitFor();
   });
 
+  it("says that something could not be read, and that it is not there only where that is so", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/jobs");
+    const { page } = admin;
+    let isDown = true;
+    await page.route("**/admin/jobs/J-none*", (route) => (isDown ? route.abort() : route.continue()));
+    await page.goto("/console/jobs/J-none");
+    await heading(page, "No connection to the server").waitFor();
+    isDown = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await heading(page, "There is nothing here").waitFor();
+  });
+
   it("shows what waits, for whom and how long, and follows it", async () => {
     await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/live");
     const { page } = admin;

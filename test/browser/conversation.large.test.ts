@@ -119,6 +119,19 @@ describe("a conversation in the Inbox room", () => {
       rows.map((row) => row.words),
       ["The door is stuck."],
     );
+
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await context.route("**/messages", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel("Say more").fill("It is urgent.");
+    await button(page, "Send").click();
+    await page.getByLabel("Say more").fill("And it is cold.");
+    letGo();
+    await page.getByRole("listitem").getByText("It is urgent.").waitFor();
+    assert.equal(await page.getByLabel("Say more").inputValue(), "And it is cold.", "typed while it was sent");
   });
 
   it("reaches the first of many conversations, and the first words of a long one", async () => {

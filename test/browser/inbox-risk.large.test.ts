@@ -80,6 +80,32 @@ describe("a call that looks risky in the inbox", () => {
     assert.equal((await outcomeOf(made.id))?.digest, made.digest);
   });
 
+  it("is approved by no finger that slides off the button", async () => {
+    const made = await ask();
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
+    const { page, context } = visitor;
+    const finger = await context.newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...touchPoints: { x: number; y: number }[]) =>
+      finger.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await page.getByRole("button", { name: "Approve" }).tap();
+    await decides(page, "Hold: Approve").waitFor();
+    await holdClock(page);
+    const [x, y] = await middleOf(page);
+    await touch("touchStart", { x, y });
+    await holdASecond(page);
+    await touch("touchMove", { x, y: y - 200 });
+    await decides(page, "Hold: Approve").waitFor();
+    await touch("touchEnd");
+    assert.equal(await sheet(page).isVisible(), true);
+
+    await touch("touchStart", { x, y });
+    await holdASecond(page);
+    assert.equal(await outcomeOf(made.id), null);
+    await touch("touchEnd");
+    await page.clock.resume();
+    await page.getByText("Approved by you").waitFor();
+  });
+
   it("is approved by a key that is held, and by no key that is pressed", async () => {
     const made = await ask();
     await using visitor = await scene().visit({ screen: "desk", ask: made });

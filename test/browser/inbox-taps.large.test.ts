@@ -110,6 +110,38 @@ describe("deciding a call in the inbox", () => {
     assert.equal(await stateOf(made.id), "open");
   });
 
+  it("sends no words from a sheet that was closed again, unless they are seen", async () => {
+    const made = await ask({
+      rejectOptions: [
+        ...rejectOptions,
+        { name: "else", title: "Try another", promptFill: "Use disk 2.", interactive: true },
+      ],
+    });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
+    const { page } = visitor;
+    const way = (name: string) =>
+      page.getByRole("main").getByRole("button", { name }).and(page.locator("[aria-disabled=false]"));
+    const close = async (): Promise<void> => {
+      await page.keyboard.press("Escape");
+      await sheet(page).waitFor({ state: "hidden" });
+    };
+    await way("Try another").click();
+    assert.equal(await sheet(page).getByLabel("Reason").inputValue(), "Use disk 2.");
+    await close();
+    await page.keyboard.press("a");
+    assert.equal(await sheet(page).getByLabel("Comment").inputValue(), "");
+    await sheet(page).getByLabel("Comment").fill("Only this once");
+    await close();
+    await way("Too expensive").click();
+    assert.equal(await sheet(page).getByLabel("Reason").inputValue(), "Only this once");
+    await sheet(page).getByLabel("Reason").fill("");
+    await close();
+    await way("Too expensive").click();
+    await page.getByText("Rejected by you").waitFor();
+    const { outcome } = await readRequest(scene().world.server.ctx, made.id);
+    assert.doesNotMatch(outcome?.comment ?? "", /Only|disk 2/);
+  });
+
   it("takes no second tap on Cancel for a way to reject below it", async () => {
     const made = await ask({ rejectOptions });
     await using visitor = await scene().visit({ screen: "phone", ask: made });

@@ -49,6 +49,20 @@ describe("the Answer room without a connection", () => {
     await agent.cancel(id);
   });
 
+  it("keeps it, though nothing more of the app can be loaded", async () => {
+    const { question_id: id } = await agent.ask({ prompt: "What is left without a network?", min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}`, serviceWorkers: "block" });
+    await ana.page.getByLabel("Your answer").waitFor();
+    await ana.context.setOffline(true);
+    await ana.page.getByLabel("Your answer").fill("What was there before");
+    await ana.page.getByRole("button", { name: "Send" }).click();
+    await ana.page.getByRole("heading", { name: "No connection to the server" }).waitFor();
+    const sent = ana.page.waitForResponse((reply) => reply.url().endsWith("/human/responses"));
+    await ana.context.setOffline(false);
+    assert.equal((await sent).ok(), true);
+    await agent.cancel(id);
+  });
+
   it("sends it once with two tabs open", async () => {
     const { question_id: id } = await agent.ask({ prompt: "How many tabs do you have open?", min_responses: 5 });
     await using ana = await visit(browser, served.url, { screen: "desk", path: `/q/${id}` });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { endSessions } from "../../src/access/end-sessions.ts";
+import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { type Named, nameSomebody, openInboxWorld } from "./inbox-world.ts";
@@ -89,5 +91,47 @@ describe("a browser that several people use, one after the other", () => {
       body.responses.map(({ answer, tier }: { answer: string; tier: string }) => [answer, tier]),
       [["Ana", "named"]],
     );
+  });
+
+  it("is still theirs after a link that works no more, and another's by one that does", async () => {
+    const used = await ana.link();
+    await using visitor = await ana.visit(browser, { screen: "desk" });
+    const { page } = visitor;
+    await page.goto("about:blank");
+    await page.goto(world.url + used);
+    await page.getByText("Signed in as Ana Ruiz").waitFor();
+    // The page stays, and its address changes alone.
+    await page.goto(world.url + used);
+    await page.getByText("This link does not work any more").waitFor();
+    await page.goto(world.url);
+    await page.getByRole("navigation").getByRole("link", { name: "Inbox" }).waitFor();
+    const kept = await page.evaluate(() => localStorage.getItem("parley.person"));
+    assert.equal(kept, ana.id);
+    await page.getByRole("navigation").getByRole("link", { name: "Inbox" }).click();
+    await page.getByText("Signed in as Ana Ruiz").waitFor();
+    await page.goto(world.url + (await bo.link()));
+    await page.getByText("Signed in as Bo Lind").waitFor();
+  });
+
+  it("says so once a session has been ended elsewhere, and keeps what was begun", async () => {
+    const { ctx } = world.server;
+    const asked = await askPeople(ctx, {
+      audience: toPerson(ana.id),
+      form: { kind: "reply", options: [] },
+      title: "Which colour?",
+      digest: null,
+    });
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: asked });
+    const { page } = visitor;
+    await field(page).fill("Blue");
+    await endSessions(ctx, ana.id, { kind: "server", id: "test" });
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("heading", { name: "Sign in to see your inbox" }).waitFor();
+    await page.goto("about:blank");
+    await page.goto(world.url + (await ana.link()));
+    await page.getByText("Signed in as Ana Ruiz").waitFor();
+    await page.goto(`${world.url}/inbox/${asked.id}`);
+    await field(page).waitFor();
+    assert.equal(await field(page).inputValue(), "Blue");
   });
 });

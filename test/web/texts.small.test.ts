@@ -114,6 +114,10 @@ describe("the texts of the web app", () => {
     }
   }
 
+  it("writes what a task cost as the reader's language writes money", () => {
+    assert.equal(tasks.text.usage({ costUsd: 1234.5 }), "$1,234.50");
+  });
+
   it("tell apart the six forms of Arabic", () => {
     const said = [0, 1, 2, 3, 11, 100].map((n) => inboxAr.text.ask.length(n));
     assert.deepEqual(said, ["لا أحرف", "حرف واحد", "حرفان", "3 أحرف", "11 حرفًا", "100 حرف"]);

@@ -39,10 +39,18 @@ const SETTINGS = "settings";
 
 const news = new BroadcastChannel("parley.outbox");
 const listeners = new Set<() => void>();
-const database = openDatabase("parley", (made) => {
-  made.createObjectStore(ANSWERS, { keyPath: "key" });
-  made.createObjectStore(SETTINGS);
-}).catch(() => null);
+let database = open();
+
+/** Opens the database, and again where the browser closes it; null where it gives none. */
+async function open(): Promise<IDBDatabase | null> {
+  const create = (made: IDBDatabase): void => {
+    made.createObjectStore(ANSWERS, { keyPath: "key" });
+    made.createObjectStore(SETTINGS);
+  };
+  const opened = await openDatabase("parley", create).catch(() => null);
+  opened?.addEventListener("close", () => (database = open()));
+  return opened;
+}
 
 /**
  * Stand in where the browser gives no database or no room in it, so that at least this page can send. They come before

@@ -2,6 +2,7 @@
 /** Makes the app open without a network, sends what waits when it returns, and shows what is pushed. */
 import { People } from "@parley/sdk/people";
 import { keptSetting, sendWaiting } from "./outbox.ts";
+import { dropStale } from "./stale-caches.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -21,21 +22,8 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  event.waitUntil(
-    caches
-      .keys()
-      .then((names) => Promise.all(staleOf(names).map((name) => caches.delete(name))))
-      .then(() => self.clients.claim()),
-  );
+  event.waitUntil(dropStale(caches, CACHE).then(() => self.clients.claim()));
 });
-
-/**
- * Returns the caches that nothing needs. An open page of the release before may still load parts of it, so that one's
- * cache stays; the caches come in the order in which they were made.
- */
-function staleOf(names: readonly string[]): string[] {
-  return names.filter((name) => name !== CACHE).slice(0, -1);
-}
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;

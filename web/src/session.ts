@@ -1,20 +1,25 @@
+import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
 import type { QueryObserverResult } from "@tanstack/query-core";
 import { queries, useQuery } from "./query/query.ts";
-import { people } from "./api.ts";
+import { people, watchedFetch } from "./api.ts";
 import { draftsOfAuthor } from "./author.ts";
 import { noteAuthor } from "./note-author.ts";
-import { count, forget, recall } from "./device.ts";
+import { count, forget, recall, remember } from "./device.ts";
 import { listen } from "./live.ts";
 import { discardOwn, exclusively, ownWritten, sendWaiting } from "./outbox.ts";
-import { isUnreachable } from "./queries.ts";
 import { named } from "./settings.ts";
 
+const START = /^#start=(.+)$/;
 /** Taken from the address as soon as a room for named people opens, so that it is in no history and on no screenshot. */
 let startCode = takeStartCode();
+// A link that is opened in a page of the app changes its address alone.
+addEventListener("hashchange", () => {
+  if (START.test(location.hash)) location.reload();
+});
 
 function takeStartCode(): string | null {
-  const code = /^#start=(.+)$/.exec(location.hash)?.[1] ?? null;
+  const code = START.exec(location.hash)?.[1] ?? null;
   if (code !== null) history.replaceState(history.state, "", location.pathname);
   return code;
 }
@@ -33,7 +38,8 @@ async function signInOrAsk(): Promise<SignedIn> {
     void changePush((push) => push.renewPush(isNew));
     return signedIn;
   } catch (error) {
-    if (!isUnreachable(error)) await noteNobody();
+    // A refused code ends nobody's session.
+    if (startCode === null && isSignedOut(error)) await noteNobody();
     throw error;
   }
 }
@@ -66,8 +72,21 @@ async function signIn(code: string): Promise<SignedIn> {
 }
 
 /** Who is signed in here; a code in the address signs in first. */
-export function useSession(): QueryObserverResult<SignedIn> {
-  return useQuery({ queryKey: ["session"], queryFn: signInOrAsk, staleTime: Infinity });
+export function useSession(): Pick<QueryObserverResult<SignedIn>, "data" | "error" | "refetch"> {
+  const { data, error, refetch } = useQuery({ queryKey: ["session"], queryFn: signInOrAsk, staleTime: Infinity });
+  return { data: isSignedOut(error) ? undefined : data, error, refetch };
+}
+
+/** Whether the server has said that nobody is signed in. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof ParleyError && error.status === 401;
+}
+
+/** Fetches what only somebody who is signed in may see; where the session has ended, every screen learns of it. */
+export async function sessionFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const reply = await watchedFetch(input, init);
+  if (reply.status === 401) void queries.invalidateQueries({ queryKey: ["session"] }, { cancelRefetch: false });
+  return reply;
 }
 
 /** The answers and drafts that the person has written here and the server does not have. */
@@ -97,7 +116,9 @@ export async function signOut(unsent: "send" | "discard" = "discard"): Promise<b
   await changePush((push) => push.turnOffPush());
   named.set("no");
   await noteAuthor(null);
-  queries.removeQueries({ predicate: ({ queryKey }) => ["inbox", "ask", "console"].includes(String(queryKey[0])) });
+  remember("feed", null);
+  queries.removeQueries({ predicate: ({ queryKey }) => !["session", "written"].includes(String(queryKey[0])) });
   await queries.resetQueries({ queryKey: ["session"] });
+  listen();
   return true;
 }

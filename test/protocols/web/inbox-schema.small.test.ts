@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fieldOf, filledWith, valueOf } from "../../../web/src/inbox/arguments/schema.ts";
+import { fieldOf, filledFrom, filledWith, valueOf } from "../../../web/src/inbox/arguments/schema.ts";
 
 const kindOf = (schema: unknown) => fieldOf(schema as Record<string, unknown>).kind;
 /** Returns the value that is sent if a person opens the form with this value and changes nothing. */
@@ -84,6 +84,27 @@ describe("a form made from a JSON Schema", () => {
     for (const typed of ["1,000", "1.000,5", "seven", "", "1e999"]) {
       assert.equal(valueOf(number, typed).problems.length, 1, typed);
     }
+    assert.equal(valueOf(fieldOf({ type: "integer" }), "1.000").problems.length, 1);
+  });
+
+  it("sends no number with other digits than were typed", () => {
+    const [number, json] = [fieldOf({ type: "number" }), fieldOf(true)];
+    for (const typed of ["12345678901234567890", "9007199254740993", "0.12345678901234567891", "-1e-400"]) {
+      assert.equal(valueOf(number, typed).problems.length, 1, typed);
+      assert.equal(valueOf(json, `{"a": [${typed}]}`).problems.length, 1, typed);
+    }
+    for (const typed of ["9007199254740991", "100000000000000000000", "-0.10", "1e21", "2.50", "0", "5e-324"]) {
+      assert.deepEqual(valueOf(number, typed), { value: Number(typed), problems: [] });
+      assert.deepEqual(valueOf(json, `[${typed}, "\\" 9007199254740993"]`).problems, [], typed);
+    }
+  });
+
+  it("holds what was written as JSON, and the null of a default", () => {
+    const owner = { type: ["string", "null"], default: "me" };
+    const field = fieldOf({ type: "object", properties: { owner, n: { type: "integer" } } });
+    assert.deepEqual(filledFrom(field, '{"owner": "you", "n": 3}'), { owner: "you", n: "3" });
+    for (const words of ['{"owner": ', '{"n": 9007199254740993}']) assert.equal(filledFrom(field, words), undefined);
+    assert.deepEqual(filledWith(field, { owner: null }), { owner: "", n: "" });
   });
 
   it("shows in a label what could hide in it", () => {

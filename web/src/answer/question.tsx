@@ -14,11 +14,21 @@ import { NextStep } from "./next-step.tsx";
 import styles from "./question.module.css";
 
 const Result = later(async () => (await import("./result.tsx")).Result);
-const Waiting = later(async () => (await import("./unsent.tsx")).Waiting);
+const Waiting = later(async () => (await import("./unsent.tsx")).Waiting, undefined, OutOfReach);
 const Refused = later(async () => (await import("./unsent.tsx")).Refused);
 
 /** The views that may follow an answer. */
 const VIEWS = [Result, Waiting, Refused];
+
+/** An answer that is kept, where not even the view of it can be loaded. */
+function OutOfReach({ next }: { next: FeedItem | undefined }) {
+  return (
+    <>
+      <Notice title={text.trouble.offline} hint={text.trouble.offlineHint} />
+      <NextStep next={next} />
+    </>
+  );
+}
 
 /** One question, in whatever state it is for the person in front of it. */
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {

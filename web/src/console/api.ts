@@ -1,8 +1,8 @@
 import { Admin } from "@parley/sdk/admin";
 import { Connection } from "@parley/sdk/connection";
-import { watchedFetch } from "../api.ts";
+import { sessionFetch } from "../session.ts";
 
-const PLACE = { url: location.origin, retries: 1, fetch: watchedFetch };
+const PLACE = { url: location.origin, retries: 1, fetch: sessionFetch };
 
 /** Administration under this browser's session. */
 export const admin = new Admin(PLACE);

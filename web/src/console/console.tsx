@@ -1,10 +1,9 @@
-import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
 import { Link, nameAt, useLocation } from "../router.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { SignOut } from "../parts/sign-out.tsx";
-import { holdsCode, useSession } from "../session.ts";
+import { holdsCode, isSignedOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
@@ -46,7 +45,7 @@ function SignInTrouble({ error, onTryAgain }: { error: Error; onTryAgain: () => 
       </Notice>
     );
   }
-  const noSession = !holdsCode() && error instanceof ParleyError && error.status === 401;
+  const noSession = !holdsCode() && isSignedOut(error);
   return (
     <Notice
       title={noSession ? text.signedOut : text.codeFailed}

@@ -9,6 +9,7 @@ import formStyles from "../inbox/arguments/schema-form.module.css";
 import { useKeys } from "../keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
@@ -125,6 +126,13 @@ export function Gone({ to }: { to: string }) {
       </div>
     </Detail>
   );
+}
+
+/** A page whose thing could not be read: it has gone, or there is trouble. */
+export function Unread(props: { error: unknown; title: string; to: string; onTryAgain: () => void }) {
+  const { error, title, to, onTryAgain } = props;
+  if (error instanceof ParleyError && error.status === 404) return <Gone to={to} />;
+  return <Trouble title={title} error={error} onTryAgain={onTryAgain} />;
 }
 
 /** Facts in pairs of a name and a value. */

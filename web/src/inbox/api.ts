@@ -1,5 +1,5 @@
 import { Inbox } from "@parley/sdk/inbox";
-import { watchedFetch } from "../api.ts";
+import { sessionFetch } from "../session.ts";
 
 /** The inbox under this browser's session. */
-export const inbox = new Inbox({ url: location.origin, retries: 1, fetch: watchedFetch });
+export const inbox = new Inbox({ url: location.origin, retries: 1, fetch: sessionFetch });

@@ -5,7 +5,7 @@ import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
 import { Call, secretId } from "./arguments/arguments.tsx";
 import { Confirm, type Intent } from "./confirm.tsx";
 import { type Deciding, rejection, useDecide } from "./decide.ts";
-import { useAskDraft } from "./draft.ts";
+import { useAskDraft, wordsBeside } from "./draft.ts";
 import { EditArguments, type Edited, editedArguments } from "./arguments/edit-arguments.tsx";
 import { Approvals } from "./outcome.tsx";
 import { Facts } from "./parts.tsx";
@@ -36,12 +36,17 @@ export function Approval({ ask }: { ask: WholeAsk }) {
     document.getElementById("kwargs")?.focus();
   };
 
+  const intend = (next: Intent): void => {
+    change({ comment: wordsBeside(next.approve ? undefined : next.option, ask.options, draft.comment) });
+    setIntent(next);
+  };
   const choose = (option: AskOption, isAtEnd: boolean): void => {
     const isDeliberate = deliberate.isDeliberate();
-    if (!option.interactive && !isDeliberate) return;
-    if (!option.interactive) return void deciding.send(rejection(ask, draft, option));
-    if (!draft.comment && option.prompt_fill !== null) change({ comment: option.prompt_fill });
-    setIntent({ approve: false, option, isAtEnd });
+    // Words from a sheet that was closed again are sent only where they are seen.
+    if (option.interactive || wordsBeside(undefined, ask.options, draft.comment) !== "") {
+      return intend({ approve: false, option, isAtEnd });
+    }
+    if (isDeliberate) void deciding.send(rejection(ask, {}, option));
   };
 
   return (
@@ -64,7 +69,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
         edited={edited}
         unseen={unseen}
         refused={deciding.refused?.says}
-        onIntend={setIntent}
+        onIntend={intend}
         onEdit={ask.editable ? edit : undefined}
       />
       <Confirm

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { draftsOfAuthor } from "../author.ts";
 import { recall, remember } from "../device.ts";
 import type { Filled } from "./arguments/schema.ts";
+import type { AskOption } from "./wire.ts";
 
 /** A decision on one ask that somebody has begun. */
 export interface AskDraft {
@@ -42,6 +43,15 @@ export function useAskDraft(id: string): [AskDraft, (part: AskDraft) => void] {
         return changed;
       }),
   ];
+}
+
+/**
+ * Returns the words that stand beside an option: those that somebody wrote, else those that the option brings. Words
+ * that another option brought go with it.
+ */
+export function wordsBeside(option: AskOption | undefined, options: readonly AskOption[], written = ""): string {
+  const isOwn = written.trim() !== "" && !options.some(({ prompt_fill: fill }) => fill === written);
+  return isOwn ? written : (option?.interactive && option.prompt_fill) || "";
 }
 
 /** The words of a draft, to be shown where they can no longer be sent. */

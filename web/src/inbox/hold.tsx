@@ -46,7 +46,11 @@ export function HoldButton(props: {
       data-press={press}
       aria-disabled={!deliberate.settled}
       aria-describedby={props.describedBy}
-      onPointerDown={({ button }) => button === 0 && begin()}
+      onPointerDown={({ button, target, pointerId }) => {
+        // A finger is captured by what it touches, and would never leave it.
+        if (target instanceof Element) target.releasePointerCapture(pointerId);
+        if (button === 0) begin();
+      }}
       onPointerUp={end}
       onPointerLeave={leave}
       onPointerCancel={leave}

@@ -1,4 +1,3 @@
-import { ParleyError } from "@parley/sdk/errors";
 import { useEffect } from "preact/hooks";
 import { Link, useLocation } from "../router.tsx";
 import roomStyles from "../answer/answer-room.module.css";
@@ -6,9 +5,8 @@ import { useKeys } from "../keys.ts";
 import { later } from "../parts/later.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { isUnreachable } from "../queries.ts";
 import { SignOut } from "../parts/sign-out.tsx";
-import { holdsCode, useSession } from "../session.ts";
+import { holdsCode, isSignedOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
@@ -44,8 +42,7 @@ export default function Inbox({ id }: { id?: string }) {
 }
 
 function SignedOut({ error, onTryAgain }: { error: Error; onTryAgain: () => void }) {
-  const isRefused = error instanceof ParleyError && error.status === 401;
-  if (isUnreachable(error) || !isRefused) return <Trouble title={text.failed} error={error} onTryAgain={onTryAgain} />;
+  if (!isSignedOut(error)) return <Trouble title={text.failed} error={error} onTryAgain={onTryAgain} />;
   const words = holdsCode()
     ? { title: text.codeFailed, hint: text.codeFailedHint }
     : { title: text.signedOut, hint: text.signedOutHint };

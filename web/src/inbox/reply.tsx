@@ -5,7 +5,7 @@ import formStyles from "../answer/answer-form.module.css";
 import ownStyles from "./form.module.css";
 import styles from "./ask.module.css";
 import { useDecide } from "./decide.ts";
-import { useAskDraft } from "./draft.ts";
+import { useAskDraft, wordsBeside } from "./draft.ts";
 import { Facts } from "./parts.tsx";
 import { text } from "./text.ts";
 import type { AskOption, WholeAsk } from "./wire.ts";
@@ -27,8 +27,8 @@ export function Reply({ ask }: { ask: WholeAsk }) {
     void send({ ...words, ...option, ...(again && { same_next_time: again }) });
   };
   const choose = (option: AskOption): void => {
-    const fill = option.interactive && !draft.text?.trim() ? (option.prompt_fill ?? undefined) : undefined;
-    change({ option: draft.option === option.name ? undefined : option.name, ...(fill && { text: fill }) });
+    const chosen = draft.option === option.name ? undefined : option;
+    change({ option: chosen?.name, text: wordsBeside(chosen, ask.options, draft.text) });
   };
   useKeys({
     ...Object.fromEntries(ask.options.slice(0, 9).map((option, at) => [String(at + 1), () => choose(option)])),

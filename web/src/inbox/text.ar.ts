@@ -279,6 +279,7 @@ export const text: InboxTexts = {
     required: "هذا الحقل مطلوب.",
     number: "يجب أن يكون هذا عددًا.",
     integer: "يجب أن يكون هذا عددًا صحيحًا.",
+    digits: "عدد الأرقام هنا أكبر مما يمكن إرساله.",
     least: (n) => `${number(n)} على الأقل.`,
     most: (n) => `${number(n)} على الأكثر.`,
     shortest: (n) => `${characters(n)} على الأقل.`,

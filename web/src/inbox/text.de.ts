@@ -267,6 +267,7 @@ export const text: InboxTexts = {
     required: "Das muss ausgefüllt werden.",
     number: "Das muss eine Zahl sein.",
     integer: "Das muss eine ganze Zahl sein.",
+    digits: "Das hat mehr Stellen, als gesendet werden können.",
     least: (n) => `Mindestens ${number(n)}.`,
     most: (n) => `Höchstens ${number(n)}.`,
     shortest: (n) => `Mindestens ${count(n, "Zeichen", "Zeichen")}.`,

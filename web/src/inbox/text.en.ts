@@ -275,6 +275,7 @@ export const text = {
     required: "Fill this in.",
     number: "This must be a number.",
     integer: "This must be a whole number.",
+    digits: "This has more digits than can be sent.",
     least: (n: number) => `At least ${number(n)}.`,
     most: (n: number) => `At most ${number(n)}.`,
     shortest: (n: number) => `At least ${count(n, "character", "characters")}.`,

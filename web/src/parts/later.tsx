@@ -11,19 +11,21 @@ export interface Later<P> {
 
 /**
  * Returns a component that shows nothing, or `meanwhile`, until its code is loaded. Loaded ahead, it is drawn at once,
- * unlike a lazy component of Preact. A failed load is thrown while it is drawn.
+ * unlike a lazy component of Preact. A failed load is thrown while it is drawn, or `otherwise` is drawn in its place.
  */
 export function later<P extends object>(
   read: () => Promise<ComponentType<P>>,
   meanwhile?: () => JSX.Element,
+  otherwise?: ComponentType<P>,
 ): Later<P> {
   let Loaded: ComponentType<P> | undefined;
+  const Otherwise = otherwise;
   const load = async (): Promise<void> => {
     Loaded ??= await withTexts(read());
   };
   const Shown = (props: P) => {
     const [state, draw] = useState<{ error?: unknown }>({});
-    if ("error" in state) throw state.error;
+    if ("error" in state && !Otherwise) throw state.error;
     const drawn = Loaded;
     useEffect(() => {
       // It may have been loaded since it was drawn as nothing.
@@ -31,7 +33,8 @@ export function later<P extends object>(
       const fail = (error: unknown): void => draw({ error });
       load().then(() => draw({}), fail);
     }, []);
-    return Loaded ? <Loaded {...props} /> : (meanwhile?.() ?? null);
+    if (Loaded) return <Loaded {...props} />;
+    return "error" in state && Otherwise ? <Otherwise {...props} /> : (meanwhile?.() ?? null);
   };
   return Object.assign(Shown, { load: () => load().catch(() => {}) });
 }

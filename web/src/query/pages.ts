@@ -1,5 +1,6 @@
 import {
   type DefaultedInfiniteQueryObserverOptions,
+  type FetchNextPageOptions,
   type InfiniteData,
   InfiniteQueryObserver,
   type InfiniteQueryObserverOptions,
@@ -25,5 +26,22 @@ export function useInfiniteQuery<T, Key extends QueryKey, Param>(
   const result = observer.getOptimisticResult(wanted);
   useObserver(observer);
   useEffect(() => observer.setOptions(wanted));
-  return observer.trackResult(result) as typeof result;
+  const tracked = observer.trackResult(result) as typeof result;
+  return { ...tracked, fetchNextPage: (how) => readOn(observer, how) };
+}
+
+/**
+ * Reads one page more. A reading of the whole list that goes on is waited for; one that begins meanwhile takes the
+ * place of this one, which then begins again.
+ */
+export async function readOn<T, Param, Key extends QueryKey>(
+  observer: InfiniteQueryObserver<T, Error, InfiniteData<T, Param>, Key, Param>,
+  how?: FetchNextPageOptions,
+): Promise<InfiniteQueryObserverResult<InfiniteData<T, Param>>> {
+  const pages = (): number => observer.getCurrentResult().data?.pages.length ?? 0;
+  const before = pages();
+  for (;;) {
+    const result = await observer.fetchNextPage({ ...how, cancelRefetch: false });
+    if (result.isError || !result.hasNextPage || pages() > before) return result;
+  }
 }

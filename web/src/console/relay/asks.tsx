@@ -5,7 +5,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 import { Entries } from "../audit.tsx";
 import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
-import { Detail, Facts, Gone, Moment, moment, Section, ServerSays, Sides, useEvery } from "../parts.tsx";
+import { Detail, Facts, Moment, moment, Section, ServerSays, Sides, Unread, useEvery } from "../parts.tsx";
 import * as api from "./api.ts";
 import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -39,7 +39,9 @@ export function AsksPage({ item }: PageProps) {
 function OneAsk({ id }: { id: string }) {
   const { data, error, refetch } = api.useWholeAsk(id);
   useEvery(LOOK_EVERY_MS, data?.status === "PENDING", () => void refetch());
-  if (error && !data) return <Gone to={BASE} />;
+  if (error && !data) {
+    return <Unread error={error} title={text.asks.failed} to={BASE} onTryAgain={() => void refetch()} />;
+  }
   if (!data) return <Loading rows={4} />;
   return (
     <Detail title={text.askState({ ...data, ...(data.answer ?? {}) })}>

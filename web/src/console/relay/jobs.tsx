@@ -5,7 +5,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
 import relayStyles from "./relay.module.css";
-import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "../parts.tsx";
+import { Detail, Facts, Moment, moment, Section, Sides, Unread } from "../parts.tsx";
 import * as api from "./api.ts";
 import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
 import { text } from "./text.ts";
@@ -39,8 +39,10 @@ export function JobsPage({ item }: PageProps) {
 }
 
 function JobPage({ id }: { id: string }) {
-  const { data, error } = api.useJob(id);
-  if (error && !data) return <Gone to={BASE} />;
+  const { data, error, refetch } = api.useJob(id);
+  if (error && !data) {
+    return <Unread error={error} title={text.jobs.failed} to={BASE} onTryAgain={() => void refetch()} />;
+  }
   if (!data) return <Loading rows={4} />;
   return <OneJob job={data} />;
 }

@@ -92,7 +92,10 @@ function useEntries(repo: string, id: string) {
   useStream(`${taskPath(repo, id)}/log`, {
     onEvent(_type, data) {
       // The log was cut: what is shown does not lead up to what comes.
-      if ((data as { reset?: true }).reset) return setEntries([]);
+      if ((data as { reset?: true }).reset) {
+        held.current = [];
+        return setEntries([]);
+      }
       held.current = [...held.current.slice(1 - MOST_ENTRIES), data as TaskEvent];
       due.current ??= setTimeout(() => {
         due.current = undefined;

@@ -8,12 +8,12 @@ import {
   Detail,
   Facts,
   focusDetail,
-  Gone,
   Moment,
   moment,
   Problem,
   Section,
   ServerSays,
+  Unread,
   useAction,
 } from "../parts.tsx";
 import { usePages } from "../relay/api.ts";
@@ -36,8 +36,10 @@ const FAILED: readonly WholeTask["state"][] = ["rejected", "failed", "canceled"]
 const SETTLED: readonly WholeTask["state"][] = [...FAILED, "review", "approved"];
 
 export function TaskPage({ repo, id }: { repo: string; id: string }) {
-  const { data, error } = useTask(repo, id);
-  if (error && !data) return <Gone to={BASE} />;
+  const { data, error, refetch } = useTask(repo, id);
+  if (error && !data) {
+    return <Unread error={error} title={text.page.failed} to={BASE} onTryAgain={() => void refetch()} />;
+  }
   if (!data) return <Loading rows={4} />;
   return <OneTask task={data} />;
 }

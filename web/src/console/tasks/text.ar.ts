@@ -1,6 +1,6 @@
 /** The words of the pages about the work of coding agents, in Arabic. Names, paths and commands keep their direction. */
 import type { Task, TaskReview } from "@parley/sdk/tasks";
-import { duration, isolated, number, pluralsOf } from "../../format.ts";
+import { duration, isolated, number, pluralsOf, usd } from "../../format.ts";
 import type { TaskTexts } from "./text.en.ts";
 
 type TaskState = Task["state"];
@@ -135,7 +135,7 @@ export const text: TaskTexts = {
       turns === undefined ? "" : `الجولات: ${number(turns)}`,
       inputTokens === undefined ? "" : `الرموز الداخلة: ${number(inputTokens)}`,
       outputTokens === undefined ? "" : `الخارجة: ${number(outputTokens)}`,
-      costUsd === undefined ? "" : isolated(`${costUsd.toFixed(2)} USD`),
+      costUsd === undefined ? "" : isolated(usd(costUsd)),
       workMs === undefined ? "" : `مدة العمل: ${duration(workMs)}`,
     ]
       .filter((part) => part !== "")

@@ -1,6 +1,6 @@
 /** The words of the pages about the work of coding agents, in German. */
 import type { Task, TaskReview } from "@parley/sdk/tasks";
-import { count, duration, number } from "../../format.ts";
+import { count, duration, number, usd } from "../../format.ts";
 import type { TaskTexts } from "./text.en.ts";
 
 type TaskState = Task["state"];
@@ -131,7 +131,7 @@ export const text: TaskTexts = {
       turns === undefined ? "" : count(turns, "Runde", "Runden"),
       inputTokens === undefined ? "" : `${number(inputTokens)} Token hinein`,
       outputTokens === undefined ? "" : `${number(outputTokens)} heraus`,
-      costUsd === undefined ? "" : `${costUsd.toFixed(2)} USD`,
+      costUsd === undefined ? "" : usd(costUsd),
       workMs === undefined ? "" : `${duration(workMs)} Arbeit`,
     ]
       .filter((part) => part !== "")

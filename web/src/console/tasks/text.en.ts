@@ -1,6 +1,6 @@
 /** The words of the pages about the work of coding agents. */
 import type { Task, TaskReview, WholeTask } from "@parley/sdk/tasks";
-import { count, duration, number } from "../../format.ts";
+import { count, duration, number, usd } from "../../format.ts";
 
 type TaskState = Task["state"];
 type ReviewDecision = TaskReview["verdict"];
@@ -133,7 +133,7 @@ export const text = {
       turns === undefined ? "" : count(turns, "turn", "turns"),
       inputTokens === undefined ? "" : `${number(inputTokens)} tokens in`,
       outputTokens === undefined ? "" : `${number(outputTokens)} out`,
-      costUsd === undefined ? "" : `${costUsd.toFixed(2)} USD`,
+      costUsd === undefined ? "" : usd(costUsd),
       workMs === undefined ? "" : `${duration(workMs)} of work`,
     ]
       .filter((part) => part !== "")

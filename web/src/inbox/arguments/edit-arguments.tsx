@@ -68,7 +68,15 @@ export function EditArguments(props: {
         </ul>
       )}
       {isChanged && (
-        <button type="button" class="quiet" onClick={() => onChange({ kwargs: undefined })}>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            onChange({ kwargs: undefined });
+            // The button goes with what was changed.
+            element.current?.querySelector("summary")?.focus();
+          }}
+        >
           {text.restore}
         </button>
       )}

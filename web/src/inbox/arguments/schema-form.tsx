@@ -276,7 +276,15 @@ function List({ field, slot }: { field: Field & { kind: "list" }; slot: Slot }) 
               onChange: (value) => slot.onChange(items.map((one, index) => (index === at ? value : one))),
             }}
           />
-          <button type="button" class="quiet" onClick={() => slot.onChange(items.filter((_, index) => index !== at))}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={({ currentTarget }) => {
+              // The last item's button goes with it.
+              if (at === items.length - 1) currentTarget.closest("fieldset")?.focus();
+              slot.onChange(items.filter((_, index) => index !== at));
+            }}
+          >
             {text.form.remove(slot.label, at + 1)}
           </button>
         </div>

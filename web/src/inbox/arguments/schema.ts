@@ -227,9 +227,7 @@ export function filledWith(field: Field, value: unknown = field.initial): Filled
       return typeof value === "number" ? String(value) : "";
     case "object": {
       const members = isSchema(value) ? value : {};
-      return Object.fromEntries(
-        field.members.map((one) => [one.name, filledWith(one.field, own(members, one.name) ?? one.field.initial)]),
-      );
+      return Object.fromEntries(field.members.map((one) => [one.name, filledWith(one.field, own(members, one.name))]));
     }
     case "list": {
       const items = Array.isArray(value) ? (value as unknown[]) : Array.from({ length: Math.min(field.least, 20) });
@@ -298,13 +296,38 @@ function take(field: Field, filled: Filled, place: Place): unknown {
     case "json": {
       const words = String(filled ?? "").trim();
       if (words === "") return empty();
-      try {
-        return JSON.parse(words) as unknown;
-      } catch {
-        return wrong(text.form.notJson);
-      }
+      const read = readJson(words);
+      if (!read) return wrong(text.form.notJson);
+      return read.isExact ? read.value : wrong(text.form.digits);
     }
   }
+}
+
+/** Returns the value of a JSON text, and whether it has every digit of the text's numbers; null for anything else. */
+function readJson(words: string): { value: unknown; isExact: boolean } | null {
+  try {
+    const value = JSON.parse(words) as unknown;
+    const numbers = words.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/\d[\d.eE+-]*/g) ?? [];
+    return { value, isExact: numbers.every(isExact) };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns whether a number as it is written is one that a browser can send without changing a digit. */
+function isExact(written: string): boolean {
+  const digits = (one: string): string =>
+    one
+      .replace(/e.*$/i, "")
+      .replace(/\D/g, "")
+      .replace(/^0+|0+$/g, "");
+  return digits(written) === digits(String(Number(written.replace(",", "."))));
+}
+
+/** Returns what stands in the form for a value that was written as JSON; undefined where the form cannot hold it. */
+export function filledFrom(field: Field, words: string): Filled | undefined {
+  const read = readJson(words);
+  return read?.isExact ? filledWith(field, read.value) : undefined;
 }
 
 function takeNumber(
@@ -316,7 +339,9 @@ function takeNumber(
   // A comma is the decimal sign of half the world, and groups thousands in the other: 1,000 is asked about, not guessed.
   const value = Number(/^[+-]?\d+,(?!\d{3}$)\d+$/.test(words) ? words.replace(",", ".") : words);
   if (!Number.isFinite(value)) return wrong(text.form.number);
-  if (field.whole && !Number.isInteger(value)) return wrong(text.form.integer);
+  // A point groups thousands in half the world.
+  if (field.whole && (!Number.isInteger(value) || words.includes("."))) return wrong(text.form.integer);
+  if (!isExact(words)) return wrong(text.form.digits);
   if (value < (field.least ?? -Infinity)) return wrong(text.form.least(field.least ?? 0));
   return value > (field.most ?? Infinity) ? wrong(text.form.most(field.most ?? 0)) : value;
 }

@@ -6,7 +6,7 @@ import { type AskDraft, useAskDraft } from "../draft.ts";
 import { Facts } from "../parts.tsx";
 import { NextTime, Send, Written } from "../reply.tsx";
 import { SchemaForm } from "./schema-form.tsx";
-import { type Field, fieldOf, type Filled, filledWith, type Problem, valueOf } from "./schema.ts";
+import { type Field, fieldOf, type Filled, filledFrom, filledWith, type Problem, valueOf } from "./schema.ts";
 import { text } from "../text.ts";
 import type { WholeAsk } from "../wire.ts";
 
@@ -50,6 +50,10 @@ export function Value({ ask }: { ask: WholeAsk }) {
     setProblems([]);
     change({ json: JSON.stringify(valueOf(field, filledIn(field, draft)).value ?? {}, null, 2) });
   };
+  const toForm = (): void => {
+    setProblems([]);
+    change({ json: undefined, filled: filledFrom(field, draft.json ?? "") ?? draft.filled });
+  };
 
   return (
     <form
@@ -76,6 +80,7 @@ export function Value({ ask }: { ask: WholeAsk }) {
           problems={problems.length > 0 ? problems : (refused?.problems ?? [])}
           onChange={change}
           onToJson={toJson}
+          onToForm={toForm}
         />
       )}
       <Facts ask={ask} />
@@ -92,6 +97,7 @@ function BySchema(props: {
   problems: readonly Problem[];
   onChange: (part: AskDraft) => void;
   onToJson: () => void;
+  onToForm: () => void;
 }) {
   const { field, draft, problems, onChange } = props;
   const asJson = isJson(field, draft);
@@ -117,7 +123,7 @@ function BySchema(props: {
           <button
             type="button"
             class={`quiet ${styles.swap}`}
-            onClick={() => (asJson ? onChange({ json: undefined }) : props.onToJson())}
+            onClick={() => (asJson ? props.onToForm() : props.onToJson())}
           >
             {asJson ? text.form.asForm : text.form.asJson}
           </button>

@@ -158,6 +158,10 @@ function Next({ talk }: { talk: OwnConversation }) {
   );
 }
 
+function whyRefused(error: unknown): string {
+  return error instanceof ParleyError && !error.isPassing ? text.state.failed(error.message) : words.unreachable;
+}
+
 /** Words and a way to send them; they are kept here until they have arrived. */
 function Composer(props: {
   draft: string;
@@ -170,31 +174,32 @@ function Composer(props: {
   const [sending, setSending] = useState(false);
   const [refused, setRefused] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
+  const latest = useRef(draft.text);
+  latest.current = draft.text;
   const tried = useRef<ConversationMessage | null>(null);
   useKeys({ Enter: () => form.current?.requestSubmit() });
 
   const submit = async (): Promise<void> => {
     const typed = draft.text?.trim() ?? "";
     if (sending) return;
-    if (typed === "") {
-      form.current?.querySelector("textarea")?.focus();
-      return announce(words.writeFirst);
-    }
+    if (typed === "") form.current?.querySelector("textarea")?.focus();
+    if (typed === "") return announce(words.writeFirst);
     if (tried.current?.text !== typed) tried.current = { text: typed, id: newKey() };
     setSending(true);
     setRefused(undefined);
     try {
       const talk = await props.send(tried.current);
       tried.current = null;
-      dropAskDraft(props.draft);
-      change({ text: undefined });
+      // Words that were typed meanwhile stay.
+      if (latest.current?.trim() === typed) {
+        dropAskDraft(props.draft);
+        change({ text: undefined });
+      }
       keepTalk(talk);
       announce(text.state.sent);
       props.onSent?.(talk);
     } catch (error) {
-      setRefused(
-        error instanceof ParleyError && !error.isPassing ? text.state.failed(error.message) : words.unreachable,
-      );
+      setRefused(whyRefused(error));
     }
     setSending(false);
   };
