@@ -119,12 +119,16 @@ describe("requests of an ACP agent", () => {
     }
   });
 
-  it("for Parley's own tools are allowed without a word", async () => {
-    const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) });
-    const toolCall = { toolCallId: "mcp_parley_contact_human__1", title: "contact_human", kind: "other" };
+  it("for a tool with the name of Parley's own are put to people, because another server may lend it that name", async () => {
+    const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) }, "gemini");
+    const title = "human (parley_contact MCP Server)";
+    const toolCall = { toolCallId: "mcp_parley_contact_human__mcp_parley_contact_human_1_0", title, kind: "other" };
     const { result } = await asked(wire, "p", "session/request_permission", { toolCall, options: OPTIONS });
-    assert.deepEqual(result, { outcome: { outcome: "selected", optionId: "2" } });
-    assert.deepEqual(wire.wishes, []);
+    assert.deepEqual(result, { outcome: { outcome: "selected", optionId: "4" } });
+    assert.deepEqual(
+      wire.wishes.map(({ action, resource }) => [action, resource]),
+      [["tool", "mcp_parley_contact_human"]],
+    );
     await wire.gone(0);
   });
 

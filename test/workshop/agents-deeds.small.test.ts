@@ -7,7 +7,7 @@ import {
   reaching,
   type PermissionAction,
 } from "../../src/tasks/model/action.ts";
-import { acpDeeds, isParleyTool, toolOf } from "../../src/workshop/agents/acp-tools.ts";
+import { acpDeeds, toolOf } from "../../src/workshop/agents/acp-tools.ts";
 import { claudePermission } from "../../src/workshop/agents/claude-tools.ts";
 import { commandPermission } from "../../src/workshop/agents/codex-requests.ts";
 
@@ -201,12 +201,5 @@ describe("a call of an ACP agent", () => {
     assert.equal(toolOf({ toolCallId: "call_mw_1", title: "bash", kind: "execute" }), "bash");
     assert.equal(toolOf({ toolCallId: "toolu_1", title: "echo a b", kind: "execute" }), "execute");
     assert.equal(toolOf({}), "other");
-  });
-
-  it("is Parley's own only by the beginning that it has with Parley's server", () => {
-    assert.ok(isParleyTool({ toolCallId: "mcp_parley_contact_human__mcp_parley_contact_human_1_0" }));
-    for (const toolCallId of ["mcp_parley_contact_human", "mcp_parley_shell__x", "mcp_parleys_ask_human__x", "x"]) {
-      assert.ok(!isParleyTool({ toolCallId, title: "mcp_parley_contact_human__x" }), toolCallId);
-    }
   });
 });

@@ -2,7 +2,6 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { objectOf, objectsOf, textOf } from "./json-lines.ts";
-import { PARLEY_TOOLS } from "./parley-tools.ts";
 
 /** Names under which agents keep paths, lines and addresses in the input of their tools. */
 const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
@@ -15,12 +14,6 @@ export function toolOf(call: JsonObject): string {
   if (named !== undefined && !/^(call|toolu|fc|chatcmpl|tool)$/.test(named)) return named;
   if (title !== undefined && /^[\w.:/-]{1,100}$/.test(title)) return title;
   return textOf(call["kind"]) ?? "other";
-}
-
-/** Returns whether a call is one of Parley's own tools, by which the agent reaches people: asking whether it may ask is idle. */
-export function isParleyTool(call: JsonObject): boolean {
-  const id = textOf(call["toolCallId"]) ?? "";
-  return PARLEY_TOOLS.some((tool) => id.startsWith(`mcp_parley_${tool}__`));
 }
 
 /** Returns the paths and new texts that a call would write, as far as the agent shows them. */

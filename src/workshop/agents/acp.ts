@@ -4,7 +4,7 @@ import { pathFromTree, writing } from "../../tasks/model/action.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
-import { acpDeeds, inputOf, isParleyTool, writesOf } from "./acp-tools.ts";
+import { acpDeeds, inputOf, writesOf } from "./acp-tools.ts";
 import { AcpUpdates } from "./acp-updates.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
@@ -179,7 +179,6 @@ class Conversation {
       const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
     };
-    if (isParleyTool(call)) return chosen("allow_once");
     const input = inputOf(objectOf(params["toolCall"]));
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
