@@ -211,6 +211,24 @@ describe("requests of Codex", () => {
     await wire.gone(0);
   });
 
+  it("with questions for secrets are answered without asking anybody", async () => {
+    const wire = await working();
+    const questions = [
+      { id: "key", header: "h", question: "Your API key?", isOther: true, isSecret: true, options: null },
+      { id: "colour", header: "h", question: "Which?", isSecret: false, options: [] },
+    ];
+    const { result } = await asked(wire, "item/tool/requestUserInput", { questions });
+    assert.match(result.answers.key.answers[0], /^\(no answer: secrets are not asked for through Parley/);
+    assert.deepEqual(result.answers.colour, { answers: ["Blue"] });
+    assert.deepEqual(wire.questions, [{ text: "Which?", options: [] }]);
+    const requestedSchema = { type: "object", properties: { pin: { type: "string", format: "password" } } };
+    const form = { serverName: "other", message: "Well?", mode: "form", requestedSchema };
+    wire.said.length = 0;
+    assert.equal((await asked(wire, "mcpServer/elicitation/request", form)).result.action, "decline");
+    assert.equal(wire.questions.length, 1);
+    await wire.gone(0);
+  });
+
   const elicited = (wire: Wire, params: object) =>
     asked(wire, "mcpServer/elicitation/request", { serverName: "other", message: "Well?", ...params });
 
