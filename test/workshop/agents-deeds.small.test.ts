@@ -200,6 +200,30 @@ describe("a call of an ACP agent", () => {
     assert.equal(toolOf({ toolCallId: "write_file-17", title: "Writing" }), "write_file");
     assert.equal(toolOf({ toolCallId: "call_mw_1", title: "bash", kind: "execute" }), "bash");
     assert.equal(toolOf({ toolCallId: "toolu_1", title: "echo a b", kind: "execute" }), "execute");
+    assert.equal(toolOf({ toolCallId: "chatcmpl-tool-17", title: "bash" }), "bash");
     assert.equal(toolOf({}), "other");
+  });
+
+  it("has no name in common with another tool, so that a grant for one allows no other", () => {
+    const idOf = (tool: string) => `${tool}__${tool}_1795219200000_0`;
+    const tools = [
+      "mcp_my-server_write",
+      "mcp_my-files_write",
+      "mcp_a__b",
+      "mcp_a__c",
+      "mcp_GitHub_merge",
+      "mcp_x.y:z",
+    ];
+    for (const tool of tools) {
+      const call = { toolCallId: idOf(tool), title: "A title (with brackets)", kind: "other" };
+      assert.equal(toolOf(call), tool);
+      // The model's own service may number the calls.
+      const numbered = tools.filter(
+        (other) => toolOf({ toolCallId: `${other}__a1` }) === toolOf({ toolCallId: `${tool}__a1` }),
+      );
+      assert.deepEqual(numbered, [tool]);
+    }
+    const nameless = { toolCallId: "toolu_1", title: "Merge the request (GitHub)", kind: "other" };
+    assert.deepEqual(acpDeeds(nameless, toolOf(nameless), TREE), [{ action: "tool", resource: nameless.title }]);
   });
 });

@@ -7,11 +7,23 @@ import { objectOf, objectsOf, textOf } from "./json-lines.ts";
 const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
-/** Returns the name of a tool, as far as the agent sends it: some put it into the call's id, some into its title. */
+/** Ids that begin with the name of a tool. Services of models number calls by ids of their own. */
+const NAMING_IDS = [
+  /^([a-z_][\w.:-]{0,63}?)__\1_/i,
+  /^([a-z_][\w.:-]{0,63})__/i,
+  /^([a-z_][\w.:-]{0,63})-\d+(?:-[0-9a-f]+)?$/i,
+];
+const NAMELESS_IDS = /^(call|toolu|fc|chatcmpl|tool)([_-]|$)/;
+
+/**
+ * Returns the name of a tool, as far as the agent sends it: some put it into the call's id, some into its title. The
+ * whole of it counts, because a grant for a name allows each tool of that name.
+ */
 export function toolOf(call: JsonObject): string {
-  const named = /^([a-z][a-z0-9_]*?)(?:__|-)/.exec(textOf(call["toolCallId"]) ?? "")?.[1];
+  const id = textOf(call["toolCallId"]) ?? "";
+  const named = NAMING_IDS.map((naming) => naming.exec(id)?.[1]).find((name) => name !== undefined);
   const title = textOf(call["title"]);
-  if (named !== undefined && !/^(call|toolu|fc|chatcmpl|tool)$/.test(named)) return named;
+  if (named !== undefined && !NAMELESS_IDS.test(id)) return named;
   if (title !== undefined && /^[\w.:/-]{1,100}$/.test(title)) return title;
   return textOf(call["kind"]) ?? "other";
 }
@@ -54,7 +66,9 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
   if (kind === "read" || kind === "search") {
     return [...(paths.size > 0 ? paths : ["."])].map((path) => reading(path, tree));
   }
-  return [{ action: "tool", resource: tool }];
+  // A kind is the name of many tools.
+  const isNamed = tool !== (textOf(kind) ?? "other");
+  return [{ action: "tool", resource: (!isNamed && textOf(call["title"])) || tool }];
 }
 
 /** Returns one request for each host that a prompt to fetch names. */
