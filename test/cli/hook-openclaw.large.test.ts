@@ -88,9 +88,9 @@ describe("the plugin of OpenClaw", () => {
   });
 
   it("has a longer time than its hook, at most as long as a timer of Node can be", async () => {
-    const { id, event, timeoutMs } = await loaded("--timeout", "30d");
+    const { id, event, timeoutMs } = await loaded("--timeout", "24d");
     assert.deepEqual([id, event], ["parley", "before_tool_call"]);
-    assert.equal(timeoutMs, 2 ** 31 - 1);
+    assert.ok(timeoutMs > 24 * 86_400_000 && timeoutMs < 2 ** 31, String(timeoutMs));
     assert.ok((await loaded("--timeout", "10s")).timeoutMs > 10_000);
   });
 
