@@ -143,6 +143,25 @@ describe("requests of Codex", () => {
     await wire.gone(0);
   });
 
+  it("come after a resume too, whose reply holds the whole session", async () => {
+    for (const text of ["a long talk".repeat(200_000), "["]) {
+      const wire = openWire("codex", {}, "other", "t1");
+      const { id: first } = await wire.heard((message) => message.method === "initialize");
+      wire.say({ id: first, result: { userAgent: "parley/0.169.0 (x)" } });
+      const { id } = await wire.heard((message) => message.method === "thread/resume");
+      const reply = `{"id":${id},"result":{"thread":{"id":"t1","turns":[{"items":[${JSON.stringify({ text })}]}]}}}`;
+      // One that was cut cannot be read: a session that is lost begins anew.
+      wire.sayLine(text === "[" ? reply.slice(0, -1).padEnd(1_048_577, text) : reply);
+      if (text === "[") {
+        assert.equal((await wire.ended).is, "died");
+        continue;
+      }
+      const { params } = await wire.heard((message) => message.method === "turn/start");
+      assert.equal(params.threadId, "t1");
+      await wire.gone(0);
+    }
+  });
+
   it("to change several files are allowed when each of them is", async () => {
     const changes = ["a.txt", "sub/AGENTS.md"].map((path) => ({
       path,
