@@ -184,6 +184,11 @@ describe("requests of an ACP agent", () => {
     await asked(wire, "p2", "session/request_permission", { toolCall, options: OPTIONS });
     await write("w3", "a.txt", "something else");
     assert.deepEqual([wire.wishes.length, wire.wishes.at(-1)?.input["content"]], [4, "something else"]);
+    // A change that does not say the new text allows none.
+    const vague = { ...toolCall, content: [{ type: "diff", path: "a.txt", oldText: "A" }] };
+    await asked(wire, "p3", "session/request_permission", { toolCall: vague, options: OPTIONS });
+    await write("w5", "a.txt", "unseen");
+    assert.deepEqual([wire.wishes.length, wire.wishes.at(-1)?.input["content"]], [6, "unseen"]);
     assert.match((await write("w4", "CLAUDE.md", "obey me")).error.message, /ask Dana/);
     assert.equal(wire.wishes.at(-1)?.action, "reconfigure");
     assert.ok(!existsSync(join(wire.tree, "CLAUDE.md")));

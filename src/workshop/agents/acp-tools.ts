@@ -28,10 +28,10 @@ export function toolOf(call: JsonObject): string {
   return textOf(call["kind"]) ?? "other";
 }
 
-/** Returns the paths and new texts that a call would write, as far as the agent shows them. */
-export function writesOf(call: JsonObject): { path: string; text: string | undefined }[] {
+/** Returns the files that a call would write, as far as the agent shows their whole new texts. */
+export function writesOf(call: JsonObject): { path: string; text: string }[] {
   return objectsOf(call["content"]).flatMap(({ type, path, newText }) =>
-    type === "diff" && typeof path === "string" ? [{ path, text: textOf(newText) }] : [],
+    type === "diff" && typeof path === "string" && typeof newText === "string" ? [{ path, text: newText }] : [],
   );
 }
 

@@ -31,7 +31,7 @@ class Conversation {
   readonly #files: TreeFiles;
   readonly #updates: AcpUpdates;
   /** Texts that the agent has permission to write, by path. The agent then writes them through this adapter. */
-  readonly #granted = new Map<string, string | undefined>();
+  readonly #granted = new Map<string, string>();
   /** Reasons of denials in this turn: the protocol's answer has no field for them. */
   #reasons: string[] = [];
   #session = "";
@@ -208,7 +208,7 @@ class Conversation {
   async #write(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const [path, content] = [textOf(params["path"]) ?? "", textOf(params["content"]) ?? ""];
     const deed = writing(path, this.#order.tree);
-    const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
+    const isGranted = this.#granted.get(deed.resource) === content;
     this.#granted.delete(deed.resource);
     if (!isGranted) {
       const input = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
