@@ -44,6 +44,19 @@ describe("requests of an ACP agent", () => {
     }
   });
 
+  it("for a permission show people what the agent said of the call before", async () => {
+    const wire = await working();
+    const rawInput = { command: "rm -rf dist" };
+    const said = { sessionUpdate: "tool_call", toolCallId: "c7", title: "Tidy up", kind: "execute", rawInput };
+    wire.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update: said } });
+    await asked(wire, "p", "session/request_permission", {
+      toolCall: { toolCallId: "c7", rawInput: {} },
+      options: OPTIONS,
+    });
+    assert.deepEqual(wire.wishes[0]?.input, { title: "Tidy up", kind: "execute", rawInput });
+    await wire.gone(0);
+  });
+
   it("for a permission are answered as cancelled when the attempt is", async () => {
     const wire = await working({
       permission: () =>

@@ -36,13 +36,16 @@ export function writesOf(call: JsonObject): { path: string; text: string }[] {
 }
 
 /**
- * Returns the input of a permission request, as people see it. Ids and earlier output of the agent are left out, so
- * that the same call makes the same request after a resume.
+ * Returns the input of a permission request, as people see it: as the request has it, and where the request leaves a
+ * part out, as the agent said it of the call before. Ids and earlier output of the agent are left out, so that the same
+ * call makes the same request after a resume.
  */
-export function inputOf(asked: JsonObject): JsonObject {
-  const parts = ["title", "kind", "rawInput", "locations", "content"];
-  const known = parts.filter((name) => asked[name] !== undefined && asked[name] !== null);
-  return Object.fromEntries(known.map((name) => [name, asked[name]]));
+export function inputOf(asked: JsonObject, call: JsonObject): JsonObject {
+  const isEmpty = Object.keys(objectOf(asked["rawInput"])).length === 0;
+  const parts = ["title", "kind", "locations"].map((name) => [name, asked[name] ?? call[name]] as const);
+  const rawInput = isEmpty ? (call["rawInput"] ?? asked["rawInput"]) : asked["rawInput"];
+  const known = [...parts, ["rawInput", rawInput] as const, ["content", asked["content"]] as const];
+  return Object.fromEntries(known.filter(([, value]) => value !== undefined && value !== null));
 }
 
 /**

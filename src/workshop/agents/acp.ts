@@ -179,7 +179,7 @@ class Conversation {
       const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
     };
-    const input = inputOf(objectOf(params["toolCall"]));
+    const input = inputOf(objectOf(params["toolCall"]), call);
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
       const decision = await this.#callbacks.permission(permissionRequest, withdrawn);
