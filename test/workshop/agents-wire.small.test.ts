@@ -230,6 +230,22 @@ describe("requests of Codex", () => {
     await wire.gone(0);
   });
 
+  it("with more questions than anybody answers are put to nobody", async () => {
+    const questions = Array.from({ length: 21 }, (_, i) => ({ id: `q${i}`, question: `Which ${i}?`, options: [] }));
+    const wire = await working();
+    const { error } = await asked(wire, "item/tool/requestUserInput", { questions });
+    assert.match(error.message, /at most 20 questions/);
+    assert.deepEqual(wire.questions, []);
+    await wire.gone(0);
+    const claude = openWire("claude");
+    const request = { subtype: "can_use_tool", tool_name: "AskUserQuestion", input: { questions } };
+    claude.say({ type: "control_request", request_id: "r1", request });
+    const { response } = await claude.heard(({ type }) => type === "control_response");
+    assert.match(response.response.message, /at most 20 questions/);
+    assert.deepEqual(claude.questions, []);
+    await claude.gone(0);
+  });
+
   it("with questions for secrets are answered without asking anybody", async () => {
     const wire = await working();
     const questions = [

@@ -3,7 +3,7 @@ import type { AgentPipes } from "./agent.ts";
 import { isObject, objectOf, readObject, textOf } from "./json-lines.ts";
 
 export const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
+export const INVALID_PARAMS = -32602;
 /** More requests than this of one agent wait for nobody. */
 const MOST_PENDING = 100;
 /** A line that is too long to be read may still want an answer; that stands among its first characters. */
