@@ -31,7 +31,8 @@ describeHookedAgent({
       hooks: {
         BeforeTool: [
           {
-            matcher: "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_).*)$",
+            matcher:
+              "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|list_humans)$).*)$",
             hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }],
           },
         ],

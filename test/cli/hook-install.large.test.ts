@@ -195,6 +195,8 @@ describe("parley hook install claude", () => {
     const { code } = await parley(["hook", "install", "emacs"]);
     assert.equal(code, 2);
     assert.equal((await home().run("--timeout", "5s")).code, 2);
+    // A timer of Node that is longer than this one ends the hook at once.
+    assert.match((await home().run("--timeout", "25d")).err, /at most 24d/);
   });
 });
 

@@ -214,6 +214,21 @@ describe("parley gate in front of an MCP server", () => {
     assert.ok(!err.includes("called"), err);
   });
 
+  it("ends with its client, also where a process of the server's goes on and keeps the output open", async () => {
+    const script = `const { spawn } = require("node:child_process");
+      const { pid } = spawn("sleep", ["600"], { stdio: ["ignore", "inherit", "ignore"] });
+      console.error("left " + pid); console.log("{}"); process.stdin.resume().on("end", () => process.exit(0));`;
+    const gate = start(gated("tools", [], ["-e", script]).slice(1), await gateEnv());
+    await until(() => Promise.resolve(/left \d+/.test(gate.err())));
+    const pid = Number(/left (\d+)/.exec(gate.err())?.[1]);
+    gate.child.stdin.end();
+    try {
+      assert.equal((await gate.ended).code, 0);
+    } finally {
+      process.kill(pid);
+    }
+  });
+
   it("runs nothing where no server answers, or the key is none", async () => {
     const env = { PARLEY_URL: world().url, PARLEY_KEY: `parley_agent_${"0".repeat(38)}` };
     const gate = start(gated("tools", [], [UNANSWERING]).slice(1), env);

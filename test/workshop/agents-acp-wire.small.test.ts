@@ -44,6 +44,19 @@ describe("requests of an ACP agent", () => {
     }
   });
 
+  it("for a permission show people what the agent said of the call before", async () => {
+    const wire = await working();
+    const rawInput = { command: "rm -rf dist" };
+    const said = { sessionUpdate: "tool_call", toolCallId: "c7", title: "Tidy up", kind: "execute", rawInput };
+    wire.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update: said } });
+    await asked(wire, "p", "session/request_permission", {
+      toolCall: { toolCallId: "c7", rawInput: {} },
+      options: OPTIONS,
+    });
+    assert.deepEqual(wire.wishes[0]?.input, { title: "Tidy up", kind: "execute", rawInput });
+    await wire.gone(0);
+  });
+
   it("for a permission are answered as cancelled when the attempt is", async () => {
     const wire = await working({
       permission: () =>
@@ -119,12 +132,16 @@ describe("requests of an ACP agent", () => {
     }
   });
 
-  it("for Parley's own tools are allowed without a word", async () => {
-    const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) });
-    const toolCall = { toolCallId: "mcp_parley_contact_human__1", title: "contact_human", kind: "other" };
+  it("for a tool with the name of Parley's own are put to people, because another server may lend it that name", async () => {
+    const wire = await working({ permission: () => Promise.resolve({ allow: false, why: "no" }) }, "gemini");
+    const title = "human (parley_contact MCP Server)";
+    const toolCall = { toolCallId: "mcp_parley_contact_human__mcp_parley_contact_human_1_0", title, kind: "other" };
     const { result } = await asked(wire, "p", "session/request_permission", { toolCall, options: OPTIONS });
-    assert.deepEqual(result, { outcome: { outcome: "selected", optionId: "2" } });
-    assert.deepEqual(wire.wishes, []);
+    assert.deepEqual(result, { outcome: { outcome: "selected", optionId: "4" } });
+    assert.deepEqual(
+      wire.wishes.map(({ action, resource }) => [action, resource]),
+      [["tool", "mcp_parley_contact_human"]],
+    );
     await wire.gone(0);
   });
 
@@ -180,6 +197,11 @@ describe("requests of an ACP agent", () => {
     await asked(wire, "p2", "session/request_permission", { toolCall, options: OPTIONS });
     await write("w3", "a.txt", "something else");
     assert.deepEqual([wire.wishes.length, wire.wishes.at(-1)?.input["content"]], [4, "something else"]);
+    // A change that does not say the new text allows none.
+    const vague = { ...toolCall, content: [{ type: "diff", path: "a.txt", oldText: "A" }] };
+    await asked(wire, "p3", "session/request_permission", { toolCall: vague, options: OPTIONS });
+    await write("w5", "a.txt", "unseen");
+    assert.deepEqual([wire.wishes.length, wire.wishes.at(-1)?.input["content"]], [6, "unseen"]);
     assert.match((await write("w4", "CLAUDE.md", "obey me")).error.message, /ask Dana/);
     assert.equal(wire.wishes.at(-1)?.action, "reconfigure");
     assert.ok(!existsSync(join(wire.tree, "CLAUDE.md")));

@@ -7,7 +7,7 @@ import {
   reaching,
   type PermissionAction,
 } from "../../src/tasks/model/action.ts";
-import { acpDeeds, isParleyTool, toolOf } from "../../src/workshop/agents/acp-tools.ts";
+import { acpDeeds, toolOf } from "../../src/workshop/agents/acp-tools.ts";
 import { claudePermission } from "../../src/workshop/agents/claude-tools.ts";
 import { commandPermission } from "../../src/workshop/agents/codex-requests.ts";
 
@@ -200,13 +200,30 @@ describe("a call of an ACP agent", () => {
     assert.equal(toolOf({ toolCallId: "write_file-17", title: "Writing" }), "write_file");
     assert.equal(toolOf({ toolCallId: "call_mw_1", title: "bash", kind: "execute" }), "bash");
     assert.equal(toolOf({ toolCallId: "toolu_1", title: "echo a b", kind: "execute" }), "execute");
+    assert.equal(toolOf({ toolCallId: "chatcmpl-tool-17", title: "bash" }), "bash");
     assert.equal(toolOf({}), "other");
   });
 
-  it("is Parley's own only by the beginning that it has with Parley's server", () => {
-    assert.ok(isParleyTool({ toolCallId: "mcp_parley_contact_human__mcp_parley_contact_human_1_0" }));
-    for (const toolCallId of ["mcp_parley_contact_human", "mcp_parley_shell__x", "mcp_parleys_ask_human__x", "x"]) {
-      assert.ok(!isParleyTool({ toolCallId, title: "mcp_parley_contact_human__x" }), toolCallId);
+  it("has no name in common with another tool, so that a grant for one allows no other", () => {
+    const idOf = (tool: string) => `${tool}__${tool}_1795219200000_0`;
+    const tools = [
+      "mcp_my-server_write",
+      "mcp_my-files_write",
+      "mcp_a__b",
+      "mcp_a__c",
+      "mcp_GitHub_merge",
+      "mcp_x.y:z",
+    ];
+    for (const tool of tools) {
+      const call = { toolCallId: idOf(tool), title: "A title (with brackets)", kind: "other" };
+      assert.equal(toolOf(call), tool);
+      // The model's own service may number the calls.
+      const numbered = tools.filter(
+        (other) => toolOf({ toolCallId: `${other}__a1` }) === toolOf({ toolCallId: `${tool}__a1` }),
+      );
+      assert.deepEqual(numbered, [tool]);
     }
+    const nameless = { toolCallId: "toolu_1", title: "Merge the request (GitHub)", kind: "other" };
+    assert.deepEqual(acpDeeds(nameless, toolOf(nameless), TREE), [{ action: "tool", resource: nameless.title }]);
   });
 });

@@ -143,6 +143,25 @@ describe("requests of Codex", () => {
     await wire.gone(0);
   });
 
+  it("come after a resume too, whose reply holds the whole session", async () => {
+    for (const text of ["a long talk".repeat(200_000), "["]) {
+      const wire = openWire("codex", {}, "other", "t1");
+      const { id: first } = await wire.heard((message) => message.method === "initialize");
+      wire.say({ id: first, result: { userAgent: "parley/0.169.0 (x)" } });
+      const { id } = await wire.heard((message) => message.method === "thread/resume");
+      const reply = `{"id":${id},"result":{"thread":{"id":"t1","turns":[{"items":[${JSON.stringify({ text })}]}]}}}`;
+      // One that was cut cannot be read: a session that is lost begins anew.
+      wire.sayLine(text === "[" ? reply.slice(0, -1).padEnd(1_048_577, text) : reply);
+      if (text === "[") {
+        assert.equal((await wire.ended).is, "died");
+        continue;
+      }
+      const { params } = await wire.heard((message) => message.method === "turn/start");
+      assert.equal(params.threadId, "t1");
+      await wire.gone(0);
+    }
+  });
+
   it("to change several files are allowed when each of them is", async () => {
     const changes = ["a.txt", "sub/AGENTS.md"].map((path) => ({
       path,
@@ -208,6 +227,40 @@ describe("requests of Codex", () => {
     const { result } = await asked(wire, "item/tool/requestUserInput", { questions });
     assert.deepEqual(result, { answers: { q7: { answers: ["Blue"] } } });
     assert.deepEqual(wire.questions, [{ text: "Which?", options: [{ label: "Blue", description: "b" }] }]);
+    await wire.gone(0);
+  });
+
+  it("with more questions than anybody answers are put to nobody", async () => {
+    const questions = Array.from({ length: 21 }, (_, i) => ({ id: `q${i}`, question: `Which ${i}?`, options: [] }));
+    const wire = await working();
+    const { error } = await asked(wire, "item/tool/requestUserInput", { questions });
+    assert.match(error.message, /at most 20 questions/);
+    assert.deepEqual(wire.questions, []);
+    await wire.gone(0);
+    const claude = openWire("claude");
+    const request = { subtype: "can_use_tool", tool_name: "AskUserQuestion", input: { questions } };
+    claude.say({ type: "control_request", request_id: "r1", request });
+    const { response } = await claude.heard(({ type }) => type === "control_response");
+    assert.match(response.response.message, /at most 20 questions/);
+    assert.deepEqual(claude.questions, []);
+    await claude.gone(0);
+  });
+
+  it("with questions for secrets are answered without asking anybody", async () => {
+    const wire = await working();
+    const questions = [
+      { id: "key", header: "h", question: "Your API key?", isOther: true, isSecret: true, options: null },
+      { id: "colour", header: "h", question: "Which?", isSecret: false, options: [] },
+    ];
+    const { result } = await asked(wire, "item/tool/requestUserInput", { questions });
+    assert.match(result.answers.key.answers[0], /^\(no answer: secrets are not asked for through Parley/);
+    assert.deepEqual(result.answers.colour, { answers: ["Blue"] });
+    assert.deepEqual(wire.questions, [{ text: "Which?", options: [] }]);
+    const requestedSchema = { type: "object", properties: { pin: { type: "string", format: "password" } } };
+    const form = { serverName: "other", message: "Well?", mode: "form", requestedSchema };
+    wire.said.length = 0;
+    assert.equal((await asked(wire, "mcpServer/elicitation/request", form)).result.action, "decline");
+    assert.equal(wire.questions.length, 1);
     await wire.gone(0);
   });
 

@@ -4,9 +4,9 @@ import { AGENTS } from "../../connect/registry.ts";
 import { printable } from "../../lib/printable.ts";
 import { type Command, EXIT, type Io } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
-import { HOOK_FLAGS, HOOK_OPTIONS } from "../hook/decide.ts";
+import { HOOK_OPTIONS } from "../hook/decide.ts";
 import { httpHookFor } from "../hook/http-form.ts";
-import { hookFor } from "../hook/install.ts";
+import { hookFor, INSTALL_FLAGS } from "../hook/install.ts";
 import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
@@ -22,7 +22,7 @@ export const connect: Command = {
   usage: "[AGENT...] [--to ID] [--by ID] [--timeout 1h] [--url URL] [--no-test] [--dry-run] [--yes]",
   flags: {
     AGENT: `${NAMES.join(", ")}; left out, all that are found here`,
-    ...HOOK_FLAGS,
+    ...INSTALL_FLAGS,
     "--no-test": "raise no prompt of each agent to see whether it reaches people",
     ...CHANGE_FLAGS,
   },

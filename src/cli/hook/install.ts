@@ -13,10 +13,18 @@ import { serverUrl } from "../server-client.ts";
 
 /** An agent ends a hook that takes longer; the request itself ends before. */
 const MARGIN_S = 120;
+/** The agents' timers take 31 bits of milliseconds, and end a hook with a longer time at once. */
+const LONGEST_S = 24 * 86_400;
 const NAMES = Object.keys(AGENTS);
 const AGENT_FLAG = { AGENT: NAMES.join(", ") } as const;
 const FILE_FLAG = {
   "--file FILE": "the agent's configuration, where it is not its user's own, such as ~/.claude/settings.json",
+} as const;
+
+/** The flags of a hook that an agent is to run. */
+export const INSTALL_FLAGS = {
+  ...HOOK_FLAGS,
+  "--timeout TIME": HOOK_FLAGS["--timeout TIME"].replace("30d", "24d"),
 } as const;
 
 export const hookInstall: Command = {
@@ -24,7 +32,7 @@ export const hookInstall: Command = {
     "AGENT [--to ID] [--by ID] [--timeout 1h] [--always TOOLS] [--type http|command] [--file FILE] [--dry-run] [--yes]",
   flags: {
     ...AGENT_FLAG,
-    ...HOOK_FLAGS,
+    ...INSTALL_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',
     ...TYPE_FLAG,
     ...FILE_FLAG,
@@ -135,7 +143,10 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
   if (to !== undefined) words.push("--to", quoted(to));
   if (readBy(by) !== undefined) words.push("--by", quoted(by ?? ""));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
-  return { command: words.join(" "), timeoutSeconds: timeoutOf(timeout) + MARGIN_S, always };
+  const seconds = timeoutOf(timeout);
+  if (seconds > LONGEST_S)
+    throw new WrongUsage("--timeout of an installed hook is at most 24d: agents count no further");
+  return { command: words.join(" "), timeoutSeconds: seconds + MARGIN_S, always };
 }
 
 /** Returns the variables that a hook can rely on. Those of this terminal need not be set for the agent. */

@@ -108,8 +108,13 @@ async function stand(
     onError: (error) =>
       io.tell(`parley gate: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
   });
+  const over = new AbortController();
   const serving = (async () => {
-    for await (const line of linesOf(child.stdout)) between.fromServer(line);
+    try {
+      for await (const line of linesOf(child.stdout)) between.fromServer(line);
+    } catch (error) {
+      if (!over.signal.aborted) throw error;
+    }
     await between.serverGone();
   })();
   const reading = (async () => {
@@ -125,6 +130,9 @@ async function stand(
   ]);
   between.clientGone();
   if (first !== "server") await end(child, closed);
+  // A process that the program has left behind may keep its output open for ever.
+  over.abort();
+  child.stdout.destroy();
   await serving;
   const [code] = await closed;
   process.stdin.destroy();

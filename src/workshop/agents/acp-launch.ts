@@ -24,7 +24,8 @@ export const FLAVOURS: Readonly<Record<AgentOrder["settings"]["flavour"], Flavou
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
         general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-        mcpServers: { parley: { httpUrl: mcp.url, headers, timeout: TOOL_TIMEOUT_MS } },
+        // Gemini CLI knows which server a tool is of; the name of a tool can be the same for two servers.
+        mcpServers: { parley: { httpUrl: mcp.url, headers, timeout: TOOL_TIMEOUT_MS, trust: true } },
       };
       await writeHomeFile(homeOutside, ".gemini/settings.json", JSON.stringify(settings));
       // Without it no MCP server is connected.

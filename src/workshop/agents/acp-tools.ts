@@ -2,42 +2,50 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { objectOf, objectsOf, textOf } from "./json-lines.ts";
-import { PARLEY_TOOLS } from "./parley-tools.ts";
 
 /** Names under which agents keep paths, lines and addresses in the input of their tools. */
 const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
-/** Returns the name of a tool, as far as the agent sends it: some put it into the call's id, some into its title. */
+/** Ids that begin with the name of a tool. Services of models number calls by ids of their own. */
+const NAMING_IDS = [
+  /^([a-z_][\w.:-]{0,63}?)__\1_/i,
+  /^([a-z_][\w.:-]{0,63})__/i,
+  /^([a-z_][\w.:-]{0,63})-\d+(?:-[0-9a-f]+)?$/i,
+];
+const NAMELESS_IDS = /^(call|toolu|fc|chatcmpl|tool)([_-]|$)/;
+
+/**
+ * Returns the name of a tool, as far as the agent sends it: some put it into the call's id, some into its title. The
+ * whole of it counts, because a grant for a name allows each tool of that name.
+ */
 export function toolOf(call: JsonObject): string {
-  const named = /^([a-z][a-z0-9_]*?)(?:__|-)/.exec(textOf(call["toolCallId"]) ?? "")?.[1];
+  const id = textOf(call["toolCallId"]) ?? "";
+  const named = NAMING_IDS.map((naming) => naming.exec(id)?.[1]).find((name) => name !== undefined);
   const title = textOf(call["title"]);
-  if (named !== undefined && !/^(call|toolu|fc|chatcmpl|tool)$/.test(named)) return named;
+  if (named !== undefined && !NAMELESS_IDS.test(id)) return named;
   if (title !== undefined && /^[\w.:/-]{1,100}$/.test(title)) return title;
   return textOf(call["kind"]) ?? "other";
 }
 
-/** Returns whether a call is one of Parley's own tools, by which the agent reaches people: asking whether it may ask is idle. */
-export function isParleyTool(call: JsonObject): boolean {
-  const id = textOf(call["toolCallId"]) ?? "";
-  return PARLEY_TOOLS.some((tool) => id.startsWith(`mcp_parley_${tool}__`));
-}
-
-/** Returns the paths and new texts that a call would write, as far as the agent shows them. */
-export function writesOf(call: JsonObject): { path: string; text: string | undefined }[] {
+/** Returns the files that a call would write, as far as the agent shows their whole new texts. */
+export function writesOf(call: JsonObject): { path: string; text: string }[] {
   return objectsOf(call["content"]).flatMap(({ type, path, newText }) =>
-    type === "diff" && typeof path === "string" ? [{ path, text: textOf(newText) }] : [],
+    type === "diff" && typeof path === "string" && typeof newText === "string" ? [{ path, text: newText }] : [],
   );
 }
 
 /**
- * Returns the input of a permission request, as people see it. Ids and earlier output of the agent are left out, so
- * that the same call makes the same request after a resume.
+ * Returns the input of a permission request, as people see it: as the request has it, and where the request leaves a
+ * part out, as the agent said it of the call before. Ids and earlier output of the agent are left out, so that the same
+ * call makes the same request after a resume.
  */
-export function inputOf(asked: JsonObject): JsonObject {
-  const parts = ["title", "kind", "rawInput", "locations", "content"];
-  const known = parts.filter((name) => asked[name] !== undefined && asked[name] !== null);
-  return Object.fromEntries(known.map((name) => [name, asked[name]]));
+export function inputOf(asked: JsonObject, call: JsonObject): JsonObject {
+  const isEmpty = Object.keys(objectOf(asked["rawInput"])).length === 0;
+  const parts = ["title", "kind", "locations"].map((name) => [name, asked[name] ?? call[name]] as const);
+  const rawInput = isEmpty ? (call["rawInput"] ?? asked["rawInput"]) : asked["rawInput"];
+  const known = [...parts, ["rawInput", rawInput] as const, ["content", asked["content"]] as const];
+  return Object.fromEntries(known.filter(([, value]) => value !== undefined && value !== null));
 }
 
 /**
@@ -61,7 +69,9 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
   if (kind === "read" || kind === "search") {
     return [...(paths.size > 0 ? paths : ["."])].map((path) => reading(path, tree));
   }
-  return [{ action: "tool", resource: tool }];
+  // A kind is the name of many tools.
+  const isNamed = tool !== (textOf(kind) ?? "other");
+  return [{ action: "tool", resource: (!isNamed && textOf(call["title"])) || tool }];
 }
 
 /** Returns one request for each host that a prompt to fetch names. */

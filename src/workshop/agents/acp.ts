@@ -4,7 +4,7 @@ import { pathFromTree, writing } from "../../tasks/model/action.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
-import { acpDeeds, inputOf, isParleyTool, writesOf } from "./acp-tools.ts";
+import { acpDeeds, inputOf, writesOf } from "./acp-tools.ts";
 import { AcpUpdates } from "./acp-updates.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
@@ -31,7 +31,7 @@ class Conversation {
   readonly #files: TreeFiles;
   readonly #updates: AcpUpdates;
   /** Texts that the agent has permission to write, by path. The agent then writes them through this adapter. */
-  readonly #granted = new Map<string, string | undefined>();
+  readonly #granted = new Map<string, string>();
   /** Reasons of denials in this turn: the protocol's answer has no field for them. */
   #reasons: string[] = [];
   #session = "";
@@ -179,8 +179,7 @@ class Conversation {
       const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
     };
-    if (isParleyTool(call)) return chosen("allow_once");
-    const input = inputOf(objectOf(params["toolCall"]));
+    const input = inputOf(objectOf(params["toolCall"]), call);
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
       const decision = await this.#callbacks.permission(permissionRequest, withdrawn);
@@ -209,7 +208,7 @@ class Conversation {
   async #write(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const [path, content] = [textOf(params["path"]) ?? "", textOf(params["content"]) ?? ""];
     const deed = writing(path, this.#order.tree);
-    const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
+    const isGranted = this.#granted.get(deed.resource) === content;
     this.#granted.delete(deed.resource);
     if (!isGranted) {
       const input = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };

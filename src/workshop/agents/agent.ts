@@ -13,6 +13,10 @@ export type {
   AgentQuestion,
 } from "../../tasks/model/attempt-asks.ts";
 
+/** More questions in one call are put to nobody: each would be an ask of its own. */
+export const MOST_QUESTIONS = 20;
+export const TOO_MANY_QUESTIONS = `Ask at most ${MOST_QUESTIONS} questions in one call.`;
+
 /**
  * An adapter to one kind of agent. It starts a conversation over the agent's own protocol, reports what happens in the
  * same form for all agents, passes on permission prompts and questions, interrupts and resumes. It decides nothing

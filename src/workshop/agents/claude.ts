@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
+import { MOST_QUESTIONS, TOO_MANY_QUESTIONS } from "./agent.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
 import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
@@ -228,6 +229,7 @@ class Conversation {
   async #answers(input: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const questions = objectsOf(input["questions"]).map(claudeQuestion);
     if (questions.length === 0) return denial("The call holds no question.");
+    if (questions.length > MOST_QUESTIONS) return denial(TOO_MANY_QUESTIONS);
     const given = await Promise.all(questions.map((question) => this.#callbacks.question(question, withdrawn)));
     const whyNot = given.find((one) => "none" in one);
     if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);

@@ -1,12 +1,19 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
-import type { PermissionRequest, AgentQuestion, AgentCallbacks } from "./agent.ts";
+import { MOST_QUESTIONS, TOO_MANY_QUESTIONS } from "./agent.ts";
+import type { PermissionRequest, AgentQuestion, AgentCallbacks, QuestionAnswer } from "./agent.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
-import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
 
 /** Shells by which Codex runs what its model wrote as a line. */
 const BY_SHELL = /^(?:\/usr)?\/bin\/(?:ba|z|da)?sh -l?c ([^]+)$/;
+
+/** An answer is stored, and shown to whoever may see the task. */
+const NO_SECRETS: QuestionAnswer = {
+  none: true,
+  why: "secrets are not asked for through Parley; name the variable or the file where a person is to put it",
+};
 
 /** Changes under way at one time; those of before are forgotten, and so not allowed. */
 const MOST_CHANGES = 1000;
@@ -97,8 +104,11 @@ export class CodexRequests {
 
   async #userInput(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     const questions = objectsOf(params["questions"]);
+    if (questions.length > MOST_QUESTIONS) throw new RpcError(INVALID_PARAMS, TOO_MANY_QUESTIONS);
     const given = await Promise.all(
-      questions.map((question) => this.#callbacks.question(codexQuestion(question), withdrawn)),
+      questions.map((question) =>
+        question["isSecret"] === true ? NO_SECRETS : this.#callbacks.question(codexQuestion(question), withdrawn),
+      ),
     );
     const answers = questions.flatMap((question, i) => {
       const one = given[i];

@@ -23,7 +23,7 @@ export interface Elicitation {
 /**
  * Asks people once, for the whole form. A form without fields wants a consent, and so does an address to visit: people
  * see the address and go there by themselves, because nothing here opens it. A consent is a permission, which no model
- * answers.
+ * answers. A form with a field for a secret is declined, because its answer would be stored.
  */
 export async function answerElicitation(
   callbacks: Pick<AgentCallbacks, "permission" | "question">,
@@ -41,7 +41,7 @@ export async function answerElicitation(
   if (Object.keys(objectOf(schema["properties"])).length === 0) {
     return consent(callbacks, { tool, input: { message, ...source }, action: "tool", resource: tool }, withdrawn);
   }
-  if ("problem" in readSchema(schema)) return DECLINED;
+  if ("problem" in readSchema(schema) || asksForSecret(schema)) return DECLINED;
   const given = await callbacks.question({ text: shown(message), options: [], schema }, withdrawn);
   if (withdrawn.aborted) return CANCELED;
   const content = "none" in given ? null : readObject(given.text);
@@ -59,6 +59,11 @@ async function consent(
   const decision = await callbacks.permission(permission, withdrawn);
   if (decision.allow) return { action: "accept", content: {} };
   return decision.canceled ? CANCELED : DECLINED;
+}
+
+function asksForSecret({ properties }: JsonObject): boolean {
+  const fields = Object.values(objectOf(properties)).map(objectOf);
+  return fields.some(({ format, writeOnly }) => format === "password" || writeOnly === true);
 }
 
 /**

@@ -3,11 +3,13 @@ import type { AgentPipes } from "./agent.ts";
 import { isObject, objectOf, readObject, textOf } from "./json-lines.ts";
 
 export const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
+export const INVALID_PARAMS = -32602;
 /** More requests than this of one agent wait for nobody. */
 const MOST_PENDING = 100;
 /** A line that is too long to be read may still want an answer; that stands among its first characters. */
 const HEAD_CHARACTERS = 400;
+/** How an answer begins. Its length is the agent's session's, and so no reason to miss it. */
+const ANSWER = /^\{(?:"jsonrpc":"2\.0",)?"id":(\d+),"(?:result|error)":/;
 
 /** A request was answered with an error; or it is how one is answered. */
 export class RpcError extends Error {
@@ -97,7 +99,10 @@ export class Rpc {
 
   #take(line: string): void {
     const message = readObject(line);
-    if (!message) return this.#refuseLong(line);
+    if (!message) {
+      if (!this.#takeLongAnswer(line)) this.#refuseLong(line);
+      return;
+    }
     const { id } = message;
     const method = textOf(message["method"]);
     if (method === undefined) return this.#answered(id, message);
@@ -133,6 +138,20 @@ export class Rpc {
       this.#served.delete(id);
       this.#unanswered.delete(id);
     }
+  }
+
+  /** Returns whether a line is an answer that is waited for, however long or deep. One that was cut is a failure. */
+  #takeLongAnswer(line: string): boolean {
+    const id = Number(ANSWER.exec(line.slice(0, HEAD_CHARACTERS))?.[1]);
+    const asker = this.#waiting.get(id);
+    if (!asker) return false;
+    try {
+      this.#answered(id, objectOf(JSON.parse(line)));
+    } catch {
+      this.#waiting.delete(id);
+      asker.reject(new RpcError(INVALID_PARAMS, "its answer cannot be read"));
+    }
+    return true;
   }
 
   /** A request too long to be read is refused, or its sender would wait for ever. */

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
+import { OWN_TOOLS } from "../../own-tools.ts";
 import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const EVENT = "BeforeTool";
 /** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
 const DENIES = 2;
 /** The tools that change or reach something; Parley's own ask people already. */
-const USUAL_TOOLS = "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_).*)$";
+const USUAL_TOOLS = `^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(${OWN_TOOLS})$).*)$`;
 
 /** Gemini CLI: `BeforeTool`, which comes before each use of a tool, and before its own policy. */
 export const gemini: PromptingAgent = {

@@ -1,4 +1,5 @@
 import type { WantedHook } from "../../agent.ts";
+import { OWN_TOOLS } from "../../own-tools.ts";
 import { hookReplyCode, PLUGIN_MARGIN_MS } from "../../plugin-hook.ts";
 import { PLUGIN_ID } from "./settings.ts";
 
@@ -25,7 +26,7 @@ export function isPlugin(text: string): boolean {
 /** The tools that only look at something or lead to another tool; Parley's own ask people already. */
 const QUIET_TOOLS =
   "read|ls|find|grep|view_image|ask_user|update_plan|progress_card|session_status|sessions_(list|history|search|yield)|" +
-  "agents_(list|wait)|memory_(search|get)|get_goal|tool_(search|describe|call)|parley__.*";
+  `agents_(list|wait)|memory_(search|get)|get_goal|tool_(search|describe|call)|parley__(${OWN_TOOLS})`;
 const USUAL_TOOLS = `^(?!(${QUIET_TOOLS})$)`;
 
 const PLUGIN = `async function beforeToolCall({ toolName, params }, { sessionKey, sessionId, abortSignal }) {
