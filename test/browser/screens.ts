@@ -136,8 +136,11 @@ export const VIEWS: readonly View[] = [
     async open(visitor) {
       const { page } = visitor;
       await openQuestion(visitor, BACKUP);
+      const option = page.getByText("Let it finish", { exact: true });
+      // Options take a press after half a second, a moment that would be held too.
+      await option.click({ trial: true });
       await holdSending(page);
-      await page.getByText("Let it finish", { exact: true }).click();
+      await option.click();
       await page.getByRole("button", { name: "Undo" }).waitFor();
     },
   },
