@@ -7,6 +7,7 @@ import type { Keyring } from "./lib/secrets/keyring.ts";
 import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secrets/secret-scan.ts";
 import type { AskerBounds } from "./requests/model/asker-bounds.ts";
+import type { OpenWaits } from "./requests/model/open-waits.ts";
 import type { RequestRules } from "./requests/model/rules.ts";
 import type { AssignmentRules } from "./tasks/model/rules.ts";
 import type { CrowdRules } from "./questions/model/rules.ts";
@@ -31,6 +32,8 @@ export interface Context {
   readers: Readers;
   /** The most that each asker can have asked, as far as this process knows. */
   askerBounds: AskerBounds;
+  /** The requests for which somebody waits at this process. */
+  openWaits: OpenWaits;
   crowd: CrowdRules;
   addressed: RequestRules;
   conversations: ConversationRules;

@@ -1,6 +1,7 @@
 import { delimiter, join } from "node:path";
 import { existsSync } from "node:fs";
 import type { Clock } from "../lib/clock.ts";
+import type { Unclear } from "./prompt-questions.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,9 +12,15 @@ export interface AgentPrompt {
   session: string;
   tool: string;
   input: Readonly<Record<string, unknown>>;
-  /** The input as people see it, which is what they approve. */
+  /** The input as people see it, with the folder, which is what they approve. */
   shown: Readonly<Record<string, unknown>>;
-  /** The agent's id of this use of the tool: two hooks that ask about one use make one request. */
+  /** The input is JSON as RFC 8785 wants it, so that people see it member by member. */
+  isExact: boolean;
+  /** The folder in which the tool would run, as the agent names it; part of what people see. */
+  folder: string | undefined;
+  /** The agent below the agent that asks. */
+  subagent: string | undefined;
+  /** The agent's id of this use of the tool: two hooks that ask about one use at a time make one request. */
   useId?: string | undefined;
   /** The file in which the agent writes down what becomes of it. */
   transcript?: string | undefined;
@@ -24,9 +31,12 @@ export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
 
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
 export type PromptDecision =
-  | { is: "allow"; because: string; updatedInput?: object }
+  | { is: "allow"; because: string; updatedInput?: object; answers?: PromptAnswers }
   | { is: "deny"; because: string }
   | { is: "undecided"; because: string };
+
+/** The labels that were chosen, or the words that were given, for each question in turn. */
+export type PromptAnswers = readonly (readonly string[])[];
 
 /** One question that an agent asks its user, with what can be chosen. */
 export interface PromptQuestion {
@@ -34,7 +44,7 @@ export interface PromptQuestion {
   header: string;
   /** Several of the options may be chosen. */
   multiSelect: boolean;
-  options: { label: string; description: string }[];
+  options: { label: string; description: string; preview: string }[];
 }
 
 /** A hook by which an agent itself sends its prompts to a server. */
@@ -126,7 +136,7 @@ export interface PromptingAgent {
   /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
   fail(because: string): FailedHook;
   /** Returns the questions of a prompt by which the agent asks its user; nothing for any other prompt. */
-  questionsOf?(prompt: AgentPrompt): PromptQuestion[] | null;
+  questionsOf?(prompt: AgentPrompt): PromptQuestion[] | Unclear | null;
   /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */
   wasDecidedThere?(prompt: AgentPrompt, clock: Clock, signal: AbortSignal): Promise<boolean>;
 }

@@ -1,15 +1,15 @@
 import { newKey } from "@parley/sdk/idempotency-key";
-import { chosenLabels } from "../lib/chosen-labels.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { canonicalExact, isJsonObject, sha256Digest } from "../lib/json/exact-json.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { AgentPrompt, PromptDecision, PromptingAgent, PromptQuestion } from "./agent.ts";
 import { deciderName, isBy, type Approvers } from "./decided-by.ts";
-import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
+import { askPeople, CouldNotAsk, type Asked, type Ended, type ServerAccess } from "./people-requests.ts";
+import { editSchema, withoutFolder } from "./prompt-json.ts";
+import { chosenIn, contactOf } from "./prompt-questions.ts";
 import { receiptProblem } from "./receipt.ts";
 
-const MOST_TITLE = 75;
 /** An agent ends its hook two minutes after the time of people, and may run the tool then: nothing is waited for so long. */
 const LATEST_MS = 90_000;
 /** People have this time where nobody says another one. */
@@ -37,7 +37,13 @@ export async function decided(
   how: How,
 ): Promise<PromptDecision> {
   const questions = agent.questionsOf?.(prompt) ?? null;
-  const named: NamedPrompt = { ...prompt, ...namesOf(agent, prompt), editable: agent.takesEdits && isWhole(prompt) };
+  if (questions === "unclear") {
+    return {
+      is: "undecided",
+      because: "Parley asked nobody: these questions can be told apart at this terminal alone.",
+    };
+  }
+  const named = { ...prompt, agentName: agent.name, editable: agent.takesEdits && prompt.isExact };
   using latest = openLatest(place, how);
   const asked = { ...place, signal: AbortSignal.any([place.signal, latest.signal]) };
   try {
@@ -61,22 +67,31 @@ function openLatest({ clock }: ServerAccess, { timeoutSeconds }: How): { signal:
   return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
 }
 
-/** A prompt, and its names as a request. */
 interface NamedPrompt extends AgentPrompt {
-  run_id: string;
-  call_id: string;
+  agentName: string;
+  /** People may change the input. */
   editable: boolean;
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
 async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Promise<PromptDecision> {
-  const { tool: fn, shown: kwargs, run_id, call_id, editable } = prompt;
-  const since = isNamed(prompt) ? undefined : place.clock.now();
-  const ended = await askPeople(place, "function_calls", {
-    run_id,
-    call_id,
-    spec: { fn, kwargs, ...(editable && { editable }), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
+  const { tool: fn, shown: kwargs, folder, editable } = prompt;
+  const names = namesOf(place, prompt);
+  const asking = place.clock.now();
+  const kwargsSchema = editable ? editSchema(folder) : undefined;
+  const { callId, ended } = await askPeople(place, "function_calls", {
+    ...names,
+    spec: {
+      fn,
+      kwargs,
+      ...(editable && { editable }),
+      ...(kwargsSchema && { kwargs_schema: kwargsSchema }),
+      ...channelOf(how),
+      timeout_seconds: how.timeoutSeconds,
+    },
   });
+  // Another hook that asks about the same use may have asked earlier.
+  const since = callId === names.call_id ? asking : undefined;
   const who = nameOf(ended);
   const words = ended.comment === undefined ? "" : `: ${withoutSteering(ended.comment)}`;
   if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
@@ -88,9 +103,11 @@ async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Pr
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
       return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
-    const problem = await receiptProblem(place, { callId: call_id, digest, since }, ended);
+    const problem = await receiptProblem(place, { callId, digest, since }, ended);
     if (problem !== null) return { is: "deny", because: `Not approved, because ${problem}.` };
-    return { is: "allow", because: `Approved by ${who}${words}`, ...(edited && { updatedInput: edited }) };
+    const updatedInput = edited && withoutFolder(edited, folder);
+    if (updatedInput === null) return { is: "deny", because: "Not approved: an edit cannot change the folder." };
+    return { is: "allow", because: `Approved by ${who}${words}`, ...(updatedInput && { updatedInput }) };
   }
   return { is: "deny", because: `Rejected by ${who}${words}` };
 }
@@ -98,7 +115,7 @@ async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Pr
 /** Asks what the agent asks its user, all questions at once. @throws {CouldNotAsk} */
 async function answered(
   place: ServerAccess,
-  { run_id, call_id, input }: NamedPrompt,
+  prompt: NamedPrompt,
   how: How,
   questions: readonly PromptQuestion[],
 ): Promise<PromptDecision> {
@@ -106,75 +123,51 @@ async function answered(
   const asking = { ...place, signal: AbortSignal.any([place.signal, stop.signal]) };
   const failures: unknown[] = [];
   // After one that cannot be asked the others are withdrawn too, before the agent learns of it.
-  const failed = (error: unknown): Ended => {
+  const failed = (error: unknown): Asked => {
     failures.push(error);
     stop.abort();
-    return {};
+    return { callId: "", ended: {} };
   };
   const asked = questions.map((one, i) => {
     const spec = { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds };
-    return askPeople(asking, "human_contacts", { run_id, call_id: `${call_id}.${i + 1}`, spec }).catch(failed);
+    return askPeople(asking, "human_contacts", { ...namesOf(place, prompt, i + 1), spec }).catch(failed);
   });
-  const ends = await Promise.all(asked);
+  const ends = (await Promise.all(asked)).map(({ ended }) => ended);
   if (failures.length > 0) throw failures[0];
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }
-  const answers = questions.map((one, i): [string, string] => [one.question, answerIn(one, ends[i] ?? {})]);
-  if (answers.some(([, words]) => words === "")) {
+  const answers = questions.map((one, i) => chosenIn(one, ends[i] ?? {}));
+  if (answers.some((chosen) => chosen.join("") === "")) {
     return { is: "undecided", because: "Parley: the server's reply holds no answer." };
   }
-  const updatedInput = { ...input, answers: Object.fromEntries(answers) };
-  return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, updatedInput };
+  return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, answers };
 }
 
-/** Several may be chosen in words on every channel; a press on one opens an editor that holds it, for others to be added. */
-function contactOf({ question, header, multiSelect, options }: PromptQuestion): object {
-  const severalHint = "Several may be chosen: name them or their numbers, separated by commas, such as #1, #2.";
+/**
+ * Returns the names of a prompt as a request, and the facts that are stored with it: hooks that ask about one use at a
+ * time share a request, and the prompt waits only for as long as its hook does (spec/a2h 21).
+ */
+function namesOf({ leaseSeconds }: ServerAccess, prompt: NamedPrompt, part = 0) {
+  const { agentName: agent, session, useId, subagent, folder } = prompt;
+  const use = useId === undefined ? undefined : sha256Digest(JSON.stringify([session, useId, part]));
   return {
-    msg: multiSelect && options.length > 0 ? `${question}\n\n${severalHint}` : question,
-    subject: oneLine(header || question, 200),
-    response_options: options.map(({ label, description }, n) => ({
-      name: `option_${n + 1}`,
-      title: oneLine(label, MOST_TITLE),
-      description: description.slice(0, 400),
-      ...(multiSelect && { interactive: true, prompt_fill: oneLine(label, MOST_TITLE) }),
-    })),
+    run_id: printable(session).slice(0, 256),
+    call_id: `${agent}:${newKey()}`,
+    agent_prompt: {
+      agent,
+      lease_seconds: leaseSeconds,
+      ...(use !== undefined && { use }),
+      ...(subagent !== undefined && { subagent: shortened(subagent, 200) }),
+      // In an approval the folder is among the arguments.
+      ...(part > 0 && folder !== undefined && { folder: shortened(folder, 1000) }),
+    },
   };
 }
 
-/** Returns the label that was chosen, or several with commas between them, as the agent takes them; else the words. */
-function answerIn({ multiSelect, options }: PromptQuestion, end: Ended): string {
-  const { response = "", response_option_name: chosen } = end;
-  const label = options.find((_, n) => `option_${n + 1}` === chosen)?.label;
-  if (!multiSelect) return label ?? withoutSteering(response);
-  const titles = options.map((option) => oneLine(option.label, MOST_TITLE));
-  const named = chosenLabels(response, titles).map(
-    (one) => options[titles.indexOf(one)]?.label ?? withoutSteering(one),
-  );
-  return [...new Set([...(label === undefined ? [] : [label]), ...named])].join(", ");
-}
-
-/** Returns how the call ids of an agent's prompts begin: the agent of a request is told by it, whatever key was shown. */
-export function callIdStart(agent: string): string {
-  return `${agent}:`;
-}
-
-/** A use of a tool is one request, however many hooks ask about it. */
-function namesOf({ name }: PromptingAgent, prompt: AgentPrompt): { run_id: string; call_id: string } {
-  return {
-    run_id: printable(prompt.session).slice(0, 256),
-    call_id: callIdStart(name) + (isNamed(prompt) ? prompt.useId : newKey()),
-  };
-}
-
-function isNamed({ useId }: AgentPrompt): boolean {
-  return useId !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(useId);
-}
-
-/** People see the input itself, and can edit it. */
-function isWhole({ input, shown }: AgentPrompt): boolean {
-  return input === shown;
+function shortened(text: string, most: number): string {
+  const line = [...printable(text)];
+  return line.length <= most ? line.join("") : `${line.slice(0, most - 1).join("")}…`;
 }
 
 function channelOf({ to }: How): object {
@@ -184,8 +177,4 @@ function channelOf({ to }: How): object {
 
 function nameOf({ user_info: user }: Ended): string {
   return withoutSteering(deciderName(user));
-}
-
-function oneLine(text: string, most: number): string {
-  return [...printable(text.replaceAll(/\s+/g, " "))].slice(0, most).join("");
 }

@@ -31,9 +31,19 @@ export interface ServerAccess {
   fetch: typeof globalThis.fetch;
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
+  /** A request that nobody has waited for during this time is withdrawn by the server. */
+  leaseSeconds: number;
+  /** Withdraws a request of this call id, within the server; left out, through its door. */
+  withdraw?: (kind: Kind, callId: string) => Promise<void>;
 }
 
-type Kind = "function_calls" | "human_contacts";
+/** How a request ended, and under which id it was asked: a use that another hook asks about has the other's. */
+export interface Asked {
+  callId: string;
+  ended: Ended;
+}
+
+export type Kind = "function_calls" | "human_contacts";
 
 const BASE = "/a2h/v1alpha1";
 /** For how long one reply is held by the server. */
@@ -47,6 +57,8 @@ const PAUSE_MS = 1000;
 const LATE_MS = 30_000;
 const WITHDRAWN_WITHIN_MS = 2000;
 const MOST_DEPTH = 64;
+/** The reason of a withdrawal, for people who read of it. */
+const NOBODY_WAITS = "Nobody waits for it any more.";
 
 /**
  * Asks people through the A2H door and returns how it ended. A request that is made twice is one, so everything is tried
@@ -57,56 +69,62 @@ const MOST_DEPTH = 64;
 export async function askPeople(
   place: ServerAccess,
   kind: Kind,
-  request: { run_id: string; call_id: string; spec: Record<string, unknown> & { timeout_seconds: number } },
-): Promise<Ended> {
+  request: {
+    run_id: string;
+    call_id: string;
+    agent_prompt: { use?: string };
+    spec: Record<string, unknown> & { timeout_seconds: number };
+  },
+): Promise<Asked> {
   const { clock, signal } = place;
   const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
-  const path = `/${kind}/${encodeURIComponent(request.call_id)}`;
   if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
+  let callId = request.call_id;
   try {
-    const of: AskedPlace = { ...place, callId: request.call_id };
     // One that is on its way cannot be withdrawn before it is stored.
     using later = endingAfterAbort(place);
-    let status = await tried({ ...of, signal: later.signal }, "POST", `/${kind}`, JSON.stringify(request));
+    const body = JSON.stringify(request);
+    const stored = await tried({ ...place, signal: later.signal }, "POST", `/${kind}`, body);
+    callId = idOf(stored, request.agent_prompt.use === undefined ? callId : undefined);
+    let { status } = stored;
     while (status["resolved_at"] === undefined) {
       if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
       const start = clock.monotonic();
       if (start > until) throw new CouldNotAsk("The server did not say how the request ended.");
-      status = await tried(of, "GET", `${path}?wait=${HOLD_S}`);
+      const read = await tried(place, "GET", `/${kind}/${encodeURIComponent(callId)}?wait=${HOLD_S}`);
+      idOf(read, callId);
+      status = read.status;
       // A server that does not hold reads must not be asked in a tight loop.
       const isHeld = clock.monotonic() - start >= PAUSE_MS;
       if (!isHeld && status["resolved_at"] === undefined) await clock.sleep(PAUSE_MS, signal);
     }
-    return status as Ended;
+    return { callId, ended: status as Ended };
   } catch (error) {
-    await withdraw(place, path);
+    await withdraw(place, kind, callId);
     throw error;
   }
 }
 
 /** Withdraws a request that is no longer waited for, so that it leaves the inboxes. */
-async function withdraw({ signal: _, ...place }: ServerAccess, path: string): Promise<void> {
-  const body = JSON.stringify({ reason: "Nobody waits for it any more." });
+async function withdraw(place: ServerAccess, kind: Kind, callId: string): Promise<void> {
+  if (place.withdraw) return place.withdraw(kind, callId).catch(() => undefined);
+  const { signal: _, ...rest } = place;
+  const path = `/agent/${kind}/${encodeURIComponent(callId)}/cancel`;
+  const body = JSON.stringify({ reason: NOBODY_WAITS });
   using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
-  await send({ ...place, signal: soon.signal }, "POST", `/agent${path}/cancel`, body).catch(() => undefined);
+  await send({ ...rest, signal: soon.signal }, "POST", path, body).catch(() => undefined);
 }
 
-/** A server, and the request that its replies must be about. */
-interface AskedPlace extends ServerAccess {
-  callId: string;
+/** Returns the id of the request that a reply is about: this one, where one is given. @throws {CouldNotAsk} */
+function idOf({ call_id: named }: Reply, callId: string | undefined): string {
+  if (typeof named !== "string" || (callId !== undefined && named !== callId)) {
+    throw new CouldNotAsk("Parley answered for another request.");
+  }
+  return named;
 }
 
-async function tried(
-  { callId, ...place }: AskedPlace,
-  method: string,
-  path: string,
-  body?: string,
-): Promise<Record<string, unknown>> {
-  return again(place, method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS, async () => {
-    const { call_id: named, status } = await send(place, method, path, body);
-    if (named !== callId) throw new CouldNotAsk("Parley answered for another request.");
-    return status;
-  });
+async function tried(place: ServerAccess, method: string, path: string, body?: string): Promise<Reply> {
+  return again(place, method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS, () => send(place, method, path, body));
 }
 
 /** Resolves with what `once` does, tried again while the server is away. @throws {CouldNotAsk} in one sentence */
@@ -136,12 +154,12 @@ export async function readThere(place: ServerAccess, path: string): Promise<stri
   return new TextDecoder().decode(bytes);
 }
 
-async function send(
-  place: ServerAccess,
-  method: string,
-  path: string,
-  body?: string,
-): Promise<{ call_id: unknown; status: Record<string, unknown> }> {
+interface Reply {
+  call_id: unknown;
+  status: Record<string, unknown>;
+}
+
+async function send(place: ServerAccess, method: string, path: string, body?: string): Promise<Reply> {
   const reply = await exchange(place, method, `${BASE}${path}`, body);
   const replyBody = parsed(reply.bytes);
   const { call_id, status } = replyBody;

@@ -19,8 +19,8 @@ export function chosenLabels(words: string, labels: readonly string[]): string[]
 /** A label may hold a comma itself, so the longest run of parts that is one wins. */
 function longestAt(parts: readonly string[], at: number, labels: readonly string[]): { label: string; length: number } {
   for (let length = parts.length - at; length > 0; length -= 1) {
-    const run = folded(parts.slice(at, at + length).join(", "));
-    const label = labels.find((one) => folded(one) === run);
+    const run = foldedLabel(parts.slice(at, at + length).join(", "));
+    const label = labels.find((one) => foldedLabel(one) === run);
     if (label !== undefined) return { label, length };
   }
   const part = parts[at] ?? "";
@@ -28,8 +28,8 @@ function longestAt(parts: readonly string[], at: number, labels: readonly string
   return { label: (number === undefined ? undefined : labels[Number(number) - 1]) ?? part, length: 1 };
 }
 
-/** As labels are compared: separators of every kind count as commas. */
-function folded(text: string): string {
+/** Returns a label as labels are compared: separators of every kind count as commas, and case does not count. */
+export function foldedLabel(text: string): string {
   return text
     .normalize("NFKC")
     .trim()

@@ -12,7 +12,10 @@ import { closeRequestIn, type RequestEnd } from "./close.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /** The parts of the context that the end of a request to people uses. */
-export type Ending = Pick<Context, "requesters">;
+export type Ending = Pick<Context, "requesters" | "openWaits">;
+
+/** The reason of a withdrawal, for people who read of it. */
+export const NOBODY_WAITS = "Nobody waits for it any more.";
 
 /**
  * Ends a held, open ask, and does what that means to its owner, in the transaction under way. Every end that people, policy
@@ -24,9 +27,24 @@ export async function finishRequest(ctx: Ending, tx: Tx, request: Request, end: 
   return closeRequestIn(tx, request, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
 }
 
-/** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
+/** True for an open request whose deadline has passed, or for which nobody waits any more (spec/a2h 21). */
+export function isDue({ openWaits }: Pick<Context, "openWaits">, { request, now }: RequestAt): boolean {
+  return request.state === "open" && (now >= request.expiresAt || isUnwaited(openWaits, request, now));
+}
+
+function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Request, now: number): boolean {
+  // A wait that this process holds goes on, also after the process was frozen.
+  return waitedUntil !== undefined && now >= waitedUntil && !openWaits.has(id);
+}
+
+/** Ends a held ask that is due, and returns it; nothing when it still has time. */
 export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request | undefined> {
-  if (request.state !== "open" || now < request.expiresAt) return undefined;
+  if (!isDue(ctx, { request, now })) return undefined;
+  if (now < request.expiresAt) {
+    const by = { kind: "server", id: request.door } as const;
+    const end = { at: now, by, action: "cancelled" };
+    return finishRequest(ctx, tx, request, { ...end, outcome: withdrawn(request, NOBODY_WAITS) });
+  }
   // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
   const outcome: Outcome = { status: "expired", ...(request.form.kind === "approval" && { approved: false }) };
   return finishRequest(ctx, tx, request, {
@@ -57,15 +75,19 @@ export async function cancelRequest(ctx: Context, askId: string, by: Actor, reas
     const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (over.state === "cancelled") return over;
     if (over.state !== "open") return settledRefusal(over);
-    const outcome: Outcome = {
-      status: "cancelled",
-      ...(over.form.kind === "approval" && { approved: false }),
-      ...(reason !== undefined && { comment: reason }),
-    };
+    const outcome = withdrawn(over, reason);
     return finishRequest(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
   });
   if (result instanceof Refusal) throw result;
   return result;
+}
+
+function withdrawn({ form }: Request, reason?: string): Outcome {
+  return {
+    status: "cancelled",
+    ...(form.kind === "approval" && { approved: false }),
+    ...(reason !== undefined && { comment: reason }),
+  };
 }
 
 /** Returns why an ask that is over takes no decision, with how it ended. */

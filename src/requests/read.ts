@@ -9,13 +9,13 @@ import type { Queryable } from "../core/store/db.ts";
 import { listDeliveries, type Delivery } from "./store/deliveries.ts";
 import { findHumans, listIdentities, type Human } from "../access/store/humans.ts";
 import { findHuman } from "../access/store/humans.ts";
-import { findNewest } from "./store/newest.ts";
+import { findNewestPrompt } from "./store/newest.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
-import { expireRequest } from "./end.ts";
+import { expireRequest, isDue } from "./end.ts";
 
 /** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
 async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
-  if (request.state !== "open" || now < request.expiresAt) return request;
+  if (!isDue(ctx, { request, now })) return request;
   return (await expireRequest(ctx, request.id)) ?? request;
 }
 
@@ -35,9 +35,12 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   return asOfNow(ctx, only);
 }
 
-/** Returns the newest request whose `ref` begins in one of these ways, if there is one. */
-export async function readNewest(ctx: Context, of: Parameters<typeof findNewest>[1]): Promise<Request | null> {
-  const found = await findNewest(ctx.db, of);
+/** Returns the newest prompt of a coding agent, if there is one. */
+export async function readNewestPrompt(
+  ctx: Context,
+  of: Parameters<typeof findNewestPrompt>[1],
+): Promise<Request | null> {
+  const found = await findNewestPrompt(ctx.db, of);
   return found ? asOfNow(ctx, found) : null;
 }
 

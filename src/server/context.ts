@@ -10,6 +10,7 @@ import type { Outside } from "./outside.ts";
 import { openRequesters } from "./requesters.ts";
 import type { Store } from "../core/store/open-store.ts";
 import { openAskerBounds } from "../requests/model/asker-bounds.ts";
+import { openWaitList } from "../requests/model/open-waits.ts";
 import { openReaders } from "../core/store/readers.ts";
 import { timedDb } from "../core/store/timed-db.ts";
 
@@ -45,6 +46,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
     log,
     readers: openReaders(clock),
     askerBounds: openAskerBounds(),
+    openWaits: openWaitList(),
     crowd: config.crowd.rules,
     conversations: config.conversations,
     relay: config.relayRules,

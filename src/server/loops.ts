@@ -1,6 +1,6 @@
 import { startLoop, type Loop } from "../lib/loop.ts";
 import { expireDueQuestions } from "../questions/loops/expire.ts";
-import { expireDueRequests } from "../requests/loops/expire.ts";
+import { expireDueRequests, renewWaits } from "../requests/loops/expire.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
 import { fallBack } from "../questions/loops/fall-back.ts";
 import { giveUpLapsed } from "../gate/loops/give-up.ts";
@@ -26,6 +26,8 @@ const FALL_BACK_EVERY_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
+/** The shortest lease of a wait is twice as long. */
+const RENEW_EVERY_MS = 10_000;
 const GIVE_UP_EVERY_MS = 1000;
 const PROBE_EVERY_MS = 5000;
 /** An entry of the record is in the chain within a second. */
@@ -63,6 +65,7 @@ export function startLoops(
     startOutbox(ctx, eventOutbox(ctx, telling)),
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
+    loop("renew waits", RENEW_EVERY_MS, () => renewWaits(ctx)),
     ...deliver.outboxes().map((outbox) => startOutbox(ctx, outbox)),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),

@@ -63,7 +63,7 @@ const DOORS: Record<string, Door> = {
     const { signal } = new AbortController();
     return passing(async (clock) => {
       const read = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();
-      const place = { url, key: KEY, agentId: claude.agentId, clock, fetch: systemFetch, signal };
+      const place = { url, key: KEY, agentId: claude.agentId, clock, fetch: systemFetch, signal, leaseSeconds: 90 };
       const decision = await decided(place, claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
       if (decision.is === "allow") ran();
       return decision.because;

@@ -10,14 +10,18 @@ describeWire({
     {
       sent: { ...common, toolName: "bash", toolInput: { command: "rm -rf dist", requestSandboxBypass: true } },
       tool: "bash",
-      shown: { command: "rm -rf dist", requestSandboxBypass: true },
+      shown: { command: "rm -rf dist", requestSandboxBypass: true, cwd: "/app" },
     },
-    { sent: { ...common, toolName: "create", toolArgs: '{"path":"a"}' }, tool: "create", shown: { path: "a" } },
+    {
+      sent: { ...common, toolName: "create", toolArgs: '{"path":"a"}' },
+      tool: "create",
+      shown: { path: "a", cwd: "/app" },
+    },
     { sent: { ...snake, tool_name: "Bash", tool_input: { command: "ls" } }, tool: "Bash", shown: { command: "ls" } },
     {
       sent: { ...common, toolName: "edit", toolArgs: '{"a":1,"a":2}' },
       tool: "edit",
-      shown: { input_json: '{"a":2}' },
+      shown: { input_json: '{"a":2}', cwd: "/app" },
     },
   ],
   decisions: [

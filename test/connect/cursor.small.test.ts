@@ -16,17 +16,17 @@ describeWire({
     {
       sent: { ...mcp, tool_input: '{"sql":"select 1"}', command: "npx db-server" },
       tool: "MCP:query",
-      shown: { server: "npx db-server", tool_input: { sql: "select 1" } },
+      shown: { server: "npx db-server", tool_input: { sql: "select 1" }, cwd: "/app" },
     },
     {
       sent: { ...mcp, tool_input: { sql: "select 1" }, url: "http://localhost:3000/mcp" },
       tool: "MCP:query",
-      shown: { server: "http://localhost:3000/mcp", tool_input: { sql: "select 1" } },
+      shown: { server: "http://localhost:3000/mcp", tool_input: { sql: "select 1" }, cwd: "/app" },
     },
     {
       sent: { ...mcp, tool_input: '{"a":1,"a":2}' },
       tool: "MCP:query",
-      shown: { input_json: '{"tool_input":{"a":2}}' },
+      shown: { input_json: '{"tool_input":{"a":2}}', cwd: "/app" },
     },
   ],
   decisions: [
@@ -40,8 +40,9 @@ describeWire({
       '{"permission":"ask","user_message":"Nobody there.","agent_message":"Nobody there."}',
     ],
   ],
-  otherEvents: [{ ...common, hook_event_name: "afterFileEdit", file_path: "a", edits: [] }, common],
+  otherEvents: [{ ...common, hook_event_name: "afterFileEdit", file_path: "a", edits: [] }],
   unreadable: [
+    common,
     shell,
     { ...shell, command: ["ls"] },
     mcp,

@@ -27,7 +27,15 @@ describe("a prompt whose server goes away at the end of its time", () => {
       return new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
     };
     const { signal } = new AbortController();
-    const place = { url: "http://parley", key: undefined, agentId: "claude-code", clock, fetch, signal };
+    const place = {
+      url: "http://parley",
+      key: undefined,
+      agentId: "claude-code",
+      clock,
+      fetch,
+      signal,
+      leaseSeconds: 90,
+    };
     const deciding = decided(place, claude, prompt, { to: undefined, by: undefined, timeoutSeconds: TIMEOUT_S });
     let isOver = false;
     const given = assert.rejects(deciding, CouldNotAsk).finally(() => (isOver = true));

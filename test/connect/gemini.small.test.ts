@@ -9,7 +9,7 @@ describeWire({
     {
       sent: { ...common, tool_name: "run_shell_command", tool_input: { command: "rm -rf dist", dir_path: "." } },
       tool: "run_shell_command",
-      shown: { command: "rm -rf dist", dir_path: "." },
+      shown: { command: "rm -rf dist", dir_path: ".", cwd: "/app" },
     },
     {
       sent: {
@@ -19,7 +19,7 @@ describeWire({
         mcp_context: { server_name: "files" },
       },
       tool: "mcp_files_write",
-      shown: { path: "a" },
+      shown: { path: "a", cwd: "/app" },
     },
   ],
   decisions: [

@@ -24,15 +24,21 @@ describe("questions of opencode", () => {
 
   it("get the list of what was chosen for each, in their order", () => {
     const prompt = read(question) ?? assert.fail();
-    const updatedInput = { questions, answers: { "Which?": "lint, unit, fast", "How?": "by hand, slowly" } };
-    const printed: unknown = JSON.parse(opencode.print(prompt, { is: "allow", because: "Ana", updatedInput }));
     const answers = [["lint", "unit, fast"], ["by hand, slowly"]];
+    const printed: unknown = JSON.parse(opencode.print(prompt, { is: "allow", because: "Ana", answers }));
     assert.deepEqual(printed, { decision: "allow", reason: "Ana", answers });
   });
 
   it("stay at the terminal where one could not be told from another", () => {
     assert.equal(read({ ...question, tool_input: { questions: [questions[0], questions[0]] } }), null);
     assert.equal(read({ ...question, tool_input: {} }), null);
+  });
+});
+
+describe("a prompt of opencode", () => {
+  it("stays at the terminal without the input of its call, because people would not see what runs", () => {
+    for (const shown of [{ patterns: ["*"] }, { patterns: ["*"], input: null }, { patterns: ["*"], input: "x" }])
+      assert.equal(opencode.read(Buffer.from(JSON.stringify({ ...sent, tool_input: shown }))), null);
   });
 });
 
@@ -56,5 +62,6 @@ describeWire({
   unreadable: [
     { ...sent, tool_name: "" },
     { ...sent, tool_input: [] },
+    { ...sent, hook_event_name: undefined },
   ],
 });

@@ -25,8 +25,10 @@ describe("a request to people that nobody waits for any more", () => {
       clock: systemClock,
       fetch,
       signal: left.signal,
+      leaseSeconds: 90,
     };
-    const asked = askPeople(place, "function_calls", { run_id: "r", call_id: "c", spec: { timeout_seconds: 60 } });
+    const request = { run_id: "r", call_id: "c", agent_prompt: {}, spec: { timeout_seconds: 60 } };
+    const asked = askPeople(place, "function_calls", request);
     await assert.rejects(asked, /withdrawn/);
     assert.deepEqual(seen, ["POST", "cancelled"]);
   });

@@ -16,6 +16,7 @@ import { sweep } from "../../src/server/loops/sweep.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { openRequesters } from "../../src/server/requesters.ts";
 import { openAskerBounds } from "../../src/requests/model/asker-bounds.ts";
+import { openWaitList } from "../../src/requests/model/open-waits.ts";
 import { openReaders } from "../../src/core/store/readers.ts";
 import { openWake, type WakeCarrier } from "../../src/core/store/wake.ts";
 import { type FeedChanges, followFeed } from "../../src/questions/follow-feed.ts";
@@ -119,6 +120,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     wake: openWake(carrierOf(world, () => node)),
     readers: openReaders(clock),
     askerBounds: openAskerBounds(),
+    openWaits: openWaitList(),
     crowd: world.rules,
     relay: DEFAULT_RELAY_RULES,
     offer: () => undefined,

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { AGENTS } from "../../src/connect/registry.ts";
+import { isFixed } from "../../src/protocols/a2h/fixed.ts";
 import { readByRef } from "../../src/requests/read.ts";
 import { accepted, assertA2hError, callBody, contactBody, openScene, type Scene } from "../support/a2h.ts";
 import { advanceUntil } from "../support/contract.ts";
@@ -149,13 +151,27 @@ for (const on of ONE_DATABASE) {
         accepted(await scene.agent.post("/function_calls", body));
         assert.deepEqual(await added("function_calls", body), [], JSON.stringify(channel));
       }
-      const ofHook = callBody({}, { call_id: "claude:toolu_1" });
+      const ofHook = callBody({}, { agent_prompt: { agent: "codex" } });
       accepted(await scene.agent.post("/function_calls", ofHook));
       assert.deepEqual(await added("function_calls", ofHook), []);
+      const question = contactBody({}, { agent_prompt: { agent: "opencode" } });
+      accepted(await scene.agent.post("/human_contacts", question));
+      assert.deepEqual(await added("human_contacts", question), []);
       const usual = await scene.holder({ name: "ofduty", scope: "agent", channel: "duty" });
       const ofKey = callBody();
       accepted(await usual.post("/function_calls", ofKey));
       assert.deepEqual(await added("function_calls", ofKey, usual), []);
+    });
+
+    it("are known as nobody for every agent of the registry, also where a hook of 0.2 asks, by its ids alone", async () => {
+      for (const agent of Object.keys(AGENTS)) {
+        for (const more of [{ agent_prompt: { agent } }, { call_id: `${agent}:toolu_1` }]) {
+          const body = callBody({}, more);
+          accepted(await scene.agent.post("/function_calls", body));
+          const request = await readByRef(scene.world.server.ctx, "agent:support", `call:${body.call_id}`);
+          assert.ok(request.promptOf === agent && isFixed(request), JSON.stringify(more));
+        }
+      }
     });
 
     it("are nobody where a tool asked", async () => {

@@ -1,5 +1,6 @@
 import type { AskType } from "../../src/core/model/ask-type.ts";
 import { openAskerBounds } from "../../src/requests/model/asker-bounds.ts";
+import { openWaitList } from "../../src/requests/model/open-waits.ts";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -140,6 +141,7 @@ export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld>
     newId: idMaker(systemRandom, () => systemClock.now()),
     addressed: config.addressed,
     askerBounds: openAskerBounds(),
+    openWaits: openWaitList(),
     log,
   };
   const schemas = openForeignSchemas();

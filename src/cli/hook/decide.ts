@@ -12,6 +12,8 @@ import { agentKey, serverUrl } from "../server-client.ts";
 import { openParentGone } from "./parent-gone.ts";
 
 const LONGEST_BYTES = 64_000_000;
+/** A hook finds its request again after a server was away for a minute. */
+const LEASE_S = 90;
 
 export const HOOK_OPTIONS = {
   url: { type: "string" },
@@ -60,7 +62,15 @@ async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): P
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
   const signal = AbortSignal.any([io.interrupted, parent.signal, there.signal]);
   const { agentId } = agent;
-  const place = { url, key: agentKey(url, io.env), agentId, clock: systemClock, fetch: systemFetch, signal };
+  const place = {
+    url,
+    key: agentKey(url, io.env),
+    agentId,
+    clock: systemClock,
+    fetch: systemFetch,
+    signal,
+    leaseSeconds: LEASE_S,
+  };
   const asked = decided(place, agent, prompt, { to: values.to, by, timeoutSeconds });
   const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();

@@ -9,8 +9,9 @@ import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
 import type { ChannelRules } from "./contact-channel.ts";
 import { createCall, createContact } from "./create.ts";
-import { escalationTargets, isFixed, readEscalation } from "./escalation.ts";
+import { escalationTargets, readEscalation } from "./escalation.ts";
 import { checked, checkedBody } from "./fields.ts";
+import { isFixed } from "./fixed.ts";
 import { printRequest } from "./print.ts";
 import { awaited, findOwnRequest, tellingWho } from "./requests.ts";
 import { respond } from "./respond.ts";
@@ -128,7 +129,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
       const ask = await findOwnRequest(door, caller, kind, request.params.id);
-      return send(reply, await awaited(door, request, reply, ask));
+      return send(reply, await awaited(door, request, reply, { caller, peopleRequest: ask }));
     },
   );
 

@@ -12,7 +12,9 @@ import { secretName } from "../../core/keep-secret.ts";
 import { requestCall } from "../../requests/request-call.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
-import { isNamedBy, isOfHook } from "./fixed.ts";
+import { isNamedBy } from "./fixed.ts";
+import { promptOf, type PromptAsked } from "./agent-prompt.ts";
+import { given } from "./fields.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
 export const DOOR = "a2h";
@@ -27,22 +29,21 @@ type Created = Promise<{ request: Request; replayed: boolean }>;
  */
 export async function createCall(ctx: Context, policy: Policy, by: Asker, call: ReadCall): Created {
   refuseKeyAsName(call.runId, call.callId);
+  const usualSeconds = ctx.addressed.approvalTimeoutSeconds;
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
-  const { runId, callId, fn, msg = "", rejectOptions, editable, kwargsSchema } = call;
+  const { runId, fn, msg = "", rejectOptions, editable, kwargsSchema } = call;
   const bound = bindCall(fn, call.kwargs);
   await yieldAfterLarge(bound.canonical);
   const echo = { ...call.echo, kwargs: new CanonicalJson(bound.canonical) };
-  const sameHash = sameHashOf(ctx, { ...call, echo }, { run_id: runId });
+  const sameHash = sameHashOf(ctx, { ...call, echo }, runAndAgent(call));
   await yieldAfterLarge(bound.canonical);
+  const prompt = await promptOf(ctx, by.principal, { kind: "call", ...call, sameHash, usualSeconds });
   return requestCall(ctx, policy, {
-    ...(await timed(ctx, by, call, {
-      decides: "approval",
-      usualSeconds: ctx.addressed.approvalTimeoutSeconds,
-      isHook: isOfHook(callId),
-    })),
+    ...(await timed(ctx, by, call, { decides: "approval", usualSeconds, prompt })),
+    ...prompt.request,
     door: DOOR,
     asker: by.principal,
-    ref: `call:${callId}`,
+    ref: `call:${prompt.callId}`,
     title: fn,
     words: msg,
     sameHash,
@@ -50,7 +51,7 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
     rejectOptions,
     editable,
     ...(kwargsSchema && { kwargsSchema }),
-    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(call.echo) },
+    wire: { run_id: runId, call_id: prompt.callId, spec: JSON.stringify(call.echo), ...prompt.wire },
   });
 }
 
@@ -61,20 +62,23 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
  *   `rate_limited`, `quota_exceeded`
  */
 export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
-  const { runId, callId, msg, subject, options } = contact;
-  refuseKeyAsName(runId, callId);
+  const { runId, msg, subject, options } = contact;
+  refuseKeyAsName(runId, contact.callId);
+  const sameHash = sameHashOf(ctx, contact, runAndAgent(contact));
+  const prompt = await promptOf(ctx, by.principal, { kind: "contact", ...contact, sameHash, usualSeconds: null });
   return createRequest(ctx, {
-    ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, isHook: isOfHook(callId) })),
+    ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, prompt })),
+    ...prompt.request,
     door: DOOR,
     asker: by.principal,
-    ref: `contact:${callId}`,
+    ref: `contact:${prompt.callId}`,
     title: titleOf(msg),
     subject,
     words: msg,
-    sameHash: sameHashOf(ctx, contact, { run_id: runId }),
+    sameHash,
     form: { kind: "reply", options },
     digest: null,
-    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo) },
+    wire: { run_id: runId, call_id: prompt.callId, spec: JSON.stringify(contact.echo), ...prompt.wire },
   });
 }
 
@@ -87,7 +91,7 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
   refuseBadSchema(ctx.schemas, "response_schema", message.schema);
   const uid = message.uid ?? ctx.newId("m");
   return createRequest(ctx, {
-    ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null, isHook: false })),
+    ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null })),
     door: DOOR,
     asker: by.principal,
     ref: `message:${uid}`,
@@ -110,22 +114,32 @@ function sameHashOf(
   return sha256Digest(canonicalExact({ ...more, spec: echo, tokens }));
 }
 
+/** The parts beside the spec that make a second request the same one. */
+function runAndAgent({ runId, agentPrompt }: ReadCall | ReadContact): object {
+  const { agent, subagent, folder } = agentPrompt ?? {};
+  return { run_id: runId, ...(agent !== undefined && { agent_prompt: given({ agent, subagent, folder }) }) };
+}
+
 /** Returns whom a request asks and when (spec/a2h 8 and 11). */
 async function timed(
   ctx: Context,
   by: Asker,
-  { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
-  { decides, usualSeconds, isHook }: { decides: RequestForm["kind"]; usualSeconds: number | null; isHook: boolean },
+  { channel, timeoutSeconds, keep, escalation }: ReadSpec,
+  {
+    decides,
+    usualSeconds,
+    prompt,
+  }: { decides: RequestForm["kind"]; usualSeconds: number | null; prompt?: PromptAsked },
 ): Promise<
   Pick<RequestInput, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
 > {
-  const seconds = given ?? usualSeconds;
+  const seconds = timeoutSeconds ?? usualSeconds;
   const remindAfterS = keep ? seconds : reminderSeconds(seconds);
   const route = await routeOf(ctx, by, channel, decides);
   const rounds: EscalationRound[] = [];
-  const fixed = isHook || isNamedBy(channel?.echo, route.audience);
-  for (const { afterSeconds, channel: given, words } of escalation) {
-    const more = await audienceOf(ctx, by, { ...given, isEscalation: true }, decides);
+  const fixed = prompt?.request.promptOf !== undefined || isNamedBy(channel?.echo, route.audience);
+  for (const { afterSeconds, channel: own, words } of escalation) {
+    const more = await audienceOf(ctx, by, { ...own, isEscalation: true }, decides);
     const { added, informed } = await escalationOf(ctx, { asked: route.audience, more, fixed });
     const round = { afterMs: afterSeconds * 1000, words };
     if (added) rounds.push({ ...round, audience: added, informs: false });

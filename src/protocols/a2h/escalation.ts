@@ -1,10 +1,8 @@
 import { isJsonObject } from "../../lib/json/exact-json.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Request, Target } from "../../requests/model/request.ts";
-import { TOOL_DOOR } from "../http/tool-request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
 import { BODY, complain, member, readMembers, type Problem } from "./fields.ts";
-import { isNamedBy, isOfHook } from "./fixed.ts";
 import { writtenOf } from "./written.ts";
 import { MailEscalationBody } from "../../wire/a2h/new-request.ts";
 
@@ -43,16 +41,6 @@ export function escalationTargets(
 ): { words: string; targets: readonly Target[] } | undefined {
   const read = readChannel({ email }, ["body", "channel"], problems, rules);
   return read?.tree.is === "targets" ? { words, targets: read.tree.targets } : undefined;
-}
-
-/**
- * True for a request to which whoever asked adds nobody who decides: it came by a hook or a tool, it names a person, a group
- * or a channel by its name, or it asks whom the operator wrote down.
- */
-export function isFixed(request: Request): boolean {
-  if (request.door === TOOL_DOOR || isOfHook(request.ref.slice(request.ref.indexOf(":") + 1))) return true;
-  const { channel } = JSON.parse(writtenOf(request).spec) as { channel?: unknown };
-  return isNamedBy(channel, request.audience);
 }
 
 function memberOf(value: unknown, name: string): JsonObject | undefined {

@@ -1,11 +1,17 @@
 import { leavesOf } from "../../requests/model/audience.ts";
-import type { Audience } from "../../requests/model/request.ts";
+import type { Audience, Request } from "../../requests/model/request.ts";
+import { TOOL_DOOR } from "../http/tool-request.ts";
+import { writtenOf } from "./written.ts";
 
-/** How the hooks of coding agents call what they ask. */
-const HOOK_IDS = "claude:";
-
-/** True for what a coding agent's hook asks about. */
-export const isOfHook = (callId: string): boolean => callId.startsWith(HOOK_IDS);
+/**
+ * True for a request to which whoever asked adds nobody who decides: it came by a hook or a tool, it names a person, a group
+ * or a channel by its name, or it asks whom the operator wrote down.
+ */
+export function isFixed(request: Request): boolean {
+  if (request.door === TOOL_DOOR || request.promptOf !== undefined) return true;
+  const { channel } = JSON.parse(writtenOf(request).spec) as { channel?: unknown };
+  return isNamedBy(channel, request.audience);
+}
 
 /**
  * True where a channel, as it was written, names a person, a group, a target or a channel by its name; without one, where the

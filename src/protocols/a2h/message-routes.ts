@@ -54,7 +54,7 @@ export function messageRoutes(mount: Mount): void {
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const ask = await findOwnRequest(door, caller, "message", request.params.uid);
-      return send(reply, await awaited(door, request, reply, ask));
+      return send(reply, await awaited(door, request, reply, { caller, peopleRequest: ask }));
     },
   );
 

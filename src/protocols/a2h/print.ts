@@ -36,7 +36,7 @@ export function printRequest(request: Request, details: RequestDetails): string 
     request.form.kind === "approval"
       ? { ...common, ...callStatus(request, details) }
       : { ...common, ...replyOf(request) };
-  const head = JSON.stringify({ run_id, call_id });
+  const head = JSON.stringify({ run_id, call_id, agent_prompt: request.wire["agent_prompt"] });
   return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, status)}}`;
 }
 

@@ -1,5 +1,6 @@
 import type { Request } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
+import { renewLeases } from "../../requests/renew-leases.ts";
 import { readRequest, readAnyByRef, readByRef, readDetails, readInInbox, waitForRequest } from "../../requests/read.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
@@ -64,19 +65,24 @@ export async function awaited(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  peopleRequest: Request,
+  { caller, peopleRequest }: { caller: A2hCaller; peopleRequest: Request },
 ): Promise<Request> {
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
   if (waitS === 0 || peopleRequest.state !== "open") return peopleRequest;
+  // Whoever decides may wait too, which tells nothing of the agent.
+  const isWaitedFor = caller.scope === "agent" && peopleRequest.waitedUntil !== undefined;
   let place: Disposable;
   try {
     place = door.limiter.enter("long-polls", peopleRequest.asker, door.config.limits.longPolls);
   } catch (error) {
-    if (error instanceof LimitRefusal) return peopleRequest;
-    throw error;
+    if (!(error instanceof LimitRefusal)) throw error;
+    if (isWaitedFor) await renewLeases(door.ctx, [peopleRequest.id]);
+    return peopleRequest;
   }
   using _place = place;
-  return held(door, request, reply, (signal) =>
+  using _wait = isWaitedFor ? door.ctx.openWaits.add(peopleRequest.id) : null;
+  // Both end with the wait, and not with this line.
+  return await held(door, request, reply, (signal) =>
     waitForRequest(door.ctx, peopleRequest.id, { waitMs: waitS * 1000, signal }),
   );
 }

@@ -26,6 +26,7 @@ import {
   newOptionsField,
   newStepsField,
   requestIdField,
+  type NewAgentPrompt,
   type NewResponseOptionBody,
 } from "../../wire/a2h/new-request.ts";
 
@@ -49,6 +50,7 @@ export interface ReadSpec {
 export type ReadCall = ReadSpec & {
   runId: string;
   callId: string;
+  agentPrompt: NewAgentPrompt | undefined;
   fn: string;
   kwargs: JsonObject;
   /** The agent's own words, which are no part of what is approved. */
@@ -61,6 +63,7 @@ export type ReadCall = ReadSpec & {
 export type ReadContact = ReadSpec & {
   runId: string;
   callId: string;
+  agentPrompt: NewAgentPrompt | undefined;
   msg: string;
   subject: string | undefined;
   options: readonly ResponseOption[];
@@ -70,11 +73,11 @@ export type ReadContact = ReadSpec & {
 export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadCall | undefined {
   const place = { loc: BODY, problems };
   const found = readMembers(NewFunctionCallBody, body, place, { spec: callSpecRule(rules) });
-  const { run_id: runId, call_id: callId, spec } = found;
+  const { run_id: runId, call_id: callId, agent_prompt: agentPrompt, spec } = found;
   if (runId === undefined || callId === undefined || spec?.fn === undefined || !spec.kwargs) return undefined;
   const { fn, kwargs, msg, editable = false, kwargs_schema: kwargsSchema, reject_options: options = [] } = spec;
   const rejectOptions = options.map(optionOf);
-  return { ...askedIn(spec), runId, callId, fn, kwargs, msg, editable, kwargsSchema, rejectOptions };
+  return { ...askedIn(spec), runId, callId, agentPrompt, fn, kwargs, msg, editable, kwargsSchema, rejectOptions };
 }
 
 function callSpecRule(rules: ChannelRules) {
@@ -97,10 +100,10 @@ function callSpecRule(rules: ChannelRules) {
 export function readContact(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadContact | undefined {
   const place = { loc: BODY, problems };
   const found = readMembers(NewHumanContactBody, body, place, { spec: contactSpecRule(rules) });
-  const { run_id: runId, call_id: callId, spec } = found;
+  const { run_id: runId, call_id: callId, agent_prompt: agentPrompt, spec } = found;
   if (runId === undefined || callId === undefined || spec?.msg === undefined) return undefined;
   const { msg, subject, response_options: options = [] } = spec;
-  return { ...askedIn(spec), runId, callId, msg, subject, options: options.map(optionOf) };
+  return { ...askedIn(spec), runId, callId, agentPrompt, msg, subject, options: options.map(optionOf) };
 }
 
 function contactSpecRule(rules: ChannelRules) {

@@ -1,10 +1,14 @@
 import type { AgentPrompt, PromptDecision, PromptingAgent } from "../../connect/agent.ts";
 import { decided, readTimeout, type How } from "../../connect/decided.ts";
-import { CouldNotAsk, type ServerAccess } from "../../connect/people-requests.ts";
+import { CouldNotAsk, type Kind, type ServerAccess } from "../../connect/people-requests.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
+import { openMemberSkip } from "../../lib/json/skip-member.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import type { Context } from "../../context.ts";
 import { Refusal } from "../../refusals.ts";
+import { cancelRequest, NOBODY_WAITS } from "../../requests/end.ts";
+import { readAnyByRef } from "../../requests/read.ts";
 import { readJson } from "../http/body.ts";
 import { goneSignal, principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
@@ -12,9 +16,14 @@ import { queryTexts } from "../http/query.ts";
 import { openPrompts, type OpenPrompts } from "./open-prompts.ts";
 import { ownFetch } from "./own-fetch.ts";
 
-/** The results of tools, which are not looked at, are the largest part of what agents send. */
+/** The longest event without the result of its tool, in bytes. */
 const MOST_BYTES = 2 * 1_048_576;
+/** The longest event: a result may be a picture or a long list. */
+const MOST_SENT_BYTES = 64 * 1_048_576;
+const RESULT = "tool_response";
 const MOST_DEPTH = 64;
+/** A prompt leaves the inbox so long after its server was killed. */
+const LEASE_S = 30;
 const JSON_TYPE = "application/json; charset=utf-8";
 /** The agent reads this as no decision, and shows nothing. */
 const NOTHING = "{}";
@@ -26,6 +35,8 @@ const FIELDS = ["to", "timeout"];
  */
 export function agentPrompts(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) => bytesWithoutResult(payload));
     const claude = await AGENTS["claude"]?.load();
     if (claude) promptEntry(app, door, claude);
   };
@@ -36,9 +47,9 @@ function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void 
   app.post(
     `/hooks/${agent.name}`,
     {
-      bodyLimit: MOST_BYTES,
+      bodyLimit: MOST_SENT_BYTES,
       // No page of another site may ask here, also where pages may use other routes.
-      config: { takesBody: true, maxBodyBytes: MOST_BYTES, cors: [] },
+      config: { takesBody: true, maxBodyBytes: MOST_SENT_BYTES, cors: [] },
       schema: { hide: true },
       onRequest: async (request) => authenticate(door, request),
     },
@@ -55,6 +66,23 @@ function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void 
       return NOTHING;
     },
   );
+}
+
+/** Returns the bytes of an event without the result of its tool, which nobody reads. @throws {Refusal} `body_too_large` */
+async function bytesWithoutResult(payload: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const skip = openMemberSkip(RESULT);
+  const pieces: Uint8Array[] = [];
+  let [sentBytes, keptBytes] = [0, 0];
+  for await (const piece of payload) {
+    const kept = skip.push(piece);
+    pieces.push(kept);
+    sentBytes += piece.length;
+    keptBytes += kept.length;
+    const isTooLarge = keptBytes > MOST_BYTES || sentBytes > MOST_SENT_BYTES;
+    if (isTooLarge)
+      throw new Refusal("body_too_large", { max_bytes: keptBytes > MOST_BYTES ? MOST_BYTES : MOST_SENT_BYTES });
+  }
+  return Buffer.concat(pieces);
 }
 
 /** @throws {Refusal} as the A2H door does */
@@ -126,6 +154,8 @@ async function answerOf({ app, door, agent, open }: Entry, request: FastifyReque
     clock: ctx.clock,
     fetch: ownFetch(app, request),
     signal,
+    leaseSeconds: LEASE_S,
+    withdraw: (kind, callId) => withdrawPrompt(ctx, kind, callId),
   };
   const decision = await decided(place, agent, prompt, how).catch((error: unknown): PromptDecision => {
     if (!(error instanceof CouldNotAsk) && !signal.aborted) {
@@ -136,6 +166,13 @@ async function answerOf({ app, door, agent, open }: Entry, request: FastifyReque
   });
   // A person has decided at the agent's own terminal, and needs no notice.
   return there.signal.aborted ? NOTHING : agent.print(prompt, decision);
+}
+
+/** Withdraws a prompt by the verb: a server that stops refuses requests of its own, too. */
+async function withdrawPrompt(ctx: Context, kind: Kind, callId: string): Promise<void> {
+  // Its id is random, and of one asker therefore.
+  const { id, asker } = await readAnyByRef(ctx, `${kind === "function_calls" ? "call" : "contact"}:${callId}`);
+  await cancelRequest(ctx, id, { kind: "agent", id: asker }, NOBODY_WAITS);
 }
 
 /** Returns how the caller shows who it is, for the A2H door to judge by itself. */

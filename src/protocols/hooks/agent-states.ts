@@ -1,4 +1,3 @@
-import { callIdStart } from "../../connect/decided.ts";
 import type { LocalAgentState } from "../../connect/local-agents.ts";
 import { isAgent } from "../../connect/registry.ts";
 import { printableExactly } from "../../lib/printable.ts";
@@ -7,7 +6,7 @@ import type { Request } from "../../requests/model/request.ts";
 import { sentenceOf } from "../../requests/model/sentence.ts";
 import { askerName } from "../../requests/model/view.ts";
 import { readDecided } from "../../requests/read-decided.ts";
-import { readNewest } from "../../requests/read.ts";
+import { readNewestPrompt } from "../../requests/read.ts";
 import { WireAgentReport, WireOwnPrompt, type WireLastPrompt } from "../../wire/agent-prompt.ts";
 import { ErrorBody } from "../../wire/error.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
@@ -76,8 +75,7 @@ async function callerOf(door: DoorContext, request: FastifyRequest): Promise<Who
 
 /** A prompt is a function call, and a question of the agent's model a human contact. */
 async function lastPromptOf({ ctx }: DoorContext, agent: string, whose: Whose): Promise<WireLastPrompt | null> {
-  const refStarts = ["call", "contact"].map((kind) => `${kind}:${callIdStart(agent)}`);
-  const request = await readNewest(ctx, { ...whose, refStarts });
+  const request = await readNewestPrompt(ctx, { ...whose, promptOf: agent });
   if (!request) return null;
   const { form, outcome, createdAt, settledAt } = request;
   const decided = request.state === "answered" ? await readDecided(ctx, request) : [];

@@ -1,3 +1,4 @@
+import { CLAUDE_ASKS } from "../../connect/prompt-questions.ts";
 import { withoutSteering } from "../../lib/printable.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
@@ -13,6 +14,9 @@ import { askPermission } from "./people.ts";
 import type { HeldWait } from "./responses.ts";
 import { membersOf, type RpcResult } from "./rpc.ts";
 
+const NO_ANSWERS =
+  "this prompt can carry no answers. People answer questions by the hook (parley hook install claude), or by the tool contact_human.";
+
 /** A little more than the time that is left, so that the deadline itself ends the wait. */
 const MARGIN_MS = 5000;
 
@@ -23,8 +27,11 @@ const MARGIN_MS = 5000;
 export async function approve(exchange: Exchange, given: object, hold: HeldWait): Promise<RpcResult> {
   const { door, principal, request } = exchange;
   try {
+    // A bare yes to its questions would be an answer that nobody gave.
+    if (isQuestion(given)) return denial(`Not approved: ${NO_ANSWERS}`);
     using _place = parkWait(door, principal);
     const { request: peopleRequest } = await askPermission(exchange, given);
+    using _wait = door.ctx.openWaits.add(peopleRequest.id);
     const leftMs = Math.max(0, peopleRequest.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
     const end = await holdForPeople(door, peopleRequest, hold, leftMs / 1000);
     const result = await decisionResult(exchange, end.request);
@@ -36,6 +43,10 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
     if (!refusal) door.ctx.log.error({ err: error, requestId: request.id }, "a permission could not be asked for");
     return denial(`Not approved: ${refusal?.message ?? "Parley could not ask anybody."}`);
   }
+}
+
+function isQuestion(given: object): boolean {
+  return (given as { tool_name?: unknown }).tool_name === CLAUDE_ASKS;
 }
 
 async function decisionResult({ door, call }: Exchange, request: Request): Promise<RpcResult> {

@@ -45,6 +45,8 @@ interface NewPeopleRequest {
   normalized: object;
   /** The asker's idempotency key. Without it, an equal request is the same one until its result has been delivered. */
   key: string | undefined;
+  /** Set for a client's permission prompt, with its id of the use. */
+  prompt?: { use: string };
 }
 
 /**
@@ -114,9 +116,14 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
   return { request, maxWaitSeconds };
 }
 
+/** A prompt is withdrawn so long after nobody waits for it any more, and its client may wait again until then. */
+const LEASE_MS = 90_000;
+/** A decision whose reply was lost may be fetched again for so long. */
+const FETCHABLE_MS = 60_000;
+
 /**
  * Asks whether a client's tool may run, for its permission prompt. The same use of a tool with the same input is the
- * same request, also after its outcome was delivered.
+ * same request while that waits, and its decision is good for one reply (spec/mcp 4.4).
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
@@ -134,7 +141,8 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
     to: undefined,
     timeoutSeconds: AN_HOUR_S,
     normalized: { tool_name: fn, input: bound.canonical },
-    key: use === undefined ? undefined : `use ${use} ${bound.digest}`,
+    key: undefined,
+    prompt: { use: use ?? "" },
   });
   return { request, maxWaitSeconds: undefined };
 }
@@ -150,9 +158,11 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
   const kind = "bound" in asks ? "approval" : asks.kind;
   const audience = to === undefined ? await exchange.usualAudience(kind) : await audienceOfNamed(ctx, to);
   const sameHash = sha256Digest(canonicalExact({ kind, ...input.normalized }));
-  const key = input.key ?? `same ${sameHash}`;
+  const { prompt } = input;
+  const key = input.key ?? (prompt ? `use ${prompt.use} ${sameHash}` : `same ${sameHash}`);
   await yieldAfterLarge(call.bytes);
-  const callId = await claimDedupeKey(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
+  const use = prompt && { refOf: toolRefOf, joinableMs: FETCHABLE_MS };
+  const callId = await claimDedupeKey(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds, ...(use && { use }) });
   const client = clientOf(call);
   const remindAfterS = reminderSeconds(timeoutSeconds);
   const asked = {
@@ -165,6 +175,7 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
     timeoutSeconds,
     sameHash,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
+    ...(prompt && { leaseMs: LEASE_MS }),
     wire: {
       ...(client && { client }),
       ...(input.key === undefined && { spent_by: key }),

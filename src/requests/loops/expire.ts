@@ -1,13 +1,27 @@
 import type { Context } from "../../context.ts";
 import { expireRequest } from "../end.ts";
-import { findDueRequests } from "../store/requests.ts";
+import { findDueRequests, findUnwaited } from "../store/requests.ts";
+import { renewLeases } from "../renew-leases.ts";
 
 const REQUESTS_PER_STEP = 100;
 
-/** Settles requests to people whose deadline has passed, one transaction each; returns whether it found any. */
+/**
+ * Settles requests to people whose deadline has passed or for which nobody waits any more, one transaction each; returns
+ * whether it found any.
+ */
 export async function expireDueRequests(ctx: Context, signal: AbortSignal): Promise<boolean> {
-  const due = await findDueRequests(ctx.db, REQUESTS_PER_STEP);
+  const unwaited = (await findUnwaited(ctx.db, REQUESTS_PER_STEP)).filter((id) => !ctx.openWaits.has(id));
+  const due = [...(await findDueRequests(ctx.db, REQUESTS_PER_STEP)), ...unwaited];
   // Those of one step share one commit; each is still a transaction of its own.
   const settled = await Promise.all(due.map((id) => (signal.aborted ? undefined : expireRequest(ctx, id))));
-  return settled.some((request) => request?.state === "expired");
+  return settled.some((request) => request !== undefined && request.state !== "open");
+}
+
+/** Keeps the requests open for which somebody waits at this process. */
+export async function renewWaits(ctx: Context): Promise<boolean> {
+  const waits = ctx.openWaits.ids();
+  for (let at = 0; at < waits.length; at += REQUESTS_PER_STEP) {
+    await renewLeases(ctx, waits.slice(at, at + REQUESTS_PER_STEP));
+  }
+  return false;
 }

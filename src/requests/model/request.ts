@@ -203,4 +203,8 @@ export interface Request {
   wire: Readonly<Record<string, unknown>>;
   /** The number of the conversation it is part of. */
   conversation?: number;
+  /** The coding agent whose hook made it: it asks the same people to its end. */
+  promptOf?: string;
+  /** Nobody waits for it from then on, and it is withdrawn; left out where it is open until its deadline. */
+  waitedUntil?: number;
 }

@@ -59,7 +59,7 @@ export function viewOf(request: Request): AskView {
   const { form } = request;
   const silence = silenceOf(request);
   const own = ownTaskOf(request);
-  const run = own ? `${own.repo} / ${own.id}` : request.wire["run_id"];
+  const run = own ? `${own.repo} / ${own.id}` : runOf(request);
   const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
   return {
     askId: request.id,
@@ -81,6 +81,13 @@ export function viewOf(request: Request): AskView {
     silence,
     onSilence: ON_SILENCE[silence],
   };
+}
+
+/** The run of a question has the folder beside it; that of a call stands among the arguments. */
+function runOf(request: Request): unknown {
+  const { folder } = promptFacts(request);
+  const run = request.wire["run_id"];
+  return folder === undefined ? run : `${String(run)}, in ${folder}`;
 }
 
 function silenceOf(request: Request): Silence {
@@ -180,7 +187,14 @@ function shownShape(shape: Shape): Shape {
 
 /** Returns the requester's name for people: the coding agent itself, and not the attempt whose key it uses. */
 export function askerName(request: Pick<Request, "asker" | "wire">): string {
-  return printable(ownTaskOf(request)?.agent ?? agentName(request.asker));
+  const name = ownTaskOf(request)?.agent ?? agentName(request.asker);
+  const { subagent } = promptFacts(request);
+  return printable(subagent === undefined ? name : `${name} (its agent ${subagent})`);
+}
+
+/** Returns where in a coding agent a prompt comes from. */
+function promptFacts({ wire }: Pick<Request, "wire">): { subagent?: string; folder?: string } {
+  return (wire["agent_prompt"] ?? {}) as { subagent?: string; folder?: string };
 }
 
 /**

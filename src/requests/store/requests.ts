@@ -28,6 +28,8 @@ export interface RequestRow {
   refused: string | null;
   wire: string;
   conversation: number | null;
+  prompt_of: string | null;
+  waited_until: number | null;
   now: number;
 }
 
@@ -57,6 +59,8 @@ function toRequest(row: RequestRow): Request {
     refused: row.refused === null ? null : (JSON.parse(row.refused) as RefusedAnswer),
     wire: JSON.parse(row.wire) as Record<string, unknown>,
     ...(row.conversation !== null && { conversation: row.conversation }),
+    ...(row.prompt_of !== null && { promptOf: row.prompt_of }),
+    ...(row.waited_until !== null && { waitedUntil: row.waited_until }),
   };
 }
 
@@ -75,8 +79,21 @@ export async function toRequestsAt(rows: readonly RequestRow[]): Promise<Request
 /** A new addressed ask; its state and times follow from its insertion. */
 export type NewRequest = Pick<
   Request,
-  "id" | "door" | "asker" | "ref" | "title" | "words" | "form" | "audience" | "digest" | "wire" | "conversation"
+  | "id"
+  | "door"
+  | "asker"
+  | "ref"
+  | "title"
+  | "words"
+  | "form"
+  | "audience"
+  | "digest"
+  | "wire"
+  | "conversation"
+  | "promptOf"
 > & {
+  /** A sign of life of whoever waits keeps it open for so long; left out, it is open until its deadline. */
+  leaseMs?: number;
   /** Hash of what makes a second request with the same `ref` the same request. */
   sameHash: string;
   /** Null where there is no deadline. */
@@ -94,14 +111,17 @@ export async function insertRequestIfNew(
     ask.timeoutSeconds === null
       ? sql`${noDeadline}`
       : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
-  const row = await first<Pick<RequestRow, "created_at" | "expires_at">>(
+  const { leaseMs = null, promptOf = null } = ask;
+  const waitedUntil = leaseMs === null ? sql`${null}` : sql`(SELECT parley_now()) + ${leaseMs}`;
+  const row = await first<StoredTimes>(
     tx,
     sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
-        state, version, created_at, expires_at, wire, conversation)
+        state, version, created_at, expires_at, wire, conversation, prompt_of, lease_ms, waited_until)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
-        (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null})
-      ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at`,
+        (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null},
+        ${promptOf}, ${leaseMs}, ${waitedUntil})
+      ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until`,
   );
   if (!row) return undefined;
   for (const reader of readers) {
@@ -110,9 +130,11 @@ export async function insertRequestIfNew(
   return { request: newlyStored(ask, row), now: row.created_at };
 }
 
+type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until">;
+
 /** Returns a new ask as it is stored, without reading its arguments back. */
-function newlyStored(ask: NewRequest, row: Pick<RequestRow, "created_at" | "expires_at">): Request {
-  const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation } = ask;
+function newlyStored(ask: NewRequest, row: StoredTimes): Request {
+  const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf } = ask;
   return {
     id,
     door,
@@ -132,6 +154,8 @@ function newlyStored(ask: NewRequest, row: Pick<RequestRow, "created_at" | "expi
     outcome: null,
     refused: null,
     ...(conversation != null && { conversation }),
+    ...(promptOf !== undefined && { promptOf }),
+    ...(row.waited_until !== null && { waitedUntil: row.waited_until }),
   };
 }
 
@@ -328,6 +352,22 @@ export async function isReader(on: Queryable, askId: string, readers: readonly s
     sql`SELECT 1 AS found FROM request_recipients WHERE ask_id = ${askId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
   );
   return row !== undefined;
+}
+
+/** Keeps requests open for one more lease each, because somebody waits for them. */
+export async function renewLeases(on: Queryable, askIds: readonly string[]): Promise<void> {
+  await on.all(sql`UPDATE requests SET waited_until = parley_now() + lease_ms
+    WHERE state = 'open' AND lease_ms IS NOT NULL AND ask_id IN (${join([...askIds])})`);
+}
+
+/** Returns up to `limit` open requests for which nobody has waited lately, the first that was left first. */
+export async function findUnwaited(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM requests
+      WHERE state = 'open' AND waited_until IS NOT NULL AND waited_until <= (SELECT parley_now())
+      ORDER BY waited_until LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
 }
 
 /** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */

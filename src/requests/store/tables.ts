@@ -6,7 +6,8 @@ export const REQUEST_TABLES: OwnedTables = {
   moveOpen: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
-      sql`UPDATE requests SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
+      sql`UPDATE requests SET created_at = created_at - ${by}, expires_at = expires_at - ${by},
+          waited_until = waited_until - ${by}
         WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },

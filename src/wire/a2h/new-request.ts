@@ -56,9 +56,33 @@ const namesShape = {
   call_id: requestIdField,
 };
 
+/** The shortest and the longest time for which a prompt may be without a wait. */
+const LEASE_S = [20, 600] as const;
+
+const agentPrompt = z
+  .object({
+    agent: text({ min: 1, max: 64, pattern: /^[a-z][a-z0-9-]*$/ }).describe("The coding agent whose hook asks"),
+    subagent: text({ max: 200, without: NO_CONTROLS }).describe("The agent below it that asks").optional(),
+    folder: text({ max: 1000, without: NO_CONTROLS }).describe("The folder from which it asks").optional(),
+    use: text({ min: 1, max: 128, without: NO_CONTROLS })
+      .describe(
+        "Names one use of a tool: while a request of it waits, the same request is that one, whatever its call_id",
+      )
+      .optional(),
+    lease_seconds: integer(...LEASE_S)
+      .describe("The request is withdrawn after so long without a wait of its agent")
+      .optional(),
+  })
+  .meta({
+    id: "NewAgentPrompt",
+    description: "Set by hooks: nobody is added to those who decide about such a request.",
+  });
+export type NewAgentPrompt = z.output<typeof agentPrompt>;
+
 export const NewFunctionCallBody = z
   .object({
     ...namesShape,
+    agent_prompt: agentPrompt.optional(),
     spec: z.object({
       fn: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Function to be run"),
       kwargs: members.describe("Its exact arguments"),
@@ -76,6 +100,7 @@ export const NewFunctionCallBody = z
 export const NewHumanContactBody = z
   .object({
     ...namesShape,
+    agent_prompt: agentPrompt.optional(),
     spec: z.object({
       msg: text({ min: 1, max: MOST_WORDS }).describe("The agent's words"),
       subject: text({ max: 998, without: ONE_LINE }).describe("Title, and subject of a mail").optional(),

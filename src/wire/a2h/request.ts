@@ -154,13 +154,30 @@ const contactSpec = z
   })
   .meta({ id: "ContactSpec" });
 
+const agentPrompt = z
+  .object({ agent: z.string(), subagent: z.string().optional(), folder: z.string().optional() })
+  .meta({ id: "AgentPrompt", description: "The coding agent whose hook asks, and where in it." })
+  .optional();
+
 export const WireFunctionCall = z
-  .object({ run_id: z.string(), call_id: z.string(), spec: callSpec, status: WireCallStatus })
+  .object({
+    run_id: z.string(),
+    call_id: z.string(),
+    agent_prompt: agentPrompt,
+    spec: callSpec,
+    status: WireCallStatus,
+  })
   .meta({ id: "FunctionCall" });
 export type WireFunctionCall = z.output<typeof WireFunctionCall>;
 
 export const WireHumanContact = z
-  .object({ run_id: z.string(), call_id: z.string(), spec: contactSpec, status: WireContactStatus })
+  .object({
+    run_id: z.string(),
+    call_id: z.string(),
+    agent_prompt: agentPrompt,
+    spec: contactSpec,
+    status: WireContactStatus,
+  })
   .meta({ id: "HumanContact" });
 
 const pageShape = { total: z.int(), limit: z.int(), offset: z.int(), has_more: z.boolean() };

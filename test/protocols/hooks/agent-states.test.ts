@@ -22,14 +22,16 @@ for (const on of DATABASES) {
       return { authorization: `Bearer ${text}` };
     };
     const ask = async (headers: Headers, call_id: string, spec: object): Promise<void> => {
-      const reply = await world().call("POST", CALLS, { headers, body: { run_id: "s", call_id, spec } });
+      const [agent] = call_id.split(":");
+      const body = { run_id: "s", call_id: call_id.replace(":", "-"), agent_prompt: { agent }, spec };
+      const reply = await world().call("POST", CALLS, { headers, body });
       assert.equal(reply.status, 200, reply.text);
       await world().advance(1000);
     };
     const newest = async (headers: Headers, agent: string) =>
       (await world().call("GET", `/hooks/agents/${agent}`, { headers })).body.last_prompt;
 
-    it("is the caller's own, by the agent that its call id names", async () => {
+    it("is the caller's own, of the agent whose hook asked", async () => {
       const [one, other] = [await keyed("agent"), await keyed("agent")];
       await ask(one, "codex:1", { fn: "Bash", kwargs: { command: "ls" } });
       await ask(one, "codex:2", { fn: "Write", kwargs: { path: "a.txt" } });
@@ -88,7 +90,7 @@ for (const on of DATABASES) {
 
       const withdrawn = `codex:${fresh("c")}`;
       await ask(headers, withdrawn, { fn: "Bash", kwargs: { command: "make" } });
-      const path = `/a2h/v1alpha1/agent/function_calls/${withdrawn}/cancel`;
+      const path = `/a2h/v1alpha1/agent/function_calls/${withdrawn}/cancel`.replace("codex:", "codex-");
       await world().call("POST", path, { headers, body: { reason: "Nobody waits." } });
       assert.equal((await newest(headers, "codex")).outcome, "withdrawn");
     });

@@ -39,7 +39,7 @@ describe("POST /hooks/claude", () => {
   // A receipt older than its request approves nothing, and both are of one clock.
   const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
 
-  it("allows what a person approves, who sees the tool and its whole input", async () => {
+  it("allows what a person approves, who sees the tool, its whole input and the folder", async () => {
     const operator = await decider(world(), "1");
     const asking = post(world(), PROMPT);
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
@@ -47,7 +47,7 @@ describe("POST /hooks/claude", () => {
     assert.deepEqual([body.fn, body.agent, body.run], ["Bash", "claude-code (without a key)", "abc123"]);
     assert.deepEqual(
       (body.arguments as { name: string; text: string }[]).map(({ name, text }) => [name, JSON.parse(text)]),
-      Object.entries(PROMPT.tool_input),
+      Object.entries({ command: "rm -rf node_modules", cwd: PROMPT.cwd, description: "Remove node_modules directory" }),
     );
     await operator.decides({ approved: true });
     const { status, body: said } = await asking;
@@ -132,16 +132,36 @@ describe("POST /hooks/claude", () => {
     await until(async () => (await operator.inbox()).length === 0);
   });
 
-  it("decides PreToolUse too, and asks at the terminal where the door refuses", async () => {
+  it("withdraws it however large the result of the tool is", async () => {
     const operator = await decider(world(), "1");
-    const use = { ...PROMPT, hook_event_name: "PreToolUse", tool_use_id: "toolu_pre" };
-    const asking = post(world(), use);
-    await operator.decides({ approved: true });
+    const results = [{ base64: "A".repeat(4_000_000) }, { names: Array.from({ length: 20_000 }, (_, n) => `f${n}`) }];
+    for (const [n, tool_response] of results.entries()) {
+      const asking = post(world(), prompt(`large ${n}`));
+      await until(async () => (await operator.inbox()).length === 1);
+      const over = { ...prompt(`large ${n}`), hook_event_name: "PostToolUse", tool_response, tool_use_id: "toolu_1" };
+      assert.deepEqual((await post(world(), over)).body, {});
+      assert.deepEqual((await asking).body, {});
+      await until(async () => (await operator.inbox()).length === 0);
+    }
+  });
+
+  it("decides PreToolUse too, each use once, and asks at the terminal where the door refuses", async () => {
+    const operator = await decider(world(), "1");
+    const use = { ...PROMPT, hook_event_name: "PreToolUse", tool_use_id: "functions.Bash:0" };
     const reply = (permissionDecision: string, permissionDecisionReason: string) => ({
       hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
     });
-    assert.deepEqual((await asking).body, reply("allow", "Approved by operator"));
-    const other = await post(world(), { ...use, tool_input: { command: "another" } });
+    // Two hooks about one use share its request.
+    const asking = [post(world(), use), post(world(), use)];
+    await operator.decides({ approved: true });
+    for (const one of asking) assert.deepEqual((await one).body, reply("allow", "Approved by operator"));
+    // Later the id names another use, in the same session, in another one, and with another input.
+    for (const more of [{}, { session_id: "tuesday" }, { tool_input: { command: "another" } }]) {
+      const again = post(world(), { ...use, ...more });
+      await operator.decides({ approved: false });
+      assert.deepEqual((await again).body, reply("deny", "Rejected by operator: Rejected without a comment"));
+    }
+    const other = await post(world(), use, {}, "?to=nobody");
     assert.equal(other.body.hookSpecificOutput.permissionDecision, "ask");
     const unknown = await post(world(), PROMPT, {}, "?to=nobody");
     assertUndecided(unknown, 200);
@@ -149,14 +169,14 @@ describe("POST /hooks/claude", () => {
   });
 
   it("decides nothing about other events", async () => {
-    for (const event of ["Stop", "PostToolUse", "Notification", undefined]) {
+    for (const event of ["Stop", "PostToolUse", "Notification"]) {
       const { status, body } = await post(world(), { ...PROMPT, hook_event_name: event });
       assert.deepEqual([status, body], [200, {}]);
     }
   });
 
   it("refuses what it does not understand, so that Claude Code asks at its own terminal", async () => {
-    for (const body of ["", "{", "[]", '{"hook_event_name":"PermissionRequest","tool_name":"Bash"}'])
+    for (const body of ["", "{", "[]", "{}", '{"hook_event_name":"PermissionRequest","tool_name":"Bash"}'])
       assertUndecided(await post(world(), body), 400);
     for (const query of ["?timeout=never", "?timeout=1h&timeout=2h", "?by=3", "?to=", "?to=1&to=2"])
       assertUndecided(await post(world(), PROMPT, {}, query), 400);

@@ -37,7 +37,7 @@ for (const on of ONE_DATABASE) {
       });
     });
 
-    it("is one for each use of a tool: a repeated call joins it, and what was decided meanwhile is used", async () => {
+    it("is one for each use of a tool: a repeated call joins it while it waits, and its decision is spent", async () => {
       const operator = await decider(world(), "1");
       const use = { tool_use_id: fresh("toolu") };
       const first = await stream(world(), toolCall("approve", { tool_name: "Bash", input, ...use }, { token: 1 }));
@@ -49,11 +49,9 @@ for (const on of ONE_DATABASE) {
       await begun(world(), 1000, 2);
       assert.equal((await operator.inbox()).length, 1);
       await operator.decides({ approved: true });
-      for (const one of [await again, await third, await prompt(use, "default")]) {
-        assert.equal(textOf(one).behavior, "allow");
-      }
-      // The same use with another input is another request, and so is another use.
-      for (const more of [{ ...use, input: { command: "rm -rf /" } }, { tool_use_id: fresh("toolu") }]) {
+      for (const one of [await again, await third]) assert.equal(textOf(one).behavior, "allow");
+      // Programs count uses anew: the id names another use now. So do the id with another input, and another id.
+      for (const more of [use, { ...use, input: { command: "rm -rf /" } }, { tool_use_id: fresh("toolu") }]) {
         const asking = prompt(more, "default");
         await operator.decides({ approved: false });
         assert.equal(textOf(await asking).behavior, "deny");
@@ -64,6 +62,42 @@ for (const on of ONE_DATABASE) {
         await operator.decides({ approved });
         assert.equal(textOf(await asking).behavior, approved ? "allow" : "deny");
       }
+    });
+
+    it("may fetch a decision whose reply was lost for a minute, and asks again after that", async () => {
+      const operator = await decider(world(), "1");
+      for (const [lateMs, behavior] of [
+        [MINUTE - 10_000, "allow"],
+        [MINUTE + 1000, "deny"],
+      ] as const) {
+        const use = { tool_use_id: fresh("toolu") };
+        const lost = await stream(world(), toolCall("approve", { tool_name: "Bash", input, ...use }, { token: 1 }));
+        await until(async () => (await operator.inbox()).length === 1);
+        lost.close();
+        await world().advance(1);
+        await operator.decides({ approved: true });
+        await world().advance(lateMs);
+        const again = prompt(use, "default");
+        if (behavior === "deny") await operator.decides({ approved: false });
+        assert.equal(textOf(await again).behavior, behavior);
+      }
+    });
+
+    it("leaves the inbox once nobody waits for it any more, also before its deadline", async () => {
+      const operator = await decider(world(), "1");
+      const open = await stream(world(), toolCall("approve", { tool_name: "Bash", input, tool_use_id: fresh("t") }));
+      await until(async () => (await operator.inbox()).length === 1);
+      await world().advance(10 * MINUTE);
+      assert.equal((await operator.inbox()).length, 1);
+      open.close();
+      await advanceUntil(world(), 10_000, async () => (await operator.inbox()).length === 0);
+    });
+
+    it("is denied for a client's own questions, because a yes would be an answer that nobody gave", async () => {
+      const questions = [{ question: "Which database?", header: "DB", options: [{ label: "SQLite" }] }];
+      const { behavior, message } = textOf(await prompt({ tool_name: "AskUserQuestion", input: { questions } }));
+      assert.equal(behavior, "deny");
+      assert.match(message, /can carry no answers/);
     });
 
     it("is denied when nobody decides, when it is cancelled, and when it makes no sense", async () => {

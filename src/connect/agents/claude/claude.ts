@@ -2,6 +2,7 @@ import { join } from "node:path";
 import {
   type AgentPrompt,
   type HttpHook,
+  type PromptAnswers,
   type PromptQuestion,
   homeOf,
   type PromptDecision,
@@ -9,8 +10,8 @@ import {
   type UseOver,
 } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
-import { readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
-import { questionsIn } from "../../prompt-questions.ts";
+import { eventNameOf, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import { CLAUDE_ASKS, questionsIn, type Unclear } from "../../prompt-questions.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
@@ -20,8 +21,6 @@ const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "Permissi
 const OVER_S = 5;
 /** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
 const BLOCKS = 2;
-/** The tool by which Claude Code asks its user. */
-const ASKING_TOOL = "AskUserQuestion";
 
 /** Claude Code: `PermissionRequest`, and `PreToolUse` for tools that are always asked about. */
 export const claude: PromptingAgent = {
@@ -56,7 +55,7 @@ export const claude: PromptingAgent = {
   readUseOver,
   print,
   fail(because) {
-    const out = print({ event: "PreToolUse" }, { is: "deny", because });
+    const out = print({ event: "PreToolUse", input: {} }, { is: "deny", because });
     return { out, err: because, exit: BLOCKS };
   },
   questionsOf,
@@ -81,12 +80,12 @@ function httpHook({ url, keyVariable }: HttpHook) {
 
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "Claude Code");
-  const { hook_event_name: event } = value;
+  const event = eventNameOf(value);
   if (event !== "PermissionRequest" && event !== "PreToolUse") return null;
   return {
     event,
     session: sessionOf(value["session_id"]),
-    ...toolAndInput(value["tool_name"], value["tool_input"], isExact),
+    ...toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value)),
     useId: textOf(value["tool_use_id"]),
     transcript: textOf(value["transcript_path"]),
   };
@@ -96,7 +95,7 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
   const { value, isExact } = readObject(bytes, "Claude Code");
   const useId = textOf(value["tool_use_id"]);
   if (!OVER.includes(value["hook_event_name"]) || useId === undefined) return null;
-  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
   return { session: sessionOf(value["session_id"]), tool, input, useId };
 }
 
@@ -104,9 +103,11 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
  * Returns what Claude Code reads on standard output. Each event has its own form for no decision: it
  * leaves the decision to the person at the terminal, and never to a rule that allows.
  */
-function print({ event }: Pick<AgentPrompt, "event">, decision: PromptDecision): string {
+function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDecision): string {
+  const { event } = prompt;
   const { is, because } = decision;
-  const updated = decision.is === "allow" && decision.updatedInput ? { updatedInput: decision.updatedInput } : {};
+  const answers = decision.is === "allow" ? decision.answers : undefined;
+  const updated = answers && { updatedInput: { ...prompt.input, answers: answersByWords(prompt.input, answers) } };
   if (event === "PreToolUse") {
     const permissionDecision = is === "undecided" ? "ask" : is;
     const output = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
@@ -117,7 +118,14 @@ function print({ event }: Pick<AgentPrompt, "event">, decision: PromptDecision):
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision: reply } });
 }
 
-/** Returns the questions that Claude Code would ask its user; nothing where they are not as they are known to be. */
-function questionsOf({ tool, input }: AgentPrompt): PromptQuestion[] | null {
-  return tool === ASKING_TOOL ? questionsIn(input["questions"], "multiSelect") : null;
+/** Returns the questions that Claude Code would ask its user. */
+function questionsOf({ tool, input }: Pick<AgentPrompt, "tool" | "input">): PromptQuestion[] | Unclear | null {
+  return tool === CLAUDE_ASKS ? questionsIn(input["questions"], "multiSelect") : null;
+}
+
+/** Claude Code takes an answer by the words of its question, and several labels with commas between them. */
+function answersByWords(input: AgentPrompt["input"], answers: PromptAnswers): Record<string, string> {
+  const questions = questionsOf({ tool: CLAUDE_ASKS, input });
+  if (questions === null || questions === "unclear") throw new Error("there are answers, and no questions");
+  return Object.fromEntries(questions.map(({ question }, n) => [question, (answers[n] ?? []).join(", ")]));
 }

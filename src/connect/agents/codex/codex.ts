@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { homeOf, type PromptingAgent } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
-import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const EVENT = "PermissionRequest";
 /** Codex denies by this exit code, and gives its model the words on standard error. */
@@ -29,8 +29,8 @@ export const codex: PromptingAgent = {
   },
   read(bytes) {
     const { value, isExact } = readObject(bytes, "Codex");
-    if (value["hook_event_name"] !== EVENT) return null;
-    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+    if (eventNameOf(value) !== EVENT) return null;
+    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
   },
   print(_prompt, { is, because }) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { homeOf, type PromptingAgent } from "../../agent.ts";
 import { withVersionedEntries } from "../../hook-entries.ts";
-import { objectOrText, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { objectOrText, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const EVENT = "permissionRequest";
 /** Copilot CLI denies by this exit code, with the message on standard output. */
@@ -35,7 +35,7 @@ export const copilot: PromptingAgent = {
     const event = value["hookName"] ?? value["hook_event_name"];
     if (event !== undefined && event !== EVENT && event !== "PermissionRequest") return null;
     const sent = objectOrText(value["toolInput"] ?? value["toolArgs"] ?? value["tool_input"], isExact);
-    const asked = toolAndInput(value["toolName"] ?? value["tool_name"], sent.input, sent.isExact);
+    const asked = toolAndInput(value["toolName"] ?? value["tool_name"], sent.input, sent.isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["sessionId"] ?? value["session_id"]), ...asked };
   },
   print(_prompt, { is, because }) {

@@ -1,7 +1,16 @@
 import { join } from "node:path";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { withVersionedEntries } from "../../hook-entries.ts";
-import { objectOrText, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import {
+  eventNameOf,
+  objectOrText,
+  originOf,
+  type PromptOrigin,
+  readObject,
+  sessionOf,
+  textOf,
+  toolAndInput,
+} from "../../prompt-json.ts";
 
 const EVENTS = ["beforeShellExecution", "beforeMCPExecution"] as const;
 
@@ -33,21 +42,31 @@ export const cursor: PromptingAgent = {
 
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "Cursor");
-  const event = EVENTS.find((one) => one === value["hook_event_name"]);
+  const eventName = eventNameOf(value);
+  const event = EVENTS.find((one) => one === eventName);
   if (event === undefined) return null;
   const session = sessionOf(value["conversation_id"]);
+  const origin = cursorOrigin(value);
   if (event === "beforeShellExecution") {
-    const { command, cwd } = value;
+    const { command } = value;
     if (textOf(command) === undefined) throw new Error("the hook names no command");
-    return { event, session, ...toolAndInput("Shell", { command, ...(cwd !== undefined && { cwd }) }, isExact) };
+    return { event, session, ...toolAndInput("Shell", { command }, isExact, origin) };
   }
   const { tool_name: name, url, command } = value;
   const sent = objectOrText(value["tool_input"], isExact);
-  const { tool, input } = toolAndInput(name, sent.input, sent.isExact);
+  const { tool, input } = toolAndInput(name, sent.input, sent.isExact, origin);
   // Two servers may have a tool of one name.
   const server = url ?? command;
   const whole = { ...(server !== undefined && { server }), tool_input: input };
-  return { event, session, ...toolAndInput(`MCP:${tool}`, whole, sent.isExact) };
+  return { event, session, ...toolAndInput(`MCP:${tool}`, whole, sent.isExact, origin) };
+}
+
+/** Cursor names the folder of a command, and of every event the folders that are open. */
+function cursorOrigin(value: Readonly<Record<string, unknown>>): PromptOrigin {
+  const origin = originOf(value);
+  const open = value["workspace_roots"];
+  if (origin.folder !== undefined || !Array.isArray(open) || open.length === 0) return origin;
+  return { ...origin, folder: open.length === 1 ? textOf(open[0]) : JSON.stringify(open) };
 }
 
 /** Returns what Cursor reads. Some of its versions refuse where they are to ask; none of them allows. */

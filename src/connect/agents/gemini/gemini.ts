@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
 import { OWN_TOOLS } from "../../own-tools.ts";
-import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const EVENT = "BeforeTool";
 /** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
@@ -38,8 +38,8 @@ export const gemini: PromptingAgent = {
   },
   read(bytes) {
     const { value, isExact } = readObject(bytes, "Gemini CLI");
-    if (value["hook_event_name"] !== EVENT) return null;
-    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+    if (eventNameOf(value) !== EVENT) return null;
+    const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
   },
   print,

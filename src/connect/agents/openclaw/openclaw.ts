@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { NotJson } from "../../../lib/json/json-edit.ts";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
-import { readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
 import { loadsPlugin, withoutPlugin, withPlugin } from "./settings.ts";
 
@@ -49,9 +49,9 @@ export const openclaw: PromptingAgent = {
 
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "OpenClaw");
-  if (value["hook_event_name"] !== EVENT) return null;
+  if (eventNameOf(value) !== EVENT) return null;
   // Its ids of calls come from the model, and some repeat them: each call is a request of its own.
-  const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+  const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
   return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
 }
 

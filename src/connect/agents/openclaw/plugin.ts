@@ -29,13 +29,15 @@ const QUIET_TOOLS =
   `agents_(list|wait)|memory_(search|get)|get_goal|tool_(search|describe|call)|parley__(${OWN_TOOLS})`;
 const USUAL_TOOLS = `^(?!(${QUIET_TOOLS})$)`;
 
-const PLUGIN = `async function beforeToolCall({ toolName, params }, { sessionKey, sessionId, abortSignal }) {
+const PLUGIN = `async function beforeToolCall({ toolName, params }, { agentId, sessionKey, sessionId, abortSignal }) {
   if (!ASKED.test(toolName)) return undefined;
   const session_id = sessionKey ?? sessionId;
-  const prompt = { hook_event_name: "before_tool_call", session_id, tool_name: toolName, tool_input: params };
+  const call = { tool_name: toolName, tool_input: params };
+  const prompt = { hook_event_name: "before_tool_call", session_id, agent_id: agentId, ...call };
   const { decision, reason } = await hookReply(prompt, abortSignal);
   if (abortSignal?.aborted) return { block: true, blockReason: "The call was cancelled." };
-  if (decision === "allow") return undefined;
+  // What people saw runs, whatever another plugin has made of it.
+  if (decision === "allow") return { params };
   if (decision === "deny") return { block: true, blockReason: reason };
   // OpenClaw asks by itself then, and denies where it has nobody to ask.
   const description = (reason ?? "Parley's hook ended without a decision.").slice(0, 250);

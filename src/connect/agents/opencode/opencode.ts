@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { chosenLabels } from "../../../lib/chosen-labels.ts";
 import { NotJson } from "../../../lib/json/json-edit.ts";
 import {
   type AgentPrompt,
@@ -8,8 +7,8 @@ import {
   type PromptingAgent,
   type PromptQuestion,
 } from "../../agent.ts";
-import { readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
-import { questionsIn } from "../../prompt-questions.ts";
+import { eventNameOf, isObject, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import { questionsIn, type Unclear } from "../../prompt-questions.ts";
 import { isPlugin, pluginText } from "./plugin.ts";
 
 const ASKS = "permission.asked";
@@ -48,41 +47,27 @@ export const opencode: PromptingAgent = {
 
 function read(bytes: Uint8Array): AgentPrompt | null {
   const { value, isExact } = readObject(bytes, "opencode");
-  const event = EVENTS.find((one) => one === value["hook_event_name"]);
+  const name = eventNameOf(value);
+  const event = EVENTS.find((one) => one === name);
   if (event === undefined) return null;
-  const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact);
+  const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
   const prompt = { event, session: sessionOf(value["session_id"]), ...asked, useId: textOf(value["tool_use_id"]) };
-  // Questions that are not understood stay at opencode's terminal.
-  return event === QUESTION && questionsOf(prompt) === null ? null : prompt;
+  // People decide about nothing that they do not see: such a prompt stays at opencode's terminal.
+  const isSeen = event === QUESTION ? questionsOf(prompt) !== "unclear" : isObject(asked.input["input"]);
+  return isSeen ? prompt : null;
 }
 
 /** Returns what the plugin reads. Without a decision the prompt stays at opencode's terminal. */
-function print(prompt: AgentPrompt, decision: PromptDecision): string {
+function print(_prompt: AgentPrompt, decision: PromptDecision): string {
   const { is, because } = decision;
-  const answers =
-    decision.is === "allow" && decision.updatedInput ? answersOf(prompt, decision.updatedInput) : undefined;
+  // opencode takes, for each question in turn, the list of what was chosen.
+  const answers = decision.is === "allow" ? decision.answers : undefined;
   return JSON.stringify({ decision: is === "undecided" ? "ask" : is, reason: because, ...(answers && { answers }) });
 }
 
-/** Returns the questions of an event; nothing for another event, or where answers by question would be ambiguous. */
-function questionsOf({ event, input }: AgentPrompt): PromptQuestion[] | null {
-  if (event !== QUESTION) return null;
-  const questions = questionsIn(input["questions"], "multiple");
-  return new Set(questions?.map(({ question }) => question)).size === questions?.length ? questions : null;
-}
-
-/** opencode takes, for each question in turn, the list of what was chosen. */
-function answersOf(prompt: AgentPrompt, updated: object): string[][] | undefined {
-  const { answers } = updated as { answers?: Readonly<Record<string, string>> };
-  return questionsOf(prompt)?.map(({ question, multiSelect, options }) => {
-    const words = answers?.[question] ?? "";
-    return multiSelect
-      ? chosenLabels(
-          words,
-          options.map(({ label }) => label),
-        )
-      : [words];
-  });
+/** Returns the questions of an event; nothing for another event. */
+function questionsOf({ event, input }: Pick<AgentPrompt, "event" | "input">): PromptQuestion[] | Unclear | null {
+  return event === QUESTION ? questionsIn(input["questions"], "multiple") : null;
 }
 
 function opencodeFolder(env: Parameters<PromptingAgent["file"]>[0]): string {

@@ -10,13 +10,18 @@ export function isPlugin(text: string): boolean {
 }
 
 /** Hears of prompts and questions, and answers them. */
-const PLUGIN = `export const Parley = async ({ client }) => {
+const PLUGIN = `export const Parley = async ({ client, directory: cwd }) => {
   const asking = new Map();
 
-  async function inputOf({ sessionID, tool }) {
-    if (!tool) return undefined;
-    const found = await client.session.message({ path: { id: sessionID, messageID: tool.messageID } });
-    return found.data?.parts.find((part) => part.callID === tool.callID)?.state?.input;
+  // The arguments of a call stand in the session once the call is more than pending.
+  async function inputOf({ sessionID, tool }, signal) {
+    for (let tries = 0; tries < 20 && tool && !signal.aborted; tries += 1) {
+      const found = await client.session.message({ path: { id: sessionID, messageID: tool.messageID } });
+      const { status, input } = found.data?.parts.find((part) => part.callID === tool.callID)?.state ?? {};
+      if (status !== undefined && status !== "pending") return input;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return undefined;
   }
 
   async function post(url, requestID, body) {
@@ -33,11 +38,13 @@ const PLUGIN = `export const Parley = async ({ client }) => {
 
   async function permission({ id, sessionID, permission, patterns, metadata, tool }) {
     const signal = begin(id, sessionID);
-    const input = await inputOf({ sessionID, tool }).catch(() => undefined);
+    const input = await inputOf({ sessionID, tool }, signal).catch(() => undefined);
+    // People decide about no call that they do not see: it stays at the terminal.
+    if (!input) asking.delete(id);
     if (!asking.has(id)) return;
-    const tool_input = { ...metadata, patterns, ...(input && { input }) };
+    const tool_input = { ...metadata, patterns, input };
     const prompt = { hook_event_name: "permission.asked", session_id: sessionID, tool_name: permission, tool_input };
-    const { decision, reason } = await hookReply({ ...prompt, tool_use_id: id }, signal);
+    const { decision, reason } = await hookReply({ ...prompt, cwd, tool_use_id: id }, signal);
     // Somebody has decided at the terminal.
     if (!asking.delete(id)) return;
     const response = { allow: "once", deny: "reject" }[decision];
@@ -51,7 +58,7 @@ const PLUGIN = `export const Parley = async ({ client }) => {
   async function question({ id, sessionID, questions }) {
     const signal = begin(id, sessionID);
     const prompt = { hook_event_name: "question.asked", session_id: sessionID, tool_name: "question" };
-    const { answers } = await hookReply({ ...prompt, tool_use_id: id, tool_input: { questions } }, signal);
+    const { answers } = await hookReply({ ...prompt, cwd, tool_use_id: id, tool_input: { questions } }, signal);
     if (!asking.delete(id) || !answers) return;
     await post("/question/{requestID}/reply", id, { answers });
   }
