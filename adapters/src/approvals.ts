@@ -55,6 +55,27 @@ export async function verdictOn(
   }
 }
 
+/** How often each name was decided about, for each client: a name that comes again after that is another call's. */
+const decided = new WeakMap<Approver, Map<string, number>>();
+
+/**
+ * The same for a call that a framework names by an id which a model may use again: once a decision was returned here, the
+ * same names ask anew, so that one decision is for one call.
+ *
+ * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
+ */
+export async function verdictOnce(parley: Approver, run: ToolRun, options: VerdictOptions): Promise<Verdict> {
+  const counts = decided.get(parley) ?? new Map<string, number>();
+  decided.set(parley, counts);
+  const asked = [...options.asked, run.fn, JSON.stringify(run.args)];
+  const name = await keyOf(asked);
+  const before = counts.get(name) ?? 0;
+  const again = before === 0 ? [] : [String(before)];
+  const verdict = await verdictOn(parley, run, { ...options, asked: [...asked, ...again] });
+  counts.set(name, before + 1);
+  return verdict;
+}
+
 /** By name, since an application may hold more than one copy of the SDK. */
 const NOT_GIVEN = new Set(["ApprovalRejected", "ApprovalUndecided"]);
 

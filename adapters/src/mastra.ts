@@ -1,4 +1,4 @@
-import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
+import { type Approver, type GateOptions, verdictOnce } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -78,7 +78,7 @@ export async function answerApprovals<Given extends MastraRun, Output extends Ma
     const held = [suspendPayload, ...toolCalls.filter(isListedAsHeld)].find(isHeldCall);
     if (!held || runId === undefined) return latest;
     const { toolCallId, toolName: fn, args } = held;
-    const verdict = await verdictOn(parley, { fn, args }, { ...options, asked: ["mastra", runId, toolCallId] });
+    const verdict = await verdictOnce(parley, { fn, args }, { ...options, asked: ["mastra", runId, toolCallId] });
     latest = verdict.isApproved
       ? await agent.approveToolCallGenerate({ runId, toolCallId })
       : await agent.declineToolCallGenerate({ runId, toolCallId, reason: verdict.why });

@@ -1,5 +1,5 @@
 import { type Agent, type RunState, type RunToolApprovalItem, tool } from "@openai/agents";
-import { type Approver, type GateOptions, type ToolRun, verdictOn } from "./approvals.ts";
+import { type Approver, type GateOptions, type ToolRun, verdictOn, verdictOnce } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type Asker,
@@ -31,7 +31,8 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
 }
 
 /** The part of a run's state that is interrupted and goes on. */
-export type Interrupted = Pick<RunState<unknown, Agent>, "getInterruptions" | "approve" | "reject">;
+export type Interrupted = Pick<RunState<unknown, Agent>, "getInterruptions" | "approve" | "reject"> &
+  Partial<Pick<RunState<unknown, Agent>, "history">>;
 
 export interface InterruptionOptions extends GateOptions {
   /**
@@ -54,12 +55,20 @@ export async function answerInterruptions(
   state: Interrupted,
   { runName = crypto.randomUUID(), ...options }: InterruptionOptions = {},
 ): Promise<void> {
+  const items = state.getInterruptions().map((item) => ({ item, wanted: wantedIn(item) }));
+  const ids = items.map(({ wanted }) => wanted?.id);
   const answers = await Promise.all(
-    state.getInterruptions().map(async (item) => {
-      const wanted = wantedIn(item);
+    items.map(async ({ item, wanted }, at) => {
       if (!wanted) return { item, why: "The arguments are no JSON object: nobody could be shown them." };
-      const asked = ["openai-agents", runName, wanted.id];
-      const verdict = await verdictOn(parley, wanted.run, { ...options, asked });
+      const { id, run } = wanted;
+      // Some models count their calls anew in each turn, so that an id comes again.
+      const earlier = resultsIn(state, id);
+      const alike = ids.slice(0, at).filter((other) => other === id).length;
+      const asked = ["openai-agents", runName, id, String(alike)];
+      const verdict =
+        earlier === null
+          ? await verdictOnce(parley, run, { ...options, asked })
+          : await verdictOn(parley, run, { ...options, asked: [...asked, String(earlier), JSON.stringify(run.args)] });
       return { item, why: verdict.isApproved ? undefined : verdict.why };
     }),
   );
@@ -67,6 +76,12 @@ export async function answerInterruptions(
     if (why === undefined) state.approve(item);
     else state.reject(item, { message: why });
   }
+}
+
+/** Returns how many calls of this id have their result already; null for a state that keeps no history. */
+function resultsIn({ history }: Interrupted, id: string): number | null {
+  if (history === undefined) return null;
+  return history.filter((item) => item.type === "function_call_result" && item.callId === id).length;
 }
 
 /** Returns what would run, and the id of its call; null where its arguments are no object. */

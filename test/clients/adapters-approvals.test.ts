@@ -10,7 +10,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { answerApprovals } from "@parley/adapters/ai";
 import { answerInterrupts, approveInNode } from "@parley/adapters/langgraph";
 import { support as withLangGraph } from "../../adapters/examples/langgraph-approval.ts";
-import { answerInterruptions } from "@parley/adapters/openai-agents";
+import { answerInterruptions, type Interrupted } from "@parley/adapters/openai-agents";
 import { support as withOpenAiAgents } from "../../adapters/examples/openai-agents-approval.ts";
 import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
@@ -157,6 +157,41 @@ describe("a tool behind a framework's own approval", () => {
     await second;
     assert.equal((await run(agent, state)).finalOutput, "All is done");
     assert.deepEqual(ran, [REFUND]);
+  });
+
+  it("OpenAI Agents SDK: a call is asked about anew though the model names it as one of an earlier turn", async () => {
+    const ana = await somebody();
+    const callId = "functions.issue_refund:0";
+    const said: string[] = [];
+    /** A state in which so many calls of this id have their result; null for one that keeps no history. */
+    const stateAfter = (results: number | null, amount: number) => {
+      const args = JSON.stringify({ ...REFUND, amount });
+      const rawItem = { type: "function_call", name: "issue_refund", callId, arguments: args };
+      const history = Array.from({ length: results ?? 0 }, () => ({ type: "function_call_result", callId }));
+      return {
+        getInterruptions: () => [{ name: "issue_refund", arguments: args, rawItem }],
+        approve: () => said.push("approve"),
+        reject: () => said.push("reject"),
+        ...(results !== null && { history }),
+      } as unknown as Interrupted;
+    };
+    const options = { runName: fresh("run"), to: ana.name };
+    // In a new process the history tells the turns apart; without one, the process that has decided.
+    const oldest = client();
+    for (const [parley, results, amount] of [
+      [client(), 0, 10],
+      [client(), 1, 10],
+      [client(), 1, 999],
+      [oldest, null, 10],
+      [oldest, null, 10],
+    ] as const) {
+      const answering = answerInterruptions(parley, stateAfter(results, amount), options);
+      await ana.decides({ approved: said.length === 0 });
+      await answering;
+    }
+    assert.deepEqual(said, ["approve", "reject", "reject", "reject", "reject"]);
+    await answerInterruptions(client(), stateAfter(0, 10), options);
+    assert.equal(said.at(-1), "approve");
   });
 
   it("OpenAI Agents SDK: nobody is asked about arguments that are no object, and they do not run", async () => {
