@@ -48,8 +48,9 @@ export function startRun(
 ): Run {
   const over = new AbortController();
   const asked = canonicalExact(call.args);
+  const args = reply.edited ? membersOf(reply.arguments) : call.args;
   const held = hold(on, { id: reply.id, run }, over.signal);
-  return { tool: call.name, fn, run, asked, args: membersOf(reply.arguments), reply, over, held };
+  return { tool: call.name, fn, run, asked, args, reply, over, held };
 }
 
 /**
@@ -92,7 +93,7 @@ export async function endRun(on: Pick<RunContext, "client" | "clock">, run: Run,
 function isApproved(gate: string, { asked, reply }: Run, line: string): boolean {
   const { name, arguments: args = {} } = membersOf(membersOf(readExactJson(line))["params"]);
   const canonical = canonicalExact(args);
-  const isOfThis = reply.edited || canonical === asked;
+  const isOfThis = canonical === canonicalExact(reply.arguments) && (reply.edited || canonical === asked);
   return isOfThis && sha256Digest(consentText(functionOf({ gate, tool: String(name) }), canonical)) === reply.digest;
 }
 
