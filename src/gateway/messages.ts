@@ -102,7 +102,7 @@ function messageOf(json: RpcJson): RpcMessage {
 }
 
 /** Returns the members of these names that an object has. */
-export function membersNamed(members: RpcJson, names: readonly string[]): RpcJson {
+function membersNamed(members: RpcJson, names: readonly string[]): RpcJson {
   return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]));
 }
 

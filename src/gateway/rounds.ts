@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { canonicalExact, membersOf } from "../lib/json/exact-json.ts";
 import type { RpcJson } from "./messages.ts";
 import type { Run } from "./run.ts";
-import type { ToolCall } from "./tool-call.ts";
+import type { ClientCall } from "./tool-call.ts";
 
 /** A client has so long for the next round of a call. */
 const ROUND_MS = 3_600_000;
@@ -14,7 +14,7 @@ export interface Rounds {
   /** The run waits for the round that this result asks for. */
   keep(run: Run, result: RpcJson): void;
   /** Takes the run that a call continues: once, and only for the same tool, arguments and state. */
-  take(call: ToolCall): Run | undefined;
+  take(call: ClientCall): Run | undefined;
   /** No round comes any more: gives up every run. */
   endAll(): Promise<void>;
 }

@@ -4,8 +4,8 @@ import { findAlikeNames } from "./alike-names.ts";
 import { ServerUnreachable, RequestRefused } from "./gate-client.ts";
 import { CODE, errorLine, lineOf, toolErrorLine } from "./messages.ts";
 import type { Rounds } from "./rounds.ts";
-import { runLeg, startRun, type RunContext, type Started } from "./run.ts";
-import { progressTokenOf, type ToolCall } from "./tool-call.ts";
+import { runLeg, startRun, type RunContext, type StartedReply } from "./run.ts";
+import { progressTokenOf, type ClientCall } from "./tool-call.ts";
 import type { ToolList } from "./tool-list.ts";
 import { changedWords, deniedWords, pendingWords } from "./words.ts";
 
@@ -29,7 +29,7 @@ const PROGRESS_OF_A_SECOND = 1e-6;
  * ended. The next round of a call that runs asks nobody. `signal` says that nobody waits for the result any more: it ends
  * the wait, and neither what was asked nor what runs.
  */
-export async function answerCall(on: CallContext, call: ToolCall, signal: AbortSignal): Promise<void> {
+export async function answerCall(on: CallContext, call: ClientCall, signal: AbortSignal): Promise<void> {
   const say = (line: string) => {
     if (!signal.aborted) on.toClient(line);
   };
@@ -59,7 +59,7 @@ export async function answerCall(on: CallContext, call: ToolCall, signal: AbortS
 }
 
 /** Only the run that got this `input_required`, with the same tool and arguments, goes on (spec/gate 6). */
-async function continueRun(on: CallContext, call: ToolCall, signal: AbortSignal): Promise<void> {
+async function continueRun(on: CallContext, call: ClientCall, signal: AbortSignal): Promise<void> {
   const run = on.rounds.take(call);
   if (run) return runLeg(on, run, call, signal);
   const says = "This continues no call that runs on this connection: make the call again without requestState";
@@ -70,7 +70,7 @@ function alikeWords([one, other]: readonly [string, string]): string {
   return `Two names in the arguments or their schema differ in capitals alone: ${JSON.stringify([one, other])}`;
 }
 
-function wordsOf(fn: string, reply: Exclude<WireGateAnswer, Started>): string {
+function wordsOf(fn: string, reply: Exclude<WireGateAnswer, StartedReply>): string {
   switch (reply.state) {
     case "waiting":
       return pendingWords(fn, reply);
@@ -81,7 +81,7 @@ function wordsOf(fn: string, reply: Exclude<WireGateAnswer, Started>): string {
   }
 }
 
-function stateOf(reply: Exclude<WireGateAnswer, Started>): object {
+function stateOf(reply: Exclude<WireGateAnswer, StartedReply>): object {
   if (reply.state === "changed") return { state: reply.state, tool: reply.tool };
   return {
     state: reply.state === "waiting" ? "pending" : reply.status,
@@ -98,7 +98,7 @@ function stateOf(reply: Exclude<WireGateAnswer, Started>): object {
  */
 async function askedWith(
   { clock, toClient, holdMs }: CallContext,
-  call: ToolCall,
+  call: ClientCall,
   signal: AbortSignal,
   ask: (waitSeconds: number) => Promise<WireGateAnswer>,
 ): Promise<WireGateAnswer> {

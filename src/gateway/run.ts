@@ -5,8 +5,7 @@ import { consentText } from "../requests/model/consent.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";
 import type { CallEnd, GateClient } from "./gate-client.ts";
 import { isReadable, lineOf, toolErrorLine, type RpcIdentity, type RpcJson, type ServerMessage } from "./messages.ts";
-import type { Rounds } from "./rounds.ts";
-import { callLine, knowsRounds, type ToolCall } from "./tool-call.ts";
+import { callLine, knowsRounds, type ClientCall } from "./tool-call.ts";
 import { editedWords, misfitWords, unknownWords, unreadableWords } from "./words.ts";
 
 /** The parts of a gate that a run needs. */
@@ -14,12 +13,14 @@ export interface RunContext {
   gate: string;
   client: GateClient;
   clock: Clock;
+  /** Keeps a run whose answer asks for a next round. */
+  rounds: { keep(run: Run, result: RpcJson): void };
   toClient(line: string): void;
   /** Passes a request on, and resolves with the answer; null where the server ends without one. */
   exchange(id: RpcIdentity, line: string): Promise<ServerMessage | null>;
 }
 
-export type Started = WireGateAnswer & { state: "started" };
+export type StartedReply = WireGateAnswer & { state: "started" };
 
 /** A call that was started, until its end is known. */
 export interface Run {
@@ -30,7 +31,7 @@ export interface Run {
   asked: string;
   /** The arguments that were approved. */
   args: RpcJson;
-  reply: Started;
+  reply: StartedReply;
   /** Ends the signs of life. */
   over: AbortController;
   /** Resolves after the last sign of life. */
@@ -44,7 +45,7 @@ const END_MS = 5000;
 /** Makes a run of a call that was started, and shows from then on that it runs. */
 export function startRun(
   on: RunContext,
-  { call, fn, run, reply }: { call: ToolCall; fn: string; run: string; reply: Started },
+  { call, fn, run, reply }: { call: ClientCall; fn: string; run: string; reply: StartedReply },
 ): Run {
   const over = new AbortController();
   const asked = canonicalExact(call.args);
@@ -57,12 +58,7 @@ export function startRun(
  * Sends one leg of a run, with what was approved and nothing else, and reports how the run ended before the client
  * receives the result. An answer `input_required` does not end it: the run waits for its next round.
  */
-export async function runLeg(
-  on: RunContext & { rounds: Rounds },
-  run: Run,
-  call: ToolCall,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runLeg(on: RunContext, run: Run, call: ClientCall, signal: AbortSignal): Promise<void> {
   const line = callLine(call, run.args);
   if (!isApproved(on.gate, run, line)) {
     await endRun(on, run, { outcome: "error", result_digest: sha256Digest("refused before it ran") });
@@ -117,13 +113,13 @@ async function hold(
 }
 
 /** A client that does not know rounds takes every result for a complete one, also one that asks for more. */
-function isOfClient({ json }: ServerMessage, call: ToolCall): boolean {
+function isOfClient({ json }: ServerMessage, call: ClientCall): boolean {
   const { resultType = "complete" } = membersOf(json["result"]);
   return knowsRounds(call) || resultType === "complete";
 }
 
 /** Returns how a run ended; the digest is of the canonical JSON of the result or error, else of the line. */
-function endOf(answer: ServerMessage | null, call: ToolCall): CallEnd {
+function endOf(answer: ServerMessage | null, call: ClientCall): CallEnd {
   if (!answer) return { outcome: "lost" };
   const { result, error } = answer.json;
   const isError = result === undefined || membersOf(result)["isError"] === true || !isOfClient(answer, call);
@@ -141,7 +137,7 @@ function textOr(other: string, write: () => string): string {
   }
 }
 
-function clientLine({ fn, args, reply }: Run, call: ToolCall, answer: ServerMessage | null): string {
+function clientLine({ fn, args, reply }: Run, call: ClientCall, answer: ServerMessage | null): string {
   const { id: call_id } = reply;
   if (!answer) return toolErrorLine(call.id, unknownWords(fn), { state: "unknown", call_id });
   if (!isReadable(answer)) return toolErrorLine(call.id, unreadableWords(fn), { state: "unreadable", call_id });

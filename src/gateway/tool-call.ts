@@ -8,7 +8,7 @@ export interface NextRound {
 }
 
 /** A `tools/call` of a client: all of it that the server may get. */
-export interface ToolCall {
+export interface ClientCall {
   jsonrpc: unknown;
   id: RpcIdentity;
   name: string;
@@ -45,7 +45,7 @@ const FIRST_WITH_ROUNDS = "2026-07-28";
  *
  * @throws {NotPassedOn}
  */
-export function readCall(message: RpcMessage, id: RpcIdentity): ToolCall {
+export function readCall(message: RpcMessage, id: RpcIdentity): ClientCall {
   const params = Object.fromEntries(Object.entries(message.params).filter(([, value]) => value !== null));
   const { name, arguments: args = {}, _meta: meta, requestState, inputResponses } = params;
   const other = Object.keys(params).find((one) => !OF_CALL.has(one));
@@ -76,7 +76,7 @@ function isOfMeta(name: string, value: unknown): boolean {
 }
 
 /** Writes a call for its server, with the arguments that were approved. */
-export function callLine({ jsonrpc, id, name, hasArguments, meta, nextRound }: ToolCall, args: RpcJson): string {
+export function callLine({ jsonrpc, id, name, hasArguments, meta, nextRound }: ClientCall, args: RpcJson): string {
   return lineOf({
     jsonrpc,
     id,
@@ -91,12 +91,12 @@ export function callLine({ jsonrpc, id, name, hasArguments, meta, nextRound }: T
 }
 
 /** Returns the progress token of a call. */
-export function progressTokenOf({ meta: { progressToken: token } }: ToolCall): RpcIdentity | undefined {
+export function progressTokenOf({ meta: { progressToken: token } }: ClientCall): RpcIdentity | undefined {
   return typeof token === "string" || typeof token === "number" ? token : undefined;
 }
 
 /** Returns whether the client of a call speaks a revision in which calls have rounds. */
-export function knowsRounds({ meta }: ToolCall): boolean {
+export function knowsRounds({ meta }: ClientCall): boolean {
   const version = meta[PROTOCOL_VERSION];
   return typeof version === "string" && version >= FIRST_WITH_ROUNDS;
 }

@@ -1,7 +1,7 @@
 import { pinnedPart, type ListedTool } from "../gate/model/tool.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
 import type { RpcJson } from "./messages.ts";
-import type { ToolCall } from "./tool-call.ts";
+import type { ClientCall } from "./tool-call.ts";
 
 const PROTOCOL_META = "io.modelcontextprotocol/";
 const MOST_PAGES = 100;
@@ -16,13 +16,13 @@ export interface ToolList {
   /** Discards the list, which may be out of date by now. */
   forget(): void;
   /** Returns the tool of a call as its server lists it; it is asked where that is not known. */
-  find(call: ToolCall, signal: AbortSignal): Promise<ListedTool | undefined>;
+  find(call: ClientCall, signal: AbortSignal): Promise<ListedTool | undefined>;
 }
 
 export function openToolList(ask: AskServer): ToolList {
   const known = new Map<string, ListedTool>();
 
-  async function listAll(call: ToolCall, signal: AbortSignal): Promise<void> {
+  async function listAll(call: ClientCall, signal: AbortSignal): Promise<void> {
     let cursor: unknown;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const meta = protocolMetaOf(call);
@@ -59,7 +59,7 @@ export function toolsIn({ tools }: RpcJson): ListedTool[] {
 }
 
 /** Newer clients say with each request which revision they speak: what is asked on their behalf says the same. */
-function protocolMetaOf({ meta }: ToolCall): RpcJson | null {
+function protocolMetaOf({ meta }: ClientCall): RpcJson | null {
   const own = Object.entries(meta).filter(([name]) => name.startsWith(PROTOCOL_META));
   return own.length > 0 ? Object.fromEntries(own) : null;
 }
