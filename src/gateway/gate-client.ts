@@ -22,6 +22,6 @@ export interface GateClient {
   hold(id: string, run: string): Promise<void>;
   /** Reports how a call ended. Resolves once that is stored, or the server was away for long. */
   end(id: string, run: string, end: CallEnd): Promise<void>;
-  /** Returns the names of the tools that are not what was accepted. @throws {ServerUnreachable} @throws {RequestRefused} */
+  /** Returns the names of the tools that are not what was accepted, or that no body can hold. @throws {ServerUnreachable} @throws {RequestRefused} */
   heldBack(tools: readonly ListedTool[], signal: AbortSignal): Promise<ReadonlySet<string>>;
 }

@@ -2,18 +2,25 @@ import type { Clock } from "../lib/clock.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
 import { ServerUnreachable, RequestRefused, type GateClient } from "./gate-client.ts";
 import {
+  CALL,
+  CODE,
   errorLine,
+  isReadable,
   isRequest,
-  isResponse,
   keyOf,
+  lineOf,
   NotPassedOn,
   readClientLine,
   readServerLine,
   type RpcMessage,
   type RpcIdentity,
   type RpcJson,
+  type ServerMessage,
 } from "./messages.ts";
+import { openRounds, type Rounds } from "./rounds.ts";
 import { answerCall } from "./run-call.ts";
+import { endRun } from "./run.ts";
+import { readCall } from "./tool-call.ts";
 import { openToolList, toolsIn, type ToolList } from "./tool-list.ts";
 
 export interface GatewayOptions {
@@ -30,13 +37,12 @@ export interface GatewayOptions {
   onError(error: unknown): void;
 }
 
-const INVALID_REQUEST = -32600;
-const INTERNAL = -32603;
+const SAME_ID = "This id is that of a request under way";
 
 /**
- * One connection of a client to an MCP server, with a gate in between. Every message is passed on as it came, in both
- * directions, but for `tools/call`, which waits for an approval, and `tools/list`, from which what is not what was
- * accepted is left out (spec/gate 6).
+ * One connection of a client to an MCP server, with a gate in between. The server gets each message as the gate has read
+ * it, written anew; the client gets its server's lines as they came. A `tools/call` waits for an approval, and a list of
+ * tools loses those that are not what was accepted (spec/gate 6).
  */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -44,36 +50,28 @@ export class Gateway {
   /** Calls of the client, from when they come to when they are answered. */
   readonly #calls = new Map<string, { abort: AbortController; done: Promise<void> }>();
   /** The callers that wait for each answer of the server. */
-  readonly #waiting = new Map<string, (answer: RpcMessage | null) => void>();
-  readonly #listing = new Set<string>();
+  readonly #waiting = new Map<string, (answer: ServerMessage | null) => void>();
+  /** Other requests of the client that have no answer yet; true for one of the list of tools. */
+  readonly #others = new Map<string, boolean>();
+  readonly #rounds: Rounds;
   readonly #gone = new AbortController();
   #isServerGone = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
     this.#tools = openToolList((method, params) => this.#askServer(method, params));
+    this.#rounds = openRounds(options.clock, (run) => endRun(options, run, { outcome: "lost" }));
   }
 
   /** Takes a line of the client. */
   fromClient(line: string): void {
     if (line.trim() === "") return;
-    const { toClient, toServer } = this.#options;
-    let message: RpcMessage;
     try {
-      message = readClientLine(line);
+      this.#takeMessage(readClientLine(line));
     } catch (error) {
       if (!(error instanceof NotPassedOn)) throw error;
-      return toClient(error.answer);
+      this.#options.toClient(error.answer);
     }
-    const { id, method } = message;
-    if (method === "tools/call") {
-      if (id !== undefined) this.#takeCall(message, id);
-      else if (isRequest(message)) toClient(errorLine(id, INVALID_REQUEST, "The id is none"));
-      return;
-    }
-    if (method === "notifications/cancelled") return this.#cancel(message);
-    if (method === "tools/list" && id !== undefined) this.#listing.add(keyOf(id));
-    toServer(line);
   }
 
   /** Takes a line of the server. */
@@ -81,6 +79,17 @@ export class Gateway {
     const messages = readServerLine(line);
     if (messages.length === 0) this.#options.toClient(line);
     for (const message of messages) this.#takeAnswer(message);
+  }
+
+  #takeMessage(message: RpcMessage): void {
+    const { id, method } = message;
+    if (method === CALL) return this.#takeCall(message);
+    if (method === "notifications/cancelled") return this.#cancel(message);
+    if (method !== undefined && id !== undefined) {
+      this.#refuseSameId(id);
+      this.#others.set(keyOf(id), method === "tools/list");
+    }
+    this.#options.toServer(lineOf(message.json));
   }
 
   /** The client sends no more: waits end, and what was asked stays asked. */
@@ -96,21 +105,26 @@ export class Gateway {
     this.#waiting.clear();
     for (const answer of waiters) answer(null);
     await Promise.all([...this.#calls.values()].map(({ done }) => done));
+    await this.#rounds.endAll();
   }
 
-  #takeAnswer(message: RpcMessage): void {
+  #takeAnswer(message: ServerMessage): void {
     const { id, method, line, json } = message;
-    const key = isResponse(message) && id !== undefined ? keyOf(id) : "";
+    const key = method === undefined && id !== undefined ? keyOf(id) : "";
     const waiter = this.#waiting.get(key);
+    const isList = this.#others.get(key);
+    this.#others.delete(key);
     if (method === "notifications/tools/list_changed") this.#tools.forget();
     if (waiter) {
       this.#waiting.delete(key);
       waiter(message);
-    } else if (this.#listing.delete(key) && "result" in json) void this.#passList(message);
+    } else if (isList !== undefined && !isReadable(message)) {
+      this.#options.toClient(errorLine(id, CODE.internal, "The server's answer is not JSON-RPC"));
+    } else if (isList && "result" in json) void this.#passList(message);
     else this.#options.toClient(line);
   }
 
-  #exchange(id: RpcIdentity, line: string): Promise<RpcMessage | null> {
+  #exchange(id: RpcIdentity, line: string): Promise<ServerMessage | null> {
     if (this.#isServerGone) return Promise.resolve(null);
     return new Promise((resolve) => {
       this.#waiting.set(keyOf(id), resolve);
@@ -120,18 +134,33 @@ export class Gateway {
 
   async #askServer(method: string, params: RpcJson): Promise<RpcJson> {
     const id = `parley-gate-${this.#options.newRun()}`;
-    const answer = await this.#exchange(id, JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    const answer = await this.#exchange(id, lineOf({ jsonrpc: "2.0", id, method, params }));
     return membersOf(answer?.json["result"]);
   }
 
-  #takeCall(call: RpcMessage, id: RpcIdentity): void {
+  /** Two requests under one id would let the answer to one of them end the other. @throws {NotPassedOn} */
+  #refuseSameId(id: RpcIdentity): void {
     const key = keyOf(id);
-    if (this.#calls.has(key) || this.#waiting.has(key)) {
-      return this.#options.toClient(errorLine(id, INVALID_REQUEST, "This id is that of a request under way"));
+    const isUsed = this.#calls.has(key) || this.#waiting.has(key) || this.#others.has(key);
+    if (isUsed) throw new NotPassedOn(CODE.invalidRequest, SAME_ID, id);
+  }
+
+  #takeCall(message: RpcMessage): void {
+    const { id } = message;
+    if (id === undefined) {
+      if (isRequest(message)) throw new NotPassedOn(CODE.invalidRequest, "The id is none");
+      return;
     }
+    this.#refuseSameId(id);
+    const call = readCall(message, id);
+    const key = keyOf(id);
     const abort = new AbortController();
     const exchange = (same: RpcIdentity, line: string) => this.#exchange(same, line);
-    const done = answerCall({ ...this.#options, tools: this.#tools, exchange }, call, abort.signal)
+    const done = answerCall(
+      { ...this.#options, tools: this.#tools, rounds: this.#rounds, exchange },
+      call,
+      abort.signal,
+    )
       .catch(this.#options.onError)
       .finally(() => this.#calls.delete(key));
     this.#calls.set(key, { abort, done });
@@ -142,11 +171,11 @@ export class Gateway {
     const { requestId } = message.params;
     const key = typeof requestId === "string" || typeof requestId === "number" ? keyOf(requestId) : "";
     const call = this.#calls.get(key);
-    if (!call || this.#waiting.has(key)) this.#options.toServer(message.line);
+    if (!call || this.#waiting.has(key)) this.#options.toServer(lineOf(message.json));
     call?.abort.abort();
   }
 
-  async #passList(answer: RpcMessage): Promise<void> {
+  async #passList(answer: ServerMessage): Promise<void> {
     const { client, toClient, onError } = this.#options;
     const listed = toolsIn(membersOf(answer.json["result"]));
     this.#tools.note(listed);
@@ -157,13 +186,13 @@ export class Gateway {
       if (this.#gone.signal.aborted) return;
       const isNotified = error instanceof ServerUnreachable || error instanceof RequestRefused;
       if (!isNotified) onError(error);
-      toClient(errorLine(answer.id, INTERNAL, isNotified ? error.message : "The gate could not pass this on"));
+      toClient(errorLine(answer.id, CODE.internal, isNotified ? error.message : "The gate could not pass this on"));
     }
   }
 }
 
-function withoutTools({ json }: RpcMessage, heldBack: ReadonlySet<unknown>): string {
+function withoutTools({ json }: ServerMessage, heldBack: ReadonlySet<unknown>): string {
   const result = membersOf(json["result"]);
   const kept = (result["tools"] as unknown[]).filter((tool) => !heldBack.has(membersOf(tool)["name"]));
-  return JSON.stringify({ ...json, result: { ...result, tools: kept } });
+  return lineOf({ ...json, result: { ...result, tools: kept } });
 }

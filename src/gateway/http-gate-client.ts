@@ -10,6 +10,7 @@ import {
   type GateCallEndBody,
   type GateToolsBody,
 } from "../wire/gate.ts";
+import { partsOf } from "./tool-parts.ts";
 import { ServerUnreachable, RequestRefused, type GateClient } from "./gate-client.ts";
 
 export interface HttpGateClientOptions {
@@ -61,9 +62,15 @@ export function openHttpGateClient(options: HttpGateClientOptions): GateClient {
       await post(`/gate/calls/${id}/end`, callEnd).catch(() => undefined);
     },
     async heldBack(tools, signal) {
-      const input: z.input<typeof GateToolsBody> = { gate, tools: [...tools] };
-      const judged = WireJudgedGateTools.safeParse(await post("/gate/tools", input, signal));
-      return judged.success ? new Set(judged.data.held_back) : refuseOther(options);
+      const { parts, misfits } = partsOf(tools);
+      const heldBack = new Set(misfits.map(({ name }) => name));
+      for (const part of parts) {
+        const input: z.input<typeof GateToolsBody> = { gate, tools: part };
+        const judged = WireJudgedGateTools.safeParse(await post("/gate/tools", input, signal));
+        if (!judged.success) return refuseOther(options);
+        for (const name of judged.data.held_back) heldBack.add(name);
+      }
+      return heldBack;
     },
   };
 }

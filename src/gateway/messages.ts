@@ -1,12 +1,13 @@
 import { BadJson, parseJsonBody } from "../lib/json/json-body.ts";
 import { isExactNumber, membersOf, withEveryDigit } from "../lib/json/exact-json.ts";
+import { foldedName } from "./alike-names.ts";
+import { answeredIds } from "./unreadable-line.ts";
 
 export type RpcIdentity = string | number;
 export type RpcJson = Readonly<Record<string, unknown>>;
 
-/** One message of JSON-RPC, and the line that it came as. */
+/** One message of JSON-RPC, with the members that JSON-RPC has. */
 export interface RpcMessage {
-  line: string;
   json: RpcJson;
   id: RpcIdentity | undefined;
   /** Undefined of a response. */
@@ -14,10 +15,18 @@ export interface RpcMessage {
   params: RpcJson;
 }
 
+/** A message of a server, and the line that its client gets. */
+export interface ServerMessage extends RpcMessage {
+  line: string;
+}
+
+export const CODE = { parse: -32700, invalidRequest: -32600, invalidParams: -32602, internal: -32603 } as const;
+export const CALL = "tools/call";
 const MOST_DEPTH = 256;
-const CODE = { parse: -32700, invalidRequest: -32600 } as const;
-const TOP = ["jsonrpc", "id", "method", "params", "result", "error"];
-const OF_CALL = ["name", "arguments", "_meta"];
+const OF_REQUEST = ["jsonrpc", "id", "method", "params"];
+const OF_RESPONSE = ["jsonrpc", "id", "result", "error"];
+const TOP: ReadonlySet<string> = new Set([...OF_REQUEST, ...OF_RESPONSE]);
+const NOT_PLAIN = /[^ -~]/g;
 
 /** A line of a client that is not passed on; `answer` says so to it. */
 export class NotPassedOn extends Error {
@@ -30,9 +39,8 @@ export class NotPassedOn extends Error {
 }
 
 /**
- * Reads a line of a client. A line that another parser could read differently is not passed on: a list of messages, a
- * name that is given twice, or one that differs from a name of the protocol in its capitals alone. So the gate judges
- * exactly the call that the server runs.
+ * Reads a line of a client as one JSON-RPC message, and leaves out every member that such a message does not have. The
+ * server never gets the line itself, only `lineOf` of this message (spec/gate 6).
  *
  * @throws {NotPassedOn}
  */
@@ -47,33 +55,45 @@ export function readClientLine(line: string): RpcMessage {
   }
   const members = membersOf(json);
   if (members !== json) throw new NotPassedOn(CODE.invalidRequest, "The line is not one JSON-RPC message");
-  const message = messageOf(line, members);
-  const isCall = message.method === "tools/call";
-  if (hasLookalike(members, TOP) || (isCall && hasLookalike(message.params, OF_CALL))) {
-    throw new NotPassedOn(CODE.invalidRequest, "A name differs from the protocol's in its capitals", message.id);
+  const isResponse = !("method" in members) && ("result" in members || "error" in members);
+  const message = messageOf(membersNamed(members, isResponse ? OF_RESPONSE : OF_REQUEST));
+  const { id, method } = message;
+  const isOne = isResponse ? isIdentity(members["id"]) : method !== undefined && isRequestId(members["id"]);
+  if (!isOne) throw new NotPassedOn(CODE.invalidRequest, "The line is not a JSON-RPC message", id);
+  if (Object.keys(members).some((name) => !TOP.has(name) && TOP.has(foldedName(name)))) {
+    throw new NotPassedOn(CODE.invalidRequest, "A name differs from the protocol's in its letters alone", id);
+  }
+  if (method !== undefined && method !== CALL && foldedName(method.trim()) === CALL) {
+    throw new NotPassedOn(CODE.invalidRequest, `The method differs from ${CALL} in its letters alone`, id);
   }
   return message;
 }
 
-/** Reads a line of a server: each message in it, or nothing where it is no message. */
-export function readServerLine(line: string): RpcMessage[] {
-  let json: unknown;
-  try {
-    json = withEveryDigit(new TextEncoder().encode(line), JSON.parse(line));
-  } catch {
-    return [];
-  }
-  if (Array.isArray(json)) {
-    return (json as unknown[]).map((one) => messageOf(JSON.stringify(one), membersOf(one)));
-  }
-  const members = membersOf(json);
-  return members === json ? [messageOf(line, members)] : [];
+/**
+ * Writes a message as one line of printable ASCII. It holds no character that any reader, in any encoding, takes for
+ * the end of a line.
+ */
+export function lineOf(json: RpcJson): string {
+  return JSON.stringify(json).replace(NOT_PLAIN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-function messageOf(line: string, json: RpcJson): RpcMessage {
+/** Reads a line of a server: each message in it. A line that is not JSON is an answer without content for each id in it. */
+export function readServerLine(line: string): ServerMessage[] {
+  try {
+    const json = withEveryDigit(new TextEncoder().encode(line), JSON.parse(line));
+    if (Array.isArray(json)) {
+      return (json as unknown[]).map((one) => ({ ...messageOf(membersOf(one)), line: JSON.stringify(one) }));
+    }
+    const members = membersOf(json);
+    return members === json ? [{ ...messageOf(members), line }] : [];
+  } catch {
+    return answeredIds(line).map((id) => ({ ...messageOf({ id }), line }));
+  }
+}
+
+function messageOf(json: RpcJson): RpcMessage {
   const { id, method, params } = json;
   return {
-    line,
     json,
     id: typeof id === "string" || typeof id === "number" ? id : undefined,
     method: typeof method === "string" ? method : undefined,
@@ -81,8 +101,18 @@ function messageOf(line: string, json: RpcJson): RpcMessage {
   };
 }
 
-function hasLookalike(members: RpcJson, names: readonly string[]): boolean {
-  return Object.keys(members).some((name) => !names.includes(name) && names.includes(name.toLowerCase()));
+/** Returns the members of these names that an object has. */
+function membersNamed(members: RpcJson, names: readonly string[]): RpcJson {
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]));
+}
+
+/** Returns whether a value names a request: a text or a number. */
+export function isIdentity(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || isExactNumber(value);
+}
+
+function isRequestId(value: unknown): boolean {
+  return value === undefined || value === null || isIdentity(value);
 }
 
 /** Returns whether a message asks for an answer. */
@@ -90,9 +120,9 @@ export function isRequest({ json, method }: RpcMessage): boolean {
   return method !== undefined && Object.hasOwn(json, "id");
 }
 
-/** Returns whether a message answers one. */
-export function isResponse({ id, method, json }: RpcMessage): boolean {
-  return method === undefined && id !== undefined && ("result" in json || "error" in json);
+/** Returns whether an answer has a result or an error. One that is not JSON has neither. */
+export function isReadable({ json }: RpcMessage): boolean {
+  return "result" in json || "error" in json;
 }
 
 /** Returns the id under which a message is kept: `1` and `"1"` are two. */
@@ -115,10 +145,4 @@ export function toolErrorLine(id: RpcIdentity, text: string, gate: object): stri
     _meta: { "parley/gate": gate },
   };
   return JSON.stringify({ jsonrpc: "2.0", id, result });
-}
-
-/** Returns the progress token of a request. */
-export function progressTokenOf({ params }: RpcMessage): RpcIdentity | undefined {
-  const { progressToken: token } = membersOf(params["_meta"]);
-  return typeof token === "string" || (typeof token === "number" && !isExactNumber(token)) ? token : undefined;
 }

@@ -1,6 +1,7 @@
-import type { ListedTool } from "../gate/model/tool.ts";
+import { pinnedPart, type ListedTool } from "../gate/model/tool.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
-import type { RpcMessage, RpcJson } from "./messages.ts";
+import type { RpcJson } from "./messages.ts";
+import type { ClientCall } from "./tool-call.ts";
 
 const PROTOCOL_META = "io.modelcontextprotocol/";
 const MOST_PAGES = 100;
@@ -14,17 +15,17 @@ export interface ToolList {
   note(tools: readonly ListedTool[]): void;
   /** Discards the list, which may be out of date by now. */
   forget(): void;
-  /** Returns a tool as its server lists it; it is asked where that is not known. `like` is a request of the client. */
-  find(name: string, like: RpcMessage, signal: AbortSignal): Promise<ListedTool | undefined>;
+  /** Returns the tool of a call as its server lists it; it is asked where that is not known. */
+  find(call: ClientCall, signal: AbortSignal): Promise<ListedTool | undefined>;
 }
 
 export function openToolList(ask: AskServer): ToolList {
   const known = new Map<string, ListedTool>();
 
-  async function listAll(like: RpcMessage, signal: AbortSignal): Promise<void> {
+  async function listAll(call: ClientCall, signal: AbortSignal): Promise<void> {
     let cursor: unknown;
     for (let page = 0; page < MOST_PAGES; page += 1) {
-      const meta = protocolMetaOf(like);
+      const meta = protocolMetaOf(call);
       const result = await ask(
         "tools/list",
         { ...(cursor !== undefined && { cursor }), ...(meta && { _meta: meta }) },
@@ -41,9 +42,9 @@ export function openToolList(ask: AskServer): ToolList {
       for (const tool of tools) known.set(tool.name, tool);
     },
     forget: () => known.clear(),
-    async find(name, like, signal) {
-      if (!known.has(name)) await listAll(like, signal);
-      return known.get(name);
+    async find(call, signal) {
+      if (!known.has(call.name)) await listAll(call, signal);
+      return known.get(call.name);
     },
   };
 }
@@ -51,11 +52,14 @@ export function openToolList(ask: AskServer): ToolList {
 /** Returns the tools of a list's result. */
 export function toolsIn({ tools }: RpcJson): ListedTool[] {
   if (!Array.isArray(tools)) return [];
-  return (tools as unknown[]).map(membersOf).filter((tool): tool is ListedTool => typeof tool["name"] === "string");
+  return (tools as unknown[])
+    .map(membersOf)
+    .filter((tool): tool is ListedTool => typeof tool["name"] === "string")
+    .map(pinnedPart);
 }
 
 /** Newer clients say with each request which revision they speak: what is asked on their behalf says the same. */
-function protocolMetaOf({ params }: RpcMessage): RpcJson | null {
-  const own = Object.entries(membersOf(params["_meta"])).filter(([name]) => name.startsWith(PROTOCOL_META));
+function protocolMetaOf({ meta }: ClientCall): RpcJson | null {
+  const own = Object.entries(meta).filter(([name]) => name.startsWith(PROTOCOL_META));
   return own.length > 0 ? Object.fromEntries(own) : null;
 }

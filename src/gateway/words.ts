@@ -22,7 +22,25 @@ export function deniedWords(fn: string, { status, comment, decided_by: by, call_
 export function changedWords(fn: string): string {
   return (
     `${fn} did not run: its name, description, schema or annotations are not what was accepted. ` +
-    `A person has to look at the difference: parley tools list, and parley tools accept gate/${fn}.`
+    "A person has to look at the difference with parley tools list, and accept it with parley tools accept."
+  );
+}
+
+/** Says to a model that a run has no known end. */
+export function unknownWords(fn: string): string {
+  return `${fn} was started, and its server ended without an answer: whether it ran is unknown.`;
+}
+
+/** Says to a model that the answer of a run cannot be read. */
+export function unreadableWords(fn: string): string {
+  return `${fn} was started, and its server's answer is not JSON-RPC: its result is lost. It may have done its work.`;
+}
+
+/** Says to a model that the answer of a run is of a revision that its client does not speak. */
+export function misfitWords(fn: string): string {
+  return (
+    `${fn} was started, and did not complete: its server's answer is of a revision of MCP that this client does not ` +
+    "speak. It may have done a part of its work."
   );
 }
 

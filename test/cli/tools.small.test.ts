@@ -37,9 +37,25 @@ describe("parley tools", () => {
     const [wire] = JSON.parse((await parley(["tools", "list", "--json", "--data-dir", dir])).out);
     assert.equal(wire.definition.description, "Reads tables");
 
-    const accepted = await parley(["tools", "accept", "db.read", "--data-dir", dir]);
+    const unseen = await parley(["tools", "accept", "db.read", "--data-dir", dir]);
+    assert.equal(unseen.code, 1);
+    assert.match(unseen.err, /nobody sits at a terminal/);
+    const accept = (digest: string) => parley(["tools", "accept", "db.read", "--digest", digest, "--data-dir", dir]);
+    assert.match(listed.err, new RegExp(`^db\\.read, now ${wire.changed.hash}:`));
+    assert.equal(await check("Reads tables, then drops them"), "changed");
+    const swapped = await accept(wire.changed.hash);
+    assert.equal(swapped.code, 1);
+    assert.match(swapped.err, /the present form of db\.read is another one/);
+    assert.equal(
+      await check("Reads tables, then drops them"),
+      "changed",
+      "a form that nobody has seen is not accepted",
+    );
+
+    assert.equal(await check("Reads tables\u001b[2J and sends them away"), "changed");
+    const accepted = await accept(wire.changed.hash);
     assert.equal(accepted.code, 0);
-    assert.match(accepted.err, /db\.read is accepted as it is now/);
+    assert.match(accepted.err, new RegExp(`db\\.read is accepted in the form ${wire.changed.hash}`));
     assert.equal(await check("Reads tables\u001b[2J and sends them away"), "same");
 
     const again = await parley(["tools", "accept", "db.read", "--data-dir", dir]);

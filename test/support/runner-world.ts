@@ -21,7 +21,7 @@ import { defaultRoleOf } from "../../src/responders/roles/role.ts";
 import { openRoles } from "../../src/responders/roles/role-catalogue.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";
 import { openStore, type Store } from "../../src/core/store/open-store.ts";
-import { acceptTool, checkPin } from "../../src/asks/pin-tool.ts";
+import { acceptTool, checkPin, listToolPins } from "../../src/asks/pin-tool.ts";
 import { shareRun } from "../../src/asks/share-run.ts";
 import { openModelBudget, type SpendingRules } from "../../src/asks/spend-on-model.ts";
 import { freshDatabase } from "./fresh-database.ts";
@@ -241,7 +241,10 @@ export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld>
       if (outcome.is !== "pass") throw new Error(`answered: ${JSON.stringify(outcome)}`);
       return outcome;
     },
-    acceptTool: (name) => acceptTool(store, { kind: "server", id: "test" }, name),
+    async acceptTool(name) {
+      const pin = (await listToolPins(store)).find((one) => one.name === name);
+      return acceptTool(store, { kind: "server", id: "test" }, { tool: name, hash: pin?.changed?.hash ?? "" });
+    },
     async spent() {
       const { sql } = await import("../../src/core/store/sql.ts");
       const rows = await store.db.all<{ spent: number; input_tokens: number; output_tokens: number }>(

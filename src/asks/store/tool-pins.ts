@@ -1,4 +1,4 @@
-import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** A tool's accepted definition, and its present one where that differs. */
@@ -37,8 +37,24 @@ export async function listPins(on: Queryable): Promise<ToolPin[]> {
   return (await on.all<PinRow>(sql`SELECT * FROM tool_pins ORDER BY name`)).map(toPin);
 }
 
+/** Counts the pins whose names begin like this, as far as `most`. */
+export async function countPins(on: Queryable, beginning: string, most: number): Promise<number> {
+  // No character of a name is above this one, by which both databases put text in order.
+  const end = `${beginning}\u{10ffff}`;
+  const { count } = await one<{ count: number }>(
+    on,
+    sql`SELECT count(*) AS count FROM (
+        SELECT 1 FROM tool_pins WHERE name >= ${beginning} AND name < ${end} LIMIT ${most}) AS counted`,
+  );
+  return count;
+}
+
 /** The tool is accepted as it is, unless it was accepted as something before. */
-export async function insertPinIfNew(on: Queryable, name: string, hash: string, definition: string): Promise<void> {
+export async function insertPinIfNew(
+  on: Queryable,
+  name: string,
+  { hash, definition }: Pick<ToolPin, "hash" | "definition">,
+): Promise<void> {
   await on.all(
     sql`INSERT INTO tool_pins (name, hash, definition, pinned_at)
       VALUES (${name}, ${hash}, ${definition}, parley_now()) ON CONFLICT (name) DO NOTHING`,

@@ -30,27 +30,46 @@ export const toolsList: Command = {
 };
 
 export const toolsAccept: Command = {
-  usage: "NAME",
-  flags: { ...STORE_FLAGS },
+  usage: "NAME [--digest DIGEST]",
+  flags: {
+    "--digest DIGEST": "accept this form, as parley tools list shows it; left out, show it and ask at the terminal",
+    ...STORE_FLAGS,
+  },
   example: "parley tools accept db.schema.reader",
   async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const options = { ...STORE_OPTIONS, digest: { type: "string" } } as const;
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
     const name = onlyArgument(positionals, "NAME");
-    const before = await withStore(values, io, (ctx) => acceptTool(ctx, COMMAND_LINE, name));
-    if (!before) {
+    const pins = await withStore(values, io, (ctx) => listToolPins(ctx));
+    const pin = pins.find((one) => one.name === name);
+    if (!pin?.changed) {
       io.tell(`parley: ${printable(name)} has not changed since it was accepted, or was never offered.`);
       return EXIT.refused;
     }
-    showChange(before, io);
-    io.tell(`${printable(name)} is accepted as it is now.`);
+    showChange(pin, io);
+    const hash = values.digest ?? (await seenHash(pin.changed.hash, io));
+    if (hash === null) return EXIT.refused;
+    const before = await withStore(values, io, (ctx) => acceptTool(ctx, COMMAND_LINE, { tool: name, hash }));
+    if (!before) {
+      io.tell(`parley: the present form of ${printable(name)} is another one. Look at it with parley tools list.`);
+      return EXIT.refused;
+    }
+    io.tell(`${printable(name)} is accepted in the form ${hash}.`);
     return EXIT.done;
   },
 };
 
+/** Returns the hash of the form that was just shown, once somebody at the terminal accepts it. */
+async function seenHash(hash: string, io: Io): Promise<string | null> {
+  if (io.prompt) return /^y(es)?$/i.test((await io.prompt("Accept this form? [y/N] "))?.trim() ?? "") ? hash : null;
+  io.tell("parley: nobody sits at a terminal: say with --digest which form was looked at.");
+  return null;
+}
+
 /** Prints a tool's changed definition. It is foreign text, so control characters are made visible. */
 function showChange({ name, definition, changed }: ToolPin, io: Io): void {
   if (!changed) return;
-  io.tell(`${printable(name)}:`);
+  io.tell(`${printable(name)}, now ${changed.hash}:`);
   for (const line of lineDiff(readable(definition), readable(changed.definition))) io.tell(`  ${printable(line)}`);
 }
 

@@ -73,11 +73,12 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
     "/gate/tools",
     options("Say which tools there are behind a gate", GateToolsBody, WireJudgedGateTools),
     async (request, reply) => {
-      await agentIdentity(door, request);
+      const { principal: asker } = await agentIdentity(door, request);
       const { gate, tools } = bodyOf(request, GateToolsBody);
       const heldBack: string[] = [];
-      for (const tool of tools) {
-        if (!(await judgeTool(door.ctx, gate, tool)).isAccepted) heldBack.push(tool.name);
+      for (const definition of tools) {
+        const { isAccepted } = await judgeTool(door.ctx, { asker, gate, definition });
+        if (!isAccepted) heldBack.push(definition.name);
       }
       return send(reply, { held_back: heldBack } satisfies WireJudgedGateTools);
     },
@@ -96,7 +97,8 @@ async function takeCall(
   const body = bodyOf(request, GateCallBody);
   await yieldAfterLarge(request.body as Buffer);
   const { gate, tool, run, timeout_seconds: timeoutSeconds = AN_HOUR_S, wait_seconds: waitSeconds = 0 } = body;
-  const { isAccepted, isRepeatable } = await judgeTool(door.ctx, gate, tool);
+  const named = { asker: agent.principal, gate, definition: tool };
+  const { isAccepted, isRepeatable } = await judgeTool(door.ctx, named);
   if (!isAccepted)
     return send(reply, { state: "changed", tool: functionOf({ gate, tool: tool.name }) } satisfies WireGateAnswer);
   using _place = waitSeconds > 0 ? parkWait(door, agent.principal) : undefined;
