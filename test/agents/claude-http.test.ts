@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { stop, until } from "../support/program.ts";
-import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
+import { APPROVE, folderIn, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
 import { stepModel, type Step } from "./step-model.ts";
 
@@ -59,6 +59,7 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
   it("runs what a person approves", async () => {
     await using site = await openSite();
     const { ended } = site.release();
+    assert.equal(folderIn(await site.waiting("Bash")), realpathSync(site.folder));
     await site.decide("Bash", APPROVE);
     await ended;
     assert.equal(site.isReleased(), true);

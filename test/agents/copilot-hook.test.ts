@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { realpathSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
+import { APPROVE, folderIn, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing } from "./real-agents.ts";
 import { stepModel, type StepModel } from "./step-model.ts";
 
@@ -40,6 +41,7 @@ describe(
       const { ended } = running.release();
       const { arguments: shown } = await running.site.waiting("bash");
       assert.match(JSON.stringify(shown), /touch released\.txt/);
+      assert.equal(folderIn(await running.site.waiting("bash")), realpathSync(running.site.folder));
       await running.site.decide("bash", APPROVE);
       await ended;
       assert.equal(running.site.isReleased(), true);

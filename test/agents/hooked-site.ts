@@ -48,6 +48,12 @@ export interface HookedSite extends AsyncDisposable {
   isReleased(name?: string): boolean;
 }
 
+/** Returns the folder that a person sees. */
+export function folderIn({ arguments: shown = [] }: WholeAsk): unknown {
+  const folder = shown.find(({ name }) => name === "cwd");
+  return folder && JSON.parse(folder.text);
+}
+
 /** Approves exactly what was shown. */
 export const APPROVE = ({ digest }: WholeAsk) => ["--approve", digest ?? ""];
 /** Rejects with a reason, which reaches the model. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
 import type { Json } from "./dialects.ts";
-import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
+import { APPROVE, folderIn, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
 import { stepModel } from "./step-model.ts";
 
@@ -126,8 +126,11 @@ for (const [name, agent] of Object.entries(RUNS)) {
       };
     }
 
-    it("let a command run that a person approved", async () => {
-      const { results, isReleased } = await release((site) => site.decide(agent.tool, APPROVE));
+    it("let a command run that a person approved, who saw the folder", async () => {
+      const { results, isReleased } = await release(async (site) => {
+        assert.equal(folderIn(await site.waiting(agent.tool)), realpathSync(site.folder));
+        await site.decide(agent.tool, APPROVE);
+      });
       assert.equal(isReleased, true, results);
     });
 
@@ -150,8 +153,10 @@ for (const [name, agent] of Object.entries(RUNS)) {
 
     if (name !== "gemini") return;
     it("run the command as a person has changed it", async () => {
-      const kwargs = { command: "touch tried.txt" };
-      const tried = await release((site) => site.post(agent.tool, { approved: true, kwargs }));
+      const tried = await release(async (site) => {
+        const kwargs = { command: "touch tried.txt", cwd: folderIn(await site.waiting(agent.tool)) };
+        await site.post(agent.tool, { approved: true, kwargs });
+      });
       assert.deepEqual([tried.isReleased, tried.isTried], [false, true], tried.results);
     });
   });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { realpathSync } from "node:fs";
 import { describe, it } from "node:test";
 import { until } from "../support/program.ts";
-import { APPROVE, type HookedSite, openHookedSite, REASON, REJECT } from "./hooked-site.ts";
+import { APPROVE, folderIn, type HookedSite, openHookedSite, REASON, REJECT } from "./hooked-site.ts";
 import { openOpencode, type OpencodeServer } from "./opencode-server.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
 import { stepModel, type Step, type StepModel } from "./step-model.ts";
@@ -36,6 +37,7 @@ describe("an unmodified opencode", { skip: isMissing(REAL_AGENTS.opencode) }, ()
     const { arguments: shown } = await site.waiting("bash");
     assert.match(JSON.stringify(shown), /touch released\.txt/);
     assert.equal(site.isReleased(), false);
+    assert.equal(folderIn(await site.waiting("bash")), realpathSync(site.folder));
     await site.decide("bash", APPROVE);
     await opencode.idle(session);
     assert.equal(site.isReleased(), true);
