@@ -1,7 +1,6 @@
 import { delimiter, join } from "node:path";
 import { existsSync } from "node:fs";
 import type { Clock } from "../lib/clock.ts";
-import type { Unclear } from "./prompt-questions.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,6 +36,9 @@ export type PromptDecision =
 
 /** The labels that were chosen, or the words that were given, for each question in turn. */
 export type PromptAnswers = readonly (readonly string[])[];
+
+/** Questions that cannot be answered from afar, because two of them, or two of their options, look alike or do not fit. */
+export type Unclear = "unclear";
 
 /** One question that an agent asks its user, with what can be chosen. */
 export interface PromptQuestion {

@@ -1,19 +1,13 @@
 import { chosenLabels, foldedLabel } from "../lib/chosen-labels.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
-import type { PromptQuestion } from "./agent.ts";
+import type { PromptQuestion, Unclear } from "./agent.ts";
 import { isObject, textOf } from "./prompt-json.ts";
-
-/** The tool by which Claude Code asks its user. */
-export const CLAUDE_ASKS = "AskUserQuestion";
 
 /** The longest texts that a request to people takes, in code points (spec/a2h 5.1). */
 const MOST_TITLE = 75;
 const MOST_DESCRIPTION = 500;
 const MOST_WORDS = 40_000;
 const MOST_OPTIONS = 25;
-
-/** Questions that cannot be answered from afar, because two of them, or two of their options, look alike or do not fit. */
-export type Unclear = "unclear";
 
 /**
  * Returns the questions of an agent's tool that asks its user. They are unclear where they are not as they are known to

@@ -1,4 +1,3 @@
-import { isAgent } from "../../connect/registry.ts";
 import type { Context } from "../../context.ts";
 import { claimDedupeKey } from "../../requests/dedupe-key.ts";
 import type { NewAgentPrompt } from "../../wire/a2h/new-request.ts";
@@ -22,6 +21,8 @@ interface AskedByHook {
   usualSeconds: number | null;
 }
 
+/** The hooks of 0.2 and before say who asks by their ids alone. To be taken out once no such hook is supported. */
+const FORMER_ID = /^(claude|codex|copilot|cursor|gemini|openclaw|opencode):/;
 /** For requests without a deadline. */
 const DAY_S = 86_400;
 
@@ -31,9 +32,8 @@ const DAY_S = 86_400;
  */
 export async function promptOf(ctx: Context, asker: string, asked: AskedByHook): Promise<PromptAsked> {
   const { kind, callId, agentPrompt, sameHash, timeoutSeconds, usualSeconds } = asked;
-  // The hooks of 0.2 and before say who asks by the id alone. To be taken out once no such hook is supported.
-  const [word = ""] = callId.split(":", 1);
-  if (!agentPrompt) return { callId, request: callId !== word && isAgent(word) ? { promptOf: word } : {}, wire: {} };
+  const former = FORMER_ID.exec(callId)?.[1];
+  if (!agentPrompt) return { callId, request: former === undefined ? {} : { promptOf: former }, wire: {} };
   const { agent, subagent, folder, use, lease_seconds: leaseS } = agentPrompt;
   const claimed =
     use === undefined

@@ -13,11 +13,10 @@ import { requestCall } from "../../requests/request-call.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
 import { isNamedBy } from "./fixed.ts";
+import { DOOR } from "./written.ts";
 import { promptOf, type PromptAsked } from "./agent-prompt.ts";
 import { given } from "./fields.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
-
-export const DOOR = "a2h";
 
 type Created = Promise<{ request: Request; replayed: boolean }>;
 

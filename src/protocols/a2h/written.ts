@@ -1,6 +1,8 @@
 import type { Request, RequestForm, ResponseOption } from "../../requests/model/request.ts";
 import { callIdOf, TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
-import { DOOR } from "./create.ts";
+
+/** The door of the requests that are made here. */
+export const DOOR = "a2h";
 
 /** The three kinds of request, as their refs begin. */
 export type RefKind = "call" | "contact" | "message";

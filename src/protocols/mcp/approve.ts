@@ -1,4 +1,3 @@
-import { CLAUDE_ASKS } from "../../connect/prompt-questions.ts";
 import { withoutSteering } from "../../lib/printable.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
@@ -14,6 +13,8 @@ import { askPermission } from "./people.ts";
 import type { HeldWait } from "./responses.ts";
 import { membersOf, type RpcResult } from "./rpc.ts";
 
+/** The tool by which Claude Code asks its user. */
+const CLAUDE_ASKS = "AskUserQuestion";
 const NO_ANSWERS =
   "this prompt can carry no answers. People answer questions by the hook (parley hook install claude), or by the tool contact_human.";
 

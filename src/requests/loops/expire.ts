@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { expireRequest } from "../end.ts";
-import { findDueRequests, findUnwaited } from "../store/requests.ts";
+import { findDueRequests, findUnwaited } from "../store/due.ts";
 import { renewLeases } from "../renew-leases.ts";
 
 const REQUESTS_PER_STEP = 100;

@@ -4,6 +4,7 @@ import {
   type HttpHook,
   type PromptAnswers,
   type PromptQuestion,
+  type Unclear,
   homeOf,
   type PromptDecision,
   type PromptingAgent,
@@ -11,9 +12,11 @@ import {
 } from "../../agent.ts";
 import { withHookEntries } from "../../hook-entries.ts";
 import { eventNameOf, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
-import { CLAUDE_ASKS, questionsIn, type Unclear } from "../../prompt-questions.ts";
+import { questionsIn } from "../../prompt-questions.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
+/** The tool by which Claude Code asks its user. */
+const ASKING_TOOL = "AskUserQuestion";
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 /** The events of a use that has run, has failed, or was denied by Claude Code's own rules. */
 const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
@@ -120,12 +123,12 @@ function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDec
 
 /** Returns the questions that Claude Code would ask its user. */
 function questionsOf({ tool, input }: Pick<AgentPrompt, "tool" | "input">): PromptQuestion[] | Unclear | null {
-  return tool === CLAUDE_ASKS ? questionsIn(input["questions"], "multiSelect") : null;
+  return tool === ASKING_TOOL ? questionsIn(input["questions"], "multiSelect") : null;
 }
 
 /** Claude Code takes an answer by the words of its question, and several labels with commas between them. */
 function answersByWords(input: AgentPrompt["input"], answers: PromptAnswers): Record<string, string> {
-  const questions = questionsOf({ tool: CLAUDE_ASKS, input });
+  const questions = questionsOf({ tool: ASKING_TOOL, input });
   if (questions === null || questions === "unclear") throw new Error("there are answers, and no questions");
   return Object.fromEntries(questions.map(({ question }, n) => [question, (answers[n] ?? []).join(", ")]));
 }

@@ -6,9 +6,10 @@ import {
   type PromptDecision,
   type PromptingAgent,
   type PromptQuestion,
+  type Unclear,
 } from "../../agent.ts";
 import { eventNameOf, isObject, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
-import { questionsIn, type Unclear } from "../../prompt-questions.ts";
+import { questionsIn } from "../../prompt-questions.ts";
 import { isPlugin, pluginText } from "./plugin.ts";
 
 const ASKS = "permission.asked";
