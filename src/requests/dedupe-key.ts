@@ -4,8 +4,8 @@ import { Refusal } from "../refusals.ts";
 import { storeNow } from "../core/store/db.ts";
 import { claimKey, keepReply, releaseKey } from "../core/store/idempotency.ts";
 import { transact } from "../core/store/transact.ts";
+import { DEDUPE_VERB as VERB } from "./store/tables.ts";
 
-const VERB = "ask people";
 const DAY_MS = 86_400_000;
 
 /** The facts by which a second request of a requester is the same as the first. */

@@ -34,6 +34,7 @@ import { policyServers } from "./migrations/0032-policy-servers.ts";
 import { tableNames } from "./migrations/0033-table-names.ts";
 import { personTotals } from "./migrations/0034-person-totals.ts";
 import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
+import { heldKeys } from "./migrations/0036-held-keys.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -73,6 +74,7 @@ const MIGRATIONS: readonly Migration[] = [
   tableNames,
   personTotals,
   leaderboardNames,
+  heldKeys,
 ];
 
 /** The schema this program reads and writes. */
