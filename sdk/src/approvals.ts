@@ -2,7 +2,15 @@ import { canonical, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, read, request } from "./outcome.ts";
-import { canVerify, isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys, type ReceiptWanted } from "./receipts.ts";
+import {
+  canVerify,
+  isReceiptOf,
+  isSigned,
+  payloadOf,
+  presentKeys,
+  type ReceiptKeys,
+  type ReceiptWanted,
+} from "./receipts.ts";
 import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request-errors.ts";
 import { channelIdOf } from "./whom.ts";
 import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";

@@ -15,7 +15,7 @@ export interface EpochSource {
 /** The decisions of the operator about a restore. */
 export interface EpochHow {
   clock: Clock;
-  /** What is left in force as it was; everything else of its kind is held. */
+  /** The kinds of rows that stay in force; those of other kinds are held. */
   keeps: readonly HeldKind[];
 }
 

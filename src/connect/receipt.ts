@@ -27,7 +27,9 @@ export async function receiptProblem(place: ServerAccess, call: CallOfHook, ende
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
     const wanted = { ...call, askId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
-    return (await isSigned(receipt, presentKeys(keys))) ? null : "no present key of the server's has signed its receipt";
+    return (await isSigned(receipt, presentKeys(keys)))
+      ? null
+      : "no present key of the server's has signed its receipt";
   } catch (error) {
     if (!(error instanceof CouldNotAsk)) throw error;
     return `its receipt cannot be read (${error.message.replace(/\.$/, "")})`;

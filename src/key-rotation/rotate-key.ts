@@ -104,7 +104,8 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
       const found = place.find(text, key);
       if (!found) return text;
       const words = keys.old.open(found.sealed, found.rowId);
-      const kept = place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(words, nowMs) : words;
+      const kept =
+        place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(words, nowMs) : words;
       return text.replaceAll(found.sealed, keys.fresh.seal(kept, found.rowId));
     });
   }

@@ -50,7 +50,7 @@ export function publicPart({ kty, crv, x, alg, use, kid, exp }: JWK & { exp?: nu
 /** Returns the public part of a key that has signed for the last time at `retiredMs`. */
 export const retiredPart = (key: JWK, retiredMs: number): ReceiptKey => ({
   ...publicPart(key),
-  exp: Math.ceil(retiredMs / 1000),
+  exp: Math.floor(retiredMs / 1000) + 1,
 });
 
 /** Returns the keys that sign now: a receipt that a server hands out now is by one of these, however old its decision is. */

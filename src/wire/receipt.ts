@@ -11,7 +11,7 @@ export const WireReceiptKeys = z
         alg: z.string(),
         use: z.string(),
         kid: z.string(),
-        /** Of a retired key: seconds since 1970 from which on it has signed nothing. */
+        /** Seconds since 1970 from which on a retired key has signed nothing. */
         exp: z.int().optional(),
       }),
     ),

@@ -67,7 +67,12 @@ async function openRestored(version: string, file: string, on: DatabaseName): Pr
     const [path, dataDir] = [join(folder, "store"), join(folder, "data")];
     writeFileSync(path, gunzipSync(fileOf(`${version}-${file}.gz`)));
     const { signal } = new AbortController();
-    const how = { words: EXPORT_WORDS, epoch: { clock: systemClock, keeps: ["access", "messages"] as const }, onProgress: () => undefined, signal };
+    const how = {
+      words: EXPORT_WORDS,
+      epoch: { clock: systemClock, keeps: ["access", "messages"] as const },
+      onProgress: () => undefined,
+      signal,
+    };
     await restoreStore(path, { dataDir, databaseUrl, databaseWaitMs: 60_000 }, how);
     return await openStore(on, facts, {
       sqlite: databaseUrl === undefined ? readFileSync(join(dataDir, DATABASE_FILE)) : Buffer.alloc(0),

@@ -114,8 +114,8 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "a revoked key is a key",
     file: "src/access/store/keys.ts",
-    find: "WHERE hash = ${hash} AND revoked_at IS NULL AND (",
-    put: "WHERE hash = ${hash} AND (",
+    find: "WHERE hash = ${hash} AND revoked_at IS NULL AND held_at IS NULL",
+    put: "WHERE hash = ${hash} AND held_at IS NULL",
     harness: "consent",
     says: /although their key is revoked/,
   },

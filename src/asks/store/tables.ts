@@ -38,7 +38,9 @@ export const RELAY_TABLES: OwnedTables = {
       ],
     },
     late_answers: "stays",
-    runner_runs: { ends: (atMs) => [sql`UPDATE runner_runs SET claimed_until = ${atMs} WHERE claimed_until > ${atMs}`] },
+    runner_runs: {
+      ends: (atMs) => [sql`UPDATE runner_runs SET claimed_until = ${atMs} WHERE claimed_until > ${atMs}`],
+    },
     runner_spending: "stays",
     tool_pins: "stays",
   },
