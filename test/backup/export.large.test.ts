@@ -68,10 +68,8 @@ describe("a store that is carried to another engine", () => {
     assert.match(imported.out, /\nEverything holds\.\n/);
     const again = join(folder, "postgres.jsonl");
     const exported = await parley(["export", again, "--data-dir", there], { DATABASE_URL: url });
-    const [count = "", , record] = rows ?? [];
     const carried = rowsOf(exported.out);
-    // The entry of the record about the restore.
-    assert.deepEqual([carried?.[0], carried?.[2]], [String(Number(count) + 1), record], exported.err);
+    assert.equal(carried?.[2], rows?.[2], exported.err);
     const back = newFolder();
     const returned = await parley(["import", again, "--data-dir", back, ...KEEPING]);
     assert.equal(returned.code, 0, returned.out + returned.err);
