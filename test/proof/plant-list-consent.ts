@@ -136,6 +136,14 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
     says: /although they signed out/,
   },
   {
+    bug: "a restored store starts what was approved before its backup",
+    file: "src/gate/store/tables.ts",
+    find: "SET state = 'dropped' WHERE state = 'asked'\n",
+    put: "SET state = 'dropped' WHERE state = 'none'\n",
+    harness: "consent",
+    says: /a restored store takes the approval/,
+  },
+  {
     bug: "a grant that is revoked allows what it allowed",
     file: "src/policy/store/grants.ts",
     find: "SET revoked_at = parley_now(), revoked_by = ${by}",

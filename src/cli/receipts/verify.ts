@@ -117,7 +117,7 @@ async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<strin
   if (because === "unknown key")
     return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
   if (because === "retired key")
-    return `Its key was retired before that was decided: ${printable(kid)}. Somebody else has the key, and made it up.`;
+    return `It names a retired key: ${printable(kid)}. It is of a later decision, is handed out only now, or was changed.`;
   return "The signature does not match: this is no receipt of that server, or it was changed.";
 }
 
