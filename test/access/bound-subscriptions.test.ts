@@ -178,6 +178,7 @@ for (const on of DATABASES) {
         await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
         await tx.all(raw("DROP TABLE policy_servers"));
         await tx.all(raw("DROP TABLE leaderboard_names"));
+        await tx.all(raw("ALTER TABLE keys DROP COLUMN held_at"));
         await tx.all(raw("DROP TABLE person_totals"));
         for (const [before, now] of RENAMED_TABLES) await tx.all(raw(`ALTER TABLE ${now} RENAME TO ${before}`));
         await tx.all(raw("DELETE FROM migrations WHERE number >= 31"));

@@ -188,6 +188,7 @@ async function callAsBefore(world: World): Promise<void> {
     await tx.all(raw("DROP TABLE gate_calls"));
     await tx.all(raw("DROP TABLE policy_servers"));
     await tx.all(raw("DROP TABLE leaderboard_names"));
+    await tx.all(raw("ALTER TABLE keys DROP COLUMN held_at"));
     await tx.all(raw("DROP TABLE person_totals"));
     await tx.all(raw("DROP INDEX asks_question"));
     await tx.all(raw("ALTER TABLE asks DROP COLUMN question_id"));
