@@ -49,6 +49,12 @@ class AReceipt(unittest.TestCase):
         public = encoded(self.server.public_key().public_bytes_raw())
         self.keys = {"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": VECTORS["header"]["kid"], "x": public}]}
 
+    def keys_of(self, vector: Mapping[str, Any]) -> Dict[str, Any]:
+        if "retired" not in vector:
+            return self.keys
+        retired = int(time.time() + vector["retired"] / 1000)
+        return {"keys": [{**key, "exp": retired} for key in self.keys["keys"]]}
+
     def receipt(self, vector: Mapping[str, Any], words: Mapping[str, str]) -> str:
         head, payload = (
             encoded(json.dumps(filled({**VECTORS[part], **vector.get(part, {})}, words)).encode())
@@ -86,8 +92,9 @@ class AReceipt(unittest.TestCase):
     def test_approves_what_it_is_of_and_nothing_else(self) -> None:
         for vector in VECTORS["cases"]:
             url, by = self.between(vector), vector.get("by")
-            client = Parley(url, agent_id=VECTORS["agent"], receipt_keys=self.keys)
-            later = AsyncParley(url, agent_id=VECTORS["agent"], receipt_keys=self.keys)
+            keys = self.keys_of(vector)
+            client = Parley(url, agent_id=VECTORS["agent"], receipt_keys=keys)
+            later = AsyncParley(url, agent_id=VECTORS["agent"], receipt_keys=keys)
             key = None if vector.get("fresh") else VECTORS["id"]
             ways: List[Callable[[], Any]] = [
                 lambda: client.approve(FN, ARGS, by=by, idempotency_key=key),

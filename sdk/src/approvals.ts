@@ -2,7 +2,15 @@ import { canonical, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, read, request } from "./outcome.ts";
-import { canVerify, isReceiptOf, isSigned, payloadOf, type ReceiptKeys, type ReceiptWanted } from "./receipts.ts";
+import {
+  canVerify,
+  isReceiptOf,
+  isSigned,
+  payloadOf,
+  presentKeys,
+  type ReceiptKeys,
+  type ReceiptWanted,
+} from "./receipts.ts";
 import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request-errors.ts";
 import { channelIdOf } from "./whom.ts";
 import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";
@@ -170,7 +178,7 @@ async function decisionOf<Args extends object>(
   const verified = await canVerify();
   if (verified) {
     const keys = receiptKeys ?? (await read<ReceiptKeys>(connection, "/.well-known/jwks.json", { signal }));
-    if (!(await isSigned(receipt, keys)))
+    if (!(await isSigned(receipt, presentKeys(keys))))
       throw new ApprovalMismatch(call, "No key of the server's has signed the receipt of");
   } else if (receiptKeys) {
     throw new TypeError("Signatures cannot be verified by `receiptKeys` here: this runtime knows no Ed25519.");

@@ -1,8 +1,16 @@
 import type { ReceiptPayload } from "./wire.ts";
 
-/** The public keys that sign a server's receipts, as its `/.well-known/jwks.json` says them (RFC 7517). */
+/**
+ * The public keys that sign a server's receipts, as its `/.well-known/jwks.json` says them (RFC 7517). A retired key has
+ * `exp`, in seconds since 1970: it has signed nothing that was settled from then on.
+ */
 export interface ReceiptKeys {
-  keys: readonly { kid?: string; crv?: string; x?: string }[];
+  keys: readonly { kid?: string; crv?: string; x?: string; exp?: number }[];
+}
+
+/** Returns the keys that sign now: every receipt that a server hands out is by one of these, however old its decision is. */
+export function presentKeys({ keys }: ReceiptKeys): ReceiptKeys {
+  return { keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]).filter(({ exp }) => exp === undefined) : [] };
 }
 
 /** The approval that was asked for, which a receipt must be of. */
@@ -51,13 +59,19 @@ export async function canVerify(): Promise<boolean> {
   }
 }
 
-/** True when one of these keys has signed exactly this (RFC 7515, RFC 8037). Call it only where `canVerify`. */
+/**
+ * True when one of these keys has signed exactly this while it was in use (RFC 7515, RFC 8037). Call it only where
+ * `canVerify`. The holder of a retired key can date a receipt back: for a call that is about to run, give it
+ * `presentKeys`.
+ */
 export async function isSigned(receipt: string, { keys }: ReceiptKeys): Promise<boolean> {
   const [head = "", payload = "", signature = "", ...more] = receipt.trim().split(".");
   const header = jsonOf(head) as { alg?: unknown; kid?: unknown; crit?: unknown } | null;
   // A verifier that does not understand the extensions in `crit` must not trust such a signature.
   if (more.length > 0 || header?.alg !== "EdDSA" || header.crit !== undefined || !Array.isArray(keys)) return false;
   const key = (keys as ReceiptKeys["keys"]).find(({ kid, crv }) => kid === header.kid && crv === ED25519);
+  const { settled_at: settledAt } = payloadOf(receipt.trim());
+  if (key?.exp !== undefined && !(typeof settledAt === "number" && settledAt < key.exp * 1000)) return false;
   try {
     const known = await crypto.subtle.importKey("raw", bytesOf(key?.x ?? ""), ED25519, false, ["verify"]);
     const signed = new TextEncoder().encode(`${head}.${payload}`);

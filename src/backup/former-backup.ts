@@ -7,6 +7,7 @@ import { SCHEMA_NUMBER } from "../core/store/migrate.ts";
 import type { Marks } from "../core/store/store-marks.ts";
 import { makeFolder, writeAll } from "../lib/files/durable-files.ts";
 import { VERSION } from "../lib/version.ts";
+import { beginEpoch, type EpochHow } from "./begin-epoch.ts";
 import { fillFolder } from "./fill-folder.ts";
 import { bytesOf, type TarEntry, NotTar, readTar } from "../lib/files/tar.ts";
 import {
@@ -27,14 +28,15 @@ type Member = TarEntry & { sha256: string };
 interface FormerHow {
   onProgress(line: string): void;
   signal: AbortSignal;
+  epoch: EpochHow;
 }
 
 /** More than the digests of a million files take. */
 const LONGEST_TEXT = 512 * 1_048_576;
 
 /**
- * Reads the backup once from end to end and compares its digests; then the folder holds what was backed up, on disk and
- * with this program's schema, or is as it was (`fillFolder`).
+ * Reads the backup once from end to end and compares its digests; then the folder holds what was backed up as a new
+ * epoch, on disk and with this program's schema, or is as it was (`fillFolder`).
  *
  * @throws {Error} one sentence for the operator: the file is not a backup, or is damaged, or a newer program made it
  */
@@ -50,7 +52,7 @@ export async function restoreFormerBackup(
     let marks: Marks | undefined;
     await fillFolder(dataDir, async () => {
       await writeMembers(members, { file, dataDir, how });
-      marks = await upgradeSqlite(dataDir);
+      marks = await upgradeSqlite(dataDir, (on) => beginEpoch(on, { madeAt: description.madeAt }, how.epoch));
     });
     if (!marks) throw new Error("nothing was restored");
     return { ...description, ...marks };

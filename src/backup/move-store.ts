@@ -33,7 +33,7 @@ export async function moveStore(source: StoreSource, target: MoveTarget, how: Ta
   }
   try {
     const { databaseWaitMs } = source;
-    const reading = { ...how, name: "The archive on its way", words: EXPORT_WORDS };
+    const reading = { ...how, name: "The archive on its way", words: EXPORT_WORDS, epoch: null };
     const report = await receiveArchive(lines(), { ...target, databaseWaitMs }, reading);
     return { ...report, damaged };
   } finally {

@@ -1,7 +1,10 @@
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { findNewestEntry } from "../core/store/audit.ts";
 import { FILE_MODE, FOLDER_MODE, HIGHWATER_FILE } from "../core/store/data-dir.ts";
+import type { Queryable } from "../core/store/db.ts";
 import { highwaterLine } from "../core/store/highwater.ts";
 import { SCHEMA_NUMBER } from "../core/store/migrate.ts";
 import { type Marks, readMarks } from "../core/store/store-marks.ts";
@@ -9,11 +12,13 @@ import { byteLines } from "../lib/files/byte-lines.ts";
 import { makeFolder, writeAll } from "../lib/files/durable-files.ts";
 import { VERSION } from "../lib/version.ts";
 import type { ArchivedRows } from "./archive-lines.ts";
+import { beginEpoch, type EpochHow, type EpochSource, restoredData } from "./begin-epoch.ts";
 import { fillFolder } from "./fill-folder.ts";
 import type { ArchiveWords } from "./model/archive-words.ts";
 import { EXPORT_FORMAT, type ExportEnd, type ExportHeader, type ExportLine } from "./model/export-lines.ts";
 import { readHeader, readLine, type Row } from "./model/export-lines.ts";
 import { isRestored, KEY_NAME } from "./model/members.ts";
+import { RESTORED } from "./store/held-rows.ts";
 import { digestOf, receiveOnPostgres, receiveOnSqlite, type Receiver } from "./store/receive-rows.ts";
 
 /** The place of the new store: a folder, a folder and a PostgreSQL database, or for rows alone such a database. */
@@ -29,6 +34,8 @@ export interface ReceiveHow {
   words: ArchiveWords;
   onProgress(line: string): void;
   signal: AbortSignal;
+  /** A restore begins a new epoch; null for a move, which has the store as it is now. */
+  epoch: EpochHow | null;
 }
 
 export interface ReceiveReport extends Marks, ArchivedRows {
@@ -67,7 +74,13 @@ export async function receiveArchive(
   try {
     const reading: Reading = { header: await readFirst(lines, how), lines, how };
     const { databaseUrl, dataDir } = place;
-    const receiving = { schema: reading.header.schema, fill: (receiver: Receiver) => putRows(reading, receiver) };
+    const receiving = {
+      schema: reading.header.schema,
+      fill: (receiver: Receiver) => putRows(reading, receiver),
+      change: async (on: Queryable, filled: ReceiveReport) => {
+        if (how.epoch) await beginEpoch(on, sourceOf(filled), how.epoch);
+      },
+    };
     let report: ReceiveReport | undefined;
     const intoPostgres = async (wasUnfinished: boolean) => {
       if (databaseUrl === undefined) return;
@@ -89,6 +102,11 @@ export async function receiveArchive(
     await lines.return(undefined);
   }
 }
+
+const sourceOf = ({ madeAtMs, sha256 }: Required<Pick<ExportEnd, "madeAtMs" | "sha256">>): EpochSource => ({
+  madeAt: new Date(madeAtMs).toISOString(),
+  sha256,
+});
 
 const damaged = ({ name, words }: ReceiveHow, why: string) =>
   new Error(`${name} is damaged (${why}); nothing was ${words.done} from it. ${words.again}`);
@@ -196,10 +214,12 @@ async function putRows(reading: Reading, receiver: Receiver): Promise<ReceiveRep
   return reportOf(reading, end, receiver);
 }
 
-/** Returns null where the rows that are there are others. */
+/** Returns null unless the rows that are there were restored just so from this very archive, and nobody used them since. */
 async function compareThere(reading: Reading, there: Receiver): Promise<ReceiveReport | null> {
   const end = await readRows(reading, null);
-  return (await digestOf(there, () => {})) === end.sha256 ? reportOf(reading, end, there) : null;
+  const restored = await findNewestEntry(there, RESTORED);
+  const expected = restoredData(sourceOf(end), reading.how.epoch?.keeps ?? []);
+  return restored?.isLast && isDeepStrictEqual(restored.data, expected) ? reportOf(reading, end, there) : null;
 }
 
 async function reportOf(

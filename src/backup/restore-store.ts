@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Marks } from "../core/store/store-marks.ts";
 import { isTar } from "../lib/files/tar.ts";
+import type { EpochHow } from "./begin-epoch.ts";
 import { restoreFormerBackup } from "./former-backup.ts";
 import { ARCHIVE_BEGINS } from "./model/export-lines.ts";
 import type { Description } from "./model/members.ts";
@@ -13,14 +14,15 @@ export type RestoreReport = ReceiveReport | (Description & Marks);
 const CHUNK = 1_048_576;
 
 /**
- * An empty store holds what the archive or the former backup at `path` says, or is as it was.
+ * An empty store holds what the archive or the former backup at `path` says, as a new epoch (spec/security 10.1), or is
+ * as it was.
  *
  * @throws {Error} one sentence for the operator
  */
 export async function restoreStore(
   path: string,
   place: SnapshotSource,
-  how: Omit<ReceiveHow, "name">,
+  how: Omit<ReceiveHow, "name" | "epoch"> & { epoch: EpochHow },
 ): Promise<RestoreReport> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? new Error(`There is no file ${path}.`) : error;

@@ -47,6 +47,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "the same as parley restore: make a store of such a file, and have the doctor look at it",
       load: async () => (await import("./store/read-archive.ts")).importCommand,
     },
+    restored: {
+      does: "list what the last restore holds, such as keys and messages, and put it back",
+      load: async () => (await import("./store/restored.ts")).restored,
+    },
     move: {
       does: "carry a store that no server runs on from SQLite to PostgreSQL, or into a folder of its own",
       load: async () => (await import("./store/move.ts")).move,

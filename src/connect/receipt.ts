@@ -1,5 +1,5 @@
 import { agentsOf } from "@parley/sdk/environment";
-import { isReceiptOf, isSigned, payloadOf, type ReceiptKeys } from "@parley/sdk/receipts";
+import { isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys } from "@parley/sdk/receipts";
 import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "./people-requests.ts";
 
 /** The call that was asked for. */
@@ -27,7 +27,9 @@ export async function receiptProblem(place: ServerAccess, call: CallOfHook, ende
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
     const wanted = { ...call, askId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
-    return (await isSigned(receipt, keys)) ? null : "no key of the server's has signed its receipt";
+    return (await isSigned(receipt, presentKeys(keys)))
+      ? null
+      : "no present key of the server's has signed its receipt";
   } catch (error) {
     if (!(error instanceof CouldNotAsk)) throw error;
     return `its receipt cannot be read (${error.message.replace(/\.$/, "")})`;

@@ -3,7 +3,7 @@ import { forgetDecisions } from "../asks/store/decision-cache.ts";
 import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
 import { judgeNewestSource } from "../backup/store/source-facts.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";
-import type { Queryable, Tx } from "../core/store/db.ts";
+import { type Queryable, storeNow, type Tx } from "../core/store/db.ts";
 import {
   finishKeyChange,
   makeNextKey,
@@ -14,9 +14,9 @@ import {
 import type { Clock } from "../lib/clock.ts";
 import { type Keyring, openKeyring } from "../lib/secrets/keyring.ts";
 import type { Random } from "../lib/random.ts";
-import { makeSigningKey, publicPart } from "../lib/receipt.ts";
+import { makeSigningKey, publicPart, retiredPart } from "../lib/receipt.ts";
 import { tokenHashes, tokensOf } from "../requests/links/delivery-tokens.ts";
-import { SIGNING_SECRET } from "../requests/read-receipt.ts";
+import { ROTATED, SIGNING_SECRET } from "../requests/read-receipt.ts";
 import { type ExclusiveStoreAddress, openAlone, type StoreAlone } from "./store/alone.ts";
 import { changeTokens } from "../requests/store/token-hashes.ts";
 import { changeSealed, countDependents, type Dependents } from "./store/sealed-rows.ts";
@@ -97,13 +97,15 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
   await alone.begin();
   const { tx } = alone;
   const dependents = await countDependents(tx);
+  const nowMs = await storeNow(tx);
   let sealed = 0;
   for (const place of OWNED_TABLES.flatMap(({ sealed: places = [] }) => places)) {
     sealed += await changeSealed(tx, place, async (text, key) => {
       const found = place.find(text, key);
       if (!found) return text;
       const words = keys.old.open(found.sealed, found.rowId);
-      const kept = place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(words) : words;
+      const kept =
+        place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(words, nowMs) : words;
       return text.replaceAll(found.sealed, keys.fresh.seal(kept, found.rowId));
     });
   }
@@ -112,13 +114,14 @@ async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
   return { ...dependents, sealed };
 }
 
-/** A new key signs from now on; of the others only what verifies is kept. */
-async function withFreshKey(words: string): Promise<string> {
-  const earlier = JSON.parse(words) as Parameters<typeof publicPart>[0][];
-  return JSON.stringify([await makeSigningKey(), ...earlier.map(publicPart)]);
+/** A new key signs from now on; of the others only what verifies is kept, and the former one says until when it signed. */
+async function withFreshKey(words: string, nowMs: number): Promise<string> {
+  const [former, ...earlier] = JSON.parse(words) as Parameters<typeof publicPart>[0][];
+  const retired = former ? [retiredPart(former, nowMs)] : [];
+  return JSON.stringify([await makeSigningKey(), ...retired, ...earlier.map(publicPart)]);
 }
 
 async function noteIn(tx: Tx, { sealed, decisions }: KeyChange, by: Actor): Promise<void> {
   await forgetDecisions(tx, "all");
-  await appendAudit(tx, { actor: by, action: "installation_key.rotated", data: { sealed, decisions } });
+  await appendAudit(tx, { actor: by, action: ROTATED, data: { sealed, decisions } });
 }

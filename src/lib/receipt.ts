@@ -31,8 +31,8 @@ export interface Receipt {
 const ALGORITHM = "EdDSA";
 const RECEIPT_TYPE = "parley-receipt+jws";
 
-/** The public key that checks receipts. */
-export type ReceiptKey = Required<Pick<JWK, "kty" | "crv" | "x" | "alg" | "use" | "kid">>;
+/** The public key that checks receipts. A retired one has `exp`, in seconds: what was settled from then on, it did not sign. */
+export type ReceiptKey = Required<Pick<JWK, "kty" | "crv" | "x" | "alg" | "use" | "kid">> & { exp?: number };
 
 /** Makes an Ed25519 key that signs receipts; its id is its RFC 7638 thumbprint. */
 export async function makeSigningKey(): Promise<JWK> {
@@ -43,9 +43,20 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /** Returns what anybody may know of a signing key. */
-export function publicPart({ kty, crv, x, alg, use, kid }: JWK): ReceiptKey {
-  return { kty, crv, x, alg, use, kid } as ReceiptKey;
+export function publicPart({ kty, crv, x, alg, use, kid, exp }: JWK & { exp?: number }): ReceiptKey {
+  return { kty, crv, x, alg, use, kid, ...(exp !== undefined && { exp }) } as ReceiptKey;
 }
+
+/** Returns the public part of a key that has signed for the last time at `retiredMs`. */
+export const retiredPart = (key: JWK, retiredMs: number): ReceiptKey => ({
+  ...publicPart(key),
+  exp: Math.floor(retiredMs / 1000) + 1,
+});
+
+/** Returns the keys that sign now: a receipt that a server hands out now is by one of these, however old its decision is. */
+export const presentKeys = ({ keys }: JSONWebKeySet): JSONWebKeySet => ({
+  keys: keys.filter((key) => !("exp" in key)),
+});
 
 /** Returns the receipt as a compact JWS (RFC 7515). */
 export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
@@ -55,28 +66,41 @@ export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
   return signer.sign(await importJWK(key, ALGORITHM));
 }
 
-/** Returns what a receipt says, if one of the keys signed exactly this; null where none did. */
+/** Returns what a receipt says, if one of the keys signed exactly this while it was in use; null where none did. */
 export async function openReceipt(jws: string, keys: JSONWebKeySet): Promise<Receipt | null> {
   const { compactVerify, createLocalJWKSet, errors } = await import("jose");
   try {
-    const { payload } = await compactVerify(jws.trim(), createLocalJWKSet(keys), { algorithms: [ALGORITHM] });
-    return JSON.parse(new TextDecoder().decode(payload)) as Receipt;
+    const opened = await compactVerify(jws.trim(), createLocalJWKSet(keys), { algorithms: [ALGORITHM] });
+    const receipt = JSON.parse(new TextDecoder().decode(opened.payload)) as Receipt;
+    const { kid } = opened.protectedHeader;
+    const signers = keys.keys.filter((key) => kid === undefined || key.kid === kid);
+    return signers.every((key) => wasInUse(key, receipt)) ? receipt : null;
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
 }
 
+/** True where a key had not been retired when the receipt's decision was made. */
+function wasInUse(key: JWK, receipt: { settled_at?: unknown } | null): boolean {
+  if (!("exp" in key)) return true;
+  const { exp } = key;
+  const settledAt = receipt?.settled_at;
+  return typeof exp === "number" && typeof settledAt === "number" && settledAt < exp * 1000;
+}
+
 /** Returns why `openReceipt` opened nothing, and the id of the key that a receipt names. */
 export async function unopenedBecause(
   jws: string,
   { keys }: JSONWebKeySet,
-): Promise<{ because: "no receipt" | "unknown key" | "signature"; kid: string }> {
+): Promise<{ because: "no receipt" | "unknown key" | "retired key" | "signature"; kid: string }> {
   const { decodeProtectedHeader } = await import("jose");
   try {
     const { alg, typ, kid } = decodeProtectedHeader(jws.trim());
     if (alg !== ALGORITHM || typ !== RECEIPT_TYPE || kid === undefined) return { because: "no receipt", kid: "" };
-    return { because: keys.some((key) => key.kid === kid) ? "signature" : "unknown key", kid };
+    const key = keys.find((one) => one.kid === kid);
+    if (!key) return { because: "unknown key", kid };
+    return { because: "exp" in key ? "retired key" : "signature", kid };
   } catch {
     return { because: "no receipt", kid: "" };
   }

@@ -6,8 +6,8 @@ import { claimKey, keepReply, moveKey, releaseKey, type UsedKey } from "../core/
 import { transact } from "../core/store/transact.ts";
 import { isDue } from "./end.ts";
 import { findByRef } from "./store/requests.ts";
+import { DEDUPE_VERB as VERB } from "./store/tables.ts";
 
-const VERB = "ask people";
 const DAY_MS = 86_400_000;
 
 /** The facts by which a second request of a requester is the same as the first. */

@@ -1,15 +1,19 @@
 import type { Context } from "../context.ts";
-import { makeSigningKey, publicPart, type Receipt, type ReceiptKey, signReceipt } from "../lib/receipt.ts";
+import { makeSigningKey, publicPart, type Receipt, type ReceiptKey, retiredPart, signReceipt } from "../lib/receipt.ts";
 import type { Request, CountedDecision } from "./model/request.ts";
 import { Refusal } from "../refusals.ts";
 import { listDecisions } from "./store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../core/store/sealed-secrets.ts";
+import { listEntryTimes } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
 
 /** The name under which the keys that sign receipts are sealed: private JWKs, the one in use first. */
 export const SIGNING_SECRET = "receipts";
 
-type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
+/** The entry of the record about a change of the installation key, which retires the signing key. */
+export const ROTATED = "installation_key.rotated";
+
+type SigningKey = Awaited<ReturnType<typeof makeSigningKey>> & { exp?: number };
 
 /** Returns the keys that sign receipts, the one in use first; the first is made when it is first wanted. */
 async function signingKeys(
@@ -25,9 +29,14 @@ async function signingKeys(
   return JSON.parse(stored) as [SigningKey, ...SigningKey[]];
 }
 
-/** Returns the public keys of every receipt this server has signed, as a JWK set (RFC 7517). */
+/** Returns the public keys of every receipt this server has signed, as a JWK set (RFC 7517); retired ones say until when. */
 export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<{ keys: ReceiptKey[] }> {
-  return { keys: (await signingKeys(ctx)).map(publicPart) };
+  const [present, ...retired] = await signingKeys(ctx);
+  // A key that was retired before 0.3 has no time of its own: each rotation has retired one key, so the record knows it.
+  const isTimed = retired.every(({ exp }) => exp !== undefined);
+  const rotations = isTimed ? [] : await listEntryTimes(ctx.db, ROTATED);
+  const keys = retired.map((key, i) => (key.exp === undefined ? retiredPart(key, rotations[i] ?? 0) : publicPart(key)));
+  return { keys: [publicPart(present), ...keys] };
 }
 
 /**

@@ -11,6 +11,8 @@ export const WireReceiptKeys = z
         alg: z.string(),
         use: z.string(),
         kid: z.string(),
+        /** Seconds since 1970 from which on a retired key has signed nothing. */
+        exp: z.int().optional(),
       }),
     ),
   })

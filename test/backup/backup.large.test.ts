@@ -35,7 +35,8 @@ describe("a backup", () => {
     text = readFileSync(taken, "utf8");
   });
 
-  const restoreOf = (file: string, dataDir = newFolder()) => parley(["restore", file, "--data-dir", dataDir]);
+  const restoreOf = (file: string, dataDir = newFolder()) =>
+    parley(["restore", file, "--data-dir", dataDir, "--keep-access"]);
   let names = 0;
   /** A copy of the backup in which something is different. */
   const changed = (copy: string): string => {
@@ -213,7 +214,7 @@ describe("a backup that is restored later", () => {
     assert.equal((await parley(["backup", file, "--data-dir", site.dataDir])).code, 0);
 
     const dataDir = newFolder();
-    const restored = await parley(["restore", file, "--data-dir", dataDir]);
+    const restored = await parley(["restore", file, "--data-dir", dataDir, "--keep-access"]);
     assert.equal(restored.code, 0, restored.out);
     assert.match(restored.err, /but the last commit was at .*--accept-clock\n$/);
     assert.match(restored.out, /Everything holds\.\nStart it with: parley serve --data-dir \S+ --accept-clock\n$/);

@@ -16,6 +16,7 @@ const KILLS: readonly [command: "import" | "move", to: "sqlite" | "postgres", po
   ["import", "sqlite", "restore-before-unmarked", 1],
   ["import", "postgres", "import-before-rows", 9],
   ["import", "postgres", "import-before-commit", 1],
+  ["import", "postgres", "restore-before-epoch", 1],
   ["import", "postgres", "restore-before-unmarked", 1],
   ["move", "sqlite", "import-before-rows", 1],
   ["move", "sqlite", "import-before-rows", 9],

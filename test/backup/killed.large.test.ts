@@ -11,6 +11,7 @@ import { newFolder, parley, post, serve, start, stop } from "../support/program.
 const HITS: Readonly<Record<string, readonly number[]>> = {
   "backup-before-placed": [1],
   "backup-before-rows": [1],
+  "restore-before-epoch": [1],
   "restore-before-member": [1, 2, 4],
   "restore-before-unmarked": [1],
 };

@@ -115,7 +115,7 @@ for (const on of DATABASES) {
 
       const dataDir = newFolder();
       const to = await newPlace();
-      const restored = await start(["restore", file, "--data-dir", dataDir], to).ended;
+      const restored = await start(["restore", file, "--data-dir", dataDir, "--keep-access"], to).ended;
       assert.equal(restored.code, 0, `${restored.out}${restored.err}`);
       assert.match(
         restored.out,

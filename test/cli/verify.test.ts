@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../../src/lib/receipt.ts";
+import { makeSigningKey, publicPart, type Receipt, retiredPart, signReceipt } from "../../src/lib/receipt.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { parley } from "../support/program.ts";
@@ -125,6 +125,24 @@ describe("parley verify with a receipt's address", () => {
     assert.match(stranger.err, /wants to know who reads .*; PARLEY_KEY goes only to the server of PARLEY_URL/);
   });
 
+  it("by a retired key is good as a file where the decision is older than its end", async () => {
+    const own = await makeSigningKey();
+    const keys = join(folder, "retired-jwks.json");
+    writeFileSync(keys, JSON.stringify({ keys: [publicPart(await makeSigningKey()), retiredPart(own, 1000)] }));
+    const receipt = JSON.parse(
+      Buffer.from((await textAt(`/receipts/${ids[0]}`)).split(".")[1] ?? "", "base64url").toString(),
+    ) as Receipt;
+    for (const [settled_at, code] of [
+      [1999, 0],
+      [2000, 1],
+    ] as const) {
+      const file = join(folder, `retired-${settled_at}.jws`);
+      writeFileSync(file, await signReceipt({ ...receipt, settled_at }, own));
+      const done = await verify([file, "--keys", keys]);
+      assert.equal(done.code, code, done.err);
+    }
+  });
+
   it("follows nobody who sends it on", async () => {
     const { code, err, url } = await verifyAt({ [`/receipts/${ids[0]}`]: { status: 302, location: addressOf(0) } });
     assert.equal(code, 2);
@@ -138,12 +156,20 @@ describe("parley verify with a receipt's address", () => {
     const said = JSON.parse(Buffer.from(payload, "base64url").toString()) as Receipt;
     const changed = Buffer.from(JSON.stringify({ ...said, settled_at: 0 })).toString("base64url");
     const own = await makeSigningKey();
+    const retired = JSON.stringify({ keys: [retiredPart(own, 1000)] });
     const cases: [string, Page | undefined, number, RegExp][] = [
       [[head, changed, signature].join("."), keys, 1, /^The signature does not match/],
       [await signReceipt(said, own), keys, 1, /^It names a key that is none of http:\S+: \S{43}\. It is of another/],
       [await textAt(`/receipts/${ids[1]}`), keys, 1, /^At that address stands the receipt of another request, ask_/],
       ["<!doctype html><title>Sign in</title>", keys, 1, /^This is no receipt/],
       ["", keys, 1, /^This is no receipt/],
+      [
+        await signReceipt({ ...said, settled_at: 2000 }, own),
+        { text: retired },
+        1,
+        /^It names a retired key: \S{43}\./,
+      ],
+      [await signReceipt({ ...said, settled_at: 999 }, own), { text: retired }, 1, /^It names a retired key: \S{43}\./],
       [receipt, undefined, 2, /keys cannot be had at .*jwks\.json: it was answered with status 404/],
       [receipt, { text: "null" }, 2, /jwks\.json holds no JWK set/],
       [receipt, { text: JSON.stringify({ keys: [publicPart(own)] }) }, 1, /names a key that is none of/],

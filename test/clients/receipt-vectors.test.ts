@@ -12,6 +12,8 @@ interface Vector {
   fresh?: boolean;
   by?: "enrolled" | string[];
   signer?: "other";
+  /** When the key was retired, in milliseconds from now. */
+  retired?: number;
   header?: object;
   receipt?: object;
   reply?: object;
@@ -25,7 +27,10 @@ type Vectors = { fn: string; args: object; id: string; agent: string; cases: Vec
 const VECTORS = JSON.parse(readFileSync(new URL("./receipt-vectors.json", import.meta.url), "utf8")) as Vectors;
 const SERVER = generateKeyPairSync("ed25519");
 const OTHER = generateKeyPairSync("ed25519");
-const KEYS = { keys: [{ ...SERVER.publicKey.export({ format: "jwk" }), kid: VECTORS.header["kid"] as string }] };
+const KEY = { ...SERVER.publicKey.export({ format: "jwk" }), kid: VECTORS.header["kid"] as string };
+const KEYS = { keys: [KEY] };
+const keysOf = ({ retired }: Vector) =>
+  retired === undefined ? KEYS : { keys: [{ ...KEY, exp: Math.ceil((Date.now() + retired) / 1000) }] };
 
 /** Returns the members that are not null, with the words for ids and digests filled in, and times made of now. */
 function filled(members: object, words: Record<string, string>): Record<string, unknown> {
@@ -77,7 +82,7 @@ describe("a receipt that an SDK is given", () => {
 
   for (const vector of VECTORS.cases) {
     it(`${vector.name}: ${vector.passes ? "approves" : "approves nothing"}`, async () => {
-      const parley = client(await between(vector));
+      const parley = client(await between(vector), { receiptKeys: keysOf(vector) });
       const { fn, args, id } = VECTORS;
       const by = vector.by && { by: vector.by };
       const ways: (() => Promise<{ verified: boolean }>)[] = [

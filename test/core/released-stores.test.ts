@@ -8,6 +8,7 @@ import pg from "pg";
 import { EXPORT_WORDS } from "../../src/backup/model/archive-words.ts";
 import { restoreStore } from "../../src/backup/restore-store.ts";
 import { DATABASE_FILE } from "../../src/core/store/data-dir.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { SCHEMA_NUMBER } from "../../src/core/store/migrate.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
@@ -66,7 +67,12 @@ async function openRestored(version: string, file: string, on: DatabaseName): Pr
     const [path, dataDir] = [join(folder, "store"), join(folder, "data")];
     writeFileSync(path, gunzipSync(fileOf(`${version}-${file}.gz`)));
     const { signal } = new AbortController();
-    const how = { words: EXPORT_WORDS, onProgress: () => undefined, signal };
+    const how = {
+      words: EXPORT_WORDS,
+      epoch: { clock: systemClock, keeps: ["access", "messages"] as const },
+      onProgress: () => undefined,
+      signal,
+    };
     await restoreStore(path, { dataDir, databaseUrl, databaseWaitMs: 60_000 }, how);
     return await openStore(on, facts, {
       sqlite: databaseUrl === undefined ? readFileSync(join(dataDir, DATABASE_FILE)) : Buffer.alloc(0),

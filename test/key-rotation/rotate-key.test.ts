@@ -22,11 +22,12 @@ import { createEndpoint, readEndpoint, secretsOf } from "../../src/notices/webho
 import { readVapidKey } from "../../src/notices/read-vapid-key.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { ROTATED, SIGNING_SECRET } from "../../src/requests/read-receipt.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { readLink } from "../../src/requests/links/open-link.ts";
 import { askPeople, enrol, providerOf, toPerson, until } from "../support/addressed.ts";
 import { openJobs, pendingAsk } from "../support/jobs.ts";
-import { DATABASES, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type World } from "../support/world.ts";
 
 const BY = { kind: "server", id: "cli:ana" } as const;
 const CALL = { fn: "deploy", kwargs: '{"to":"production"}' };
@@ -153,7 +154,9 @@ for (const on of DATABASES) {
       await rotate(world);
       const keysAfter = await keys();
       assert.equal(keysAfter.keys.length, 2);
-      assert.deepEqual(keysAfter.keys[1], keysBefore.keys[0]);
+      const { exp, ...retired } = keysAfter.keys[1] as { exp?: number };
+      assert.deepEqual(retired, keysBefore.keys[0]);
+      assert.ok(exp !== undefined && exp * 1000 >= world.clock.now());
       assert.equal((await openReceipt(before, keysAfter))?.jti, first);
       const after = await receiptOf(await settle());
       assert.ok(await openReceipt(after, keysAfter));
@@ -164,6 +167,40 @@ for (const on of DATABASES) {
       assert.deepEqual(
         kept.map(({ d }) => d !== undefined),
         [true, false],
+      );
+    });
+
+    it("says until when a retired key signed that a former version kept without that, and else that it proves nothing", async () => {
+      await using world = await openWorld({ on });
+      const keys = async () => {
+        const { body } = await world.call("GET", "/.well-known/jwks.json");
+        return (body as { keys: { kid: string; exp?: number }[] }).keys;
+      };
+      await keys();
+      const times: number[] = [];
+      for (let i = 0; i < 2; i += 1) {
+        await world.advance(3_600_000);
+        await rotate(world);
+        times.unshift(world.clock.now());
+      }
+      const timed = await keys();
+      assert.deepEqual(
+        timed.map(({ exp }) => exp),
+        [undefined, ...times.map((ms) => Math.floor(ms / 1000) + 1)],
+      );
+
+      const { ctx } = world.server;
+      const kept = JSON.parse((await findSecret(ctx.db, ctx.keyring, SIGNING_SECRET)) ?? "") as { exp?: number }[];
+      for (const key of kept) delete key.exp;
+      const sealed = ctx.keyring.seal(JSON.stringify(kept), SIGNING_SECRET);
+      await transact(ctx, (tx) =>
+        tx.all(sql`UPDATE sealed_secrets SET sealed = ${sealed} WHERE name = ${SIGNING_SECRET}`),
+      );
+      assert.deepEqual(await keys(), timed);
+      await transact(ctx, (tx) => tx.all(sql`UPDATE audit SET action = 'forgotten' WHERE action = ${ROTATED}`));
+      assert.deepEqual(
+        (await keys()).map(({ exp }) => exp),
+        [undefined, 1, 1],
       );
     });
 

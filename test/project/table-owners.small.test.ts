@@ -41,6 +41,19 @@ describe("a room owns its tables", () => {
     );
   });
 
+  it("each table says what a restore does to its rows", () => {
+    for (const { names, atRestore } of OWNED_TABLES) {
+      assert.deepEqual(
+        names.filter((name) => !Object.hasOwn(atRestore, name)),
+        [],
+      );
+      assert.deepEqual(
+        Object.keys(atRestore).filter((name) => !names.includes(name)),
+        [],
+      );
+    }
+  });
+
   it("a room hands over columns of its own tables alone, and such as there are", async () => {
     const schema = await readSchema();
     const wrong = Object.entries(TABLES_BY_ROOM).flatMap(([room, tables]) => {

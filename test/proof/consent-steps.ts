@@ -1,4 +1,5 @@
 import type { Reply } from "../support/world.ts";
+import { restoreBackup } from "./consent-epoch.ts";
 import type { AskedCall, AskedQuestion, ConsentStory } from "./consent-story.ts";
 import { CHANNEL, MEMBER, pressAs, pressInChannel, pressOnOwnPosts } from "./consent-slack.ts";
 import { actAfterDemotion, askAfterGrantRevoked, decideByWhatWasTaken } from "./consent-taken.ts";
@@ -347,6 +348,7 @@ const STEPS: readonly (readonly [Step, number])[] = [
   [decideByWhatWasTaken, 4],
   [actAfterDemotion, 1],
   [askAfterGrantRevoked, 1],
+  [restoreBackup, 1],
 ];
 const SHARES = STEPS.reduce((sum, [, share]) => sum + 10 * share, 0);
 

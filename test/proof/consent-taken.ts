@@ -38,7 +38,7 @@ interface Waiting {
   mail: ReturnType<typeof tokensIn> | undefined;
 }
 
-async function equip(story: ConsentStory): Promise<Equipped> {
+export async function equip(story: ConsentStory): Promise<Equipped> {
   const { ctx } = story.on.world.server;
   const name = story.fresh("dana");
   const email = `${name}@people.example`;
@@ -53,7 +53,7 @@ async function equip(story: ConsentStory): Promise<Equipped> {
 }
 
 /** Signs a person in, in a browser that the crowd knows already. */
-async function signIn(story: ConsentStory, person: string): Promise<{ session: Headers; participant: Headers }> {
+export async function signIn(story: ConsentStory, person: string): Promise<{ session: Headers; participant: Headers }> {
   const { world } = story.on;
   const site = { "sec-fetch-site": "same-origin" };
   const known = await world.call("POST", "/human/recovery", { headers: { "x-fingerprint": story.fresh("device") } });

@@ -114,8 +114,8 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "a revoked key is a key",
     file: "src/access/store/keys.ts",
-    find: "WHERE hash = ${hash} AND revoked_at IS NULL AND (",
-    put: "WHERE hash = ${hash} AND (",
+    find: "WHERE hash = ${hash} AND revoked_at IS NULL AND held_at IS NULL",
+    put: "WHERE hash = ${hash} AND held_at IS NULL",
     harness: "consent",
     says: /although their key is revoked/,
   },
@@ -134,6 +134,14 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
     put: "",
     harness: "consent",
     says: /although they signed out/,
+  },
+  {
+    bug: "a restored store starts what was approved before its backup",
+    file: "src/gate/store/tables.ts",
+    find: "SET state = 'dropped' WHERE state = 'asked'\n",
+    put: "SET state = 'dropped' WHERE state = 'none'\n",
+    harness: "consent",
+    says: /a restored store takes the approval/,
   },
   {
     bug: "a grant that is revoked allows what it allowed",

@@ -80,6 +80,15 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
     says: /^webhooks in: .* stands twice/,
   },
   {
+    bug: "a retired key signs what is decided later",
+    file: "src/lib/receipt.ts",
+    find: "return signers.every((key) => wasInUse(key, receipt)) ? receipt : null;",
+    put: "return signers.length > 0 ? receipt : null;",
+    harness: "sign",
+    fast: true,
+    says: /^receipts: a retired key, of a later decision/,
+  },
+  {
     bug: "a signature over JSON that was written anew",
     file: "src/channels/slack/signature.ts",
     find: ".update(request.body).digest();",

@@ -1,6 +1,13 @@
 import { CompactSign, generateKeyPair, importJWK, type JSONWebKeySet, type JWK } from "jose";
 import { canVerify, isSigned, payloadOf } from "../../sdk/src/receipts.ts";
-import { makeSigningKey, openReceipt, publicPart, signReceipt, type Receipt } from "../../src/lib/receipt.ts";
+import {
+  makeSigningKey,
+  openReceipt,
+  publicPart,
+  retiredPart,
+  signReceipt,
+  type Receipt,
+} from "../../src/lib/receipt.ts";
 import type { Dice } from "./sim-dice.ts";
 import { otherText, type Scheme, type Shown } from "./sign-forge.ts";
 
@@ -33,9 +40,14 @@ export const receipts: Scheme<Kept> = {
     }
     signer.made += 1;
     const { key, former, foreign } = signer;
-    const keys = { keys: dice.shuffle([publicPart(key), publicPart(former)]) };
-    const jws = await signReceipt(receiptOf(dice), dice.pick([key, former]));
-    const forgeries = await resigned(jws, { key, foreign });
+    const receipt = receiptOf(dice);
+    const keys = { keys: dice.shuffle([publicPart(key), retiredPart(former, receipt.settled_at)]) };
+    const jws = await signReceipt(receipt, dice.pick([key, former]));
+    const later = { ...receipt, settled_at: receipt.settled_at + 1000 + dice.int(1e9) };
+    const forgeries: [string, string][] = [
+      ...(await resigned(jws, { key, foreign })),
+      ["a retired key, of a later decision", await signReceipt(later, former)],
+    ];
     return {
       form: { jws, keys },
       read: readBoth,

@@ -13,7 +13,7 @@ from ._consent import consent_digest, copy_of
 from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
 from ._outcome import outcome, read, read_text, request
-from ._receipts import Wanted, can_verify, is_receipt_of, is_signed, people_in, said_in
+from ._receipts import Wanted, can_verify, is_receipt_of, is_signed, people_in, present_keys, said_in
 from ._steps import Steps
 from ._whom import channel_id
 
@@ -140,7 +140,7 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
     verified = can_verify()
     if verified:
         keys = connection.receipt_keys or (yield from read(connection, "/.well-known/jwks.json"))
-        if not is_signed(receipt, keys):
+        if not is_signed(receipt, present_keys(keys)):
             raise ApprovalMismatch(call, "No key of the server's has signed the receipt of")
     return Decision(
         id=run.call_id,

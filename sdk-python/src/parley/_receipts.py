@@ -74,8 +74,19 @@ def people_in(said: Mapping[str, Any]) -> Sequence[Any]:
     return [one.get("id") for one in people if one.get("kind") == "person"]
 
 
+def present_keys(keys: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the keys that sign now: every receipt that a server hands out is by one of these."""
+    known: object = keys.get("keys")
+    every: Sequence[object] = cast("Sequence[object]", known) if isinstance(known, (list, tuple)) else ()
+    return {"keys": [key for key in every if isinstance(key, dict) and "exp" not in key]}
+
+
 def is_signed(receipt: str, keys: Mapping[str, Any]) -> bool:
-    """True when one of these keys, a JWK set, has signed exactly this. Call it only where `can_verify`."""
+    """True when one of these keys, a JWK set, has signed exactly this while it was in use.
+
+    Call it only where `can_verify`. A retired key has `exp`, in seconds: it has signed nothing that was settled from
+    then on. Its holder can date a receipt back: for a call that is about to run, give it `present_keys`.
+    """
     ed25519: Any = importlib.import_module("cryptography.hazmat.primitives.asymmetric.ed25519")
     invalid: Any = importlib.import_module("cryptography.exceptions").InvalidSignature
     try:
@@ -85,6 +96,8 @@ def is_signed(receipt: str, keys: Mapping[str, Any]) -> bool:
         [key] = [key for key in known if key.get("kid") == header["kid"] and key.get("crv") == "Ed25519"]
         # A reader that does not understand the names in `crit` must refuse the signature (RFC 7515, section 4.1.11).
         if header["alg"] != "EdDSA" or "crit" in header:
+            return False
+        if "exp" in key and not said_in(receipt.strip())["settled_at"] < key["exp"] * 1000:
             return False
         public = ed25519.Ed25519PublicKey.from_public_bytes(_bytes_of(str(key["x"])))
         public.verify(_bytes_of(signature), f"{head}.{payload}".encode())

@@ -7,14 +7,15 @@ export const SESSION_MS = 30 * 86_400_000;
 /** True in SQL where the hash is a live session's or a live key's, or was within the last `graceMs`. */
 export const isLiveCredential = (hash: Sql, graceMs = 0): Sql => sql`(
   EXISTS (SELECT 1 FROM sign_ins c WHERE c.hash = ${hash} AND c.seen_at > (SELECT parley_now()) - ${SESSION_MS + graceMs})
-  OR EXISTS (SELECT 1 FROM keys c WHERE c.hash = ${hash} AND c.revoked_at IS NULL
+  OR EXISTS (SELECT 1 FROM keys c WHERE c.hash = ${hash} AND c.revoked_at IS NULL AND c.held_at IS NULL
     AND (c.expires_at IS NULL OR c.expires_at > (SELECT parley_now()) - ${graceMs})))`;
 
 /** Returns those of the hashes that are no live key's and no live session's. */
 export async function findEndedCredentials(on: Queryable, hashes: readonly string[]): Promise<string[]> {
   const rows = await on.all<{ hash: string }>(
     sql`SELECT hash FROM keys
-      WHERE hash IN (${join([...hashes])}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())
+      WHERE hash IN (${join([...hashes])}) AND revoked_at IS NULL AND held_at IS NULL
+        AND (expires_at IS NULL OR expires_at > parley_now())
       UNION ALL SELECT hash FROM sign_ins
       WHERE hash IN (${join([...hashes])}) AND seen_at > (SELECT parley_now()) - ${SESSION_MS}`,
   );

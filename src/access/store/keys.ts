@@ -1,6 +1,6 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, type Sql, sql } from "../../core/store/sql.ts";
 import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
 
 /** A key as it is stored: never its text. */
@@ -57,6 +57,9 @@ interface KeyRow {
   used_at: number | null;
 }
 
+/** When a key went out of force: revoked, or held by a restore. */
+const ENDED_AT = sql`coalesce(revoked_at, held_at) AS revoked_at`;
+
 function toKey(row: KeyRow): Key {
   return {
     id: row.key_id,
@@ -82,7 +85,7 @@ export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
       VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, ${key.channel},
         ${key.conversation}, ${key.repos && JSON.stringify(key.repos)}, parley_now(), parley_now() + ${key.forMs})
       RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
-        revoked_at, used_at`,
+        ${ENDED_AT}, used_at`,
   );
   return toKey(row);
 }
@@ -97,9 +100,10 @@ export async function findLiveKey(
 ): Promise<(Key & { isSightingDue: boolean }) | undefined> {
   const row = await first<KeyRow & { now: number }>(
     on,
-    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, ${ENDED_AT},
         used_at, parley_now() AS now FROM keys
-      WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
+      WHERE hash = ${hash} AND revoked_at IS NULL AND held_at IS NULL
+        AND (expires_at IS NULL OR expires_at > parley_now())`,
   );
   return row && { ...toKey(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
 }
@@ -130,7 +134,7 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
   const rows = await on.all<KeyRow>(
-    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, ${ENDED_AT},
         used_at FROM keys
       ORDER BY created_at DESC, key_id`,
   );
@@ -150,12 +154,16 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
     tx,
     sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
       RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
-        revoked_at, used_at, hash`,
+        ${ENDED_AT}, used_at, hash`,
   );
   if (!row) return undefined;
   await endSubscriptionsUnder(tx, [row.hash]);
   return toKey(row);
 }
+
+/** Revokes the keys whose ids a statement selects. */
+export const revokeSelected = (ids: Sql, atMs: number): Sql =>
+  sql`UPDATE keys SET revoked_at = ${atMs} WHERE key_id IN (${ids}) AND revoked_at IS NULL`;
 
 /** Deletes the keys that were made for these conversations. */
 export async function deleteKeysOfConversations(tx: Tx, conversations: readonly number[]): Promise<void> {

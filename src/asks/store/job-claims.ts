@@ -23,12 +23,12 @@ export async function hasHeld(on: Queryable, jobId: string, holder: string): Pro
 
 /**
  * Gives every lease that has run out within the last `withinMs` its whole time again; the clock jumped, and its holder
- * had no chance to say that it lives (spec/invariants T3).
+ * had no chance to say that it lives (spec/invariants T3). A lease that a restore has ended has no holder.
  */
 export async function graceLeases(tx: Tx, withinMs: number): Promise<void> {
   await tx.all(
     sql`UPDATE jobs SET lease_until = (SELECT parley_now()) + lease_ms
-      WHERE lease_until <= (SELECT parley_now()) AND lease_until > (SELECT parley_now()) - ${withinMs}`,
+      WHERE lease_hash IS NOT NULL AND lease_until <= (SELECT parley_now()) AND lease_until > (SELECT parley_now()) - ${withinMs}`,
   );
 }
 

@@ -236,7 +236,7 @@ export async function renewLease(tx: Tx, id: string, epoch: number): Promise<Job
   const row = await first<JobRow>(
     tx,
     sql`UPDATE jobs SET lease_until = parley_now() + lease_ms
-      WHERE job_id = ${id} AND epoch = ${epoch} AND lease_until IS NOT NULL
+      WHERE job_id = ${id} AND epoch = ${epoch} AND lease_until IS NOT NULL AND lease_hash IS NOT NULL
         AND state IN ('RUNNING', 'WAITING_ON_ANSWER') RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);

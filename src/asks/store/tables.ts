@@ -16,6 +16,34 @@ export const RELAY_TABLES: OwnedTables = {
     "runner_spending",
     "tool_pins",
   ],
+  atRestore: {
+    // An approval that was answered may have been used since the backup: no later executor joins it.
+    answer_deliveries: {
+      ends: (atMs) => [
+        sql`INSERT INTO answer_deliveries (ask_id, epoch, at) SELECT ask_id, epoch, ${atMs} FROM asks
+          WHERE ask_type IN ('APPROVAL', 'POLICY_DECISION') AND status <> 'PENDING' ON CONFLICT DO NOTHING`,
+      ],
+    },
+    answers: "stays",
+    artifacts: "stays",
+    asks: "stays",
+    decision_cache: { ends: () => [sql`DELETE FROM decision_cache`] },
+    job_claims: "stays",
+    job_events: "stays",
+    // A lease that nobody holds is taken away by the first server that starts.
+    jobs: {
+      ends: (atMs) => [
+        sql`UPDATE jobs SET lease_hash = NULL, lease_until = ${atMs} WHERE lease_until IS NOT NULL`,
+        sql`UPDATE jobs SET lease_hash = NULL WHERE lease_hash IS NOT NULL`,
+      ],
+    },
+    late_answers: "stays",
+    runner_runs: {
+      ends: (atMs) => [sql`UPDATE runner_runs SET claimed_until = ${atMs} WHERE claimed_until > ${atMs}`],
+    },
+    runner_spending: "stays",
+    tool_pins: "stays",
+  },
   moveOpen: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [

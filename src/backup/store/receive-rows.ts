@@ -22,17 +22,20 @@ export interface Receiver extends Queryable {
   rows(table: Table): AsyncGenerator<Row[]>;
 }
 
-/** The import into an empty store. `fill` puts in all rows, and throws where they are not as they should be. */
+/** The import into an empty store. */
 export interface Receiving<T> {
   schema: number;
+  /** Puts in all rows, and throws where they are not as they should be. */
   fill(receiver: Receiver): Promise<T>;
+  /** Changes the rows, of this program's schema by then, within the same transaction. */
+  change(on: Queryable, filled: T): Promise<void>;
 }
 
 /**
  * A new SQLite database in the folder holds the rows and has this program's schema. It is not synced, and worth nothing
  * where this throws.
  */
-export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Receiving<T>): Promise<T> {
+export async function receiveOnSqlite<T>(dataDir: string, { schema, fill, change }: Receiving<T>): Promise<T> {
   const path = join(dataDir, DATABASE_FILE);
   closeSync(openSync(path, "wx", FILE_MODE));
   const connection = openToMigrate(path);
@@ -50,6 +53,7 @@ export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Rece
       rows: (table) => iterate(connection, table),
     });
     await migrateTo(on, SCHEMA_NUMBER);
+    await change(on, filled);
     connection.exec("COMMIT");
     return filled;
   } finally {
@@ -58,16 +62,17 @@ export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Rece
 }
 
 /**
- * The SQLite database in the folder, which is of an older program, has this program's schema. Nothing else in it changes,
- * and no commit is counted. Returns its marks.
+ * The SQLite database in the folder, which is of an older program, has this program's schema, and what `change` makes of
+ * it. No commit is counted. Returns its marks from before.
  */
-export async function upgradeSqlite(dataDir: string): Promise<Marks> {
+export async function upgradeSqlite(dataDir: string, change: (on: Queryable) => Promise<void>): Promise<Marks> {
   const connection = openToMigrate(join(dataDir, DATABASE_FILE));
   try {
     connection.exec("BEGIN");
     const on = queryableOf(connection);
     await migrateTo(on, SCHEMA_NUMBER);
     const marks = await readMarks(on);
+    await change(on);
     connection.exec("COMMIT");
     return marks;
   } finally {
@@ -108,7 +113,7 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
  */
 export async function receiveOnPostgres<T>(
   { databaseUrl, databaseWaitMs: waitMs }: { databaseUrl: string; databaseWaitMs: number },
-  { schema, fill }: Receiving<T>,
+  { schema, fill, change }: Receiving<T>,
   isSame: (there: Receiver) => Promise<T | null> = () => Promise.resolve(null),
 ): Promise<T> {
   await judgePostgresAddress(databaseUrl);
@@ -131,6 +136,7 @@ export async function receiveOnPostgres<T>(
         const filled = await fill({ ...receiverOn(tx), tables });
         await migrateTo(tx, SCHEMA_NUMBER);
         await goOnCounting(tx);
+        await change(tx, filled);
         // point: import-before-commit
         return filled;
       },

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { BadJson } from "../../lib/json/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
-import { openReceipt, type Receipt, unopenedBecause } from "../../lib/receipt.ts";
+import { openReceipt, presentKeys, type Receipt, unopenedBecause } from "../../lib/receipt.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
 import { isBy } from "../../connect/decided-by.ts";
@@ -55,7 +55,7 @@ export const verify: Command = {
     const jws = place === null ? await textOf(path) : await fetchReceipt(place, io);
     const { receipt, mac, keys } =
       values.address === undefined
-        ? await openByKeys(jws, await keysOf(values, place, io))
+        ? await openByKeys(jws, await keysOf(values, place, io), place !== null)
         : // Loads the database, which a plain check does not need.
           await (await import("./address.ts")).openByStore(jws, addressFrom(values.address), values, io);
     if (!receipt) return refuse(io, await whyUnopened(jws, keys));
@@ -104,9 +104,11 @@ async function textOf(path: string): Promise<string> {
 
 async function openByKeys(
   jws: string,
-  keys: KnownKeys,
+  { set: all, from }: KnownKeys,
+  isFresh: boolean,
 ): Promise<{ receipt: Receipt | null; mac: null; keys: KnownKeys }> {
-  return { receipt: await openReceipt(jws, keys.set), mac: null, keys };
+  const set = isFresh ? presentKeys(all) : all;
+  return { receipt: await openReceipt(jws, set), mac: null, keys: { set: all, from } };
 }
 
 async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<string> {
@@ -114,6 +116,8 @@ async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<strin
   if (because === "no receipt") return "This is no receipt: it is not a signed text as a server hands it out.";
   if (because === "unknown key")
     return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
+  if (because === "retired key")
+    return `It names a retired key: ${printable(kid)}. It is of a later decision, is handed out only now, or was changed.`;
   return "The signature does not match: this is no receipt of that server, or it was changed.";
 }
 

@@ -4,23 +4,30 @@ import { judgeFolder } from "../../backup/fill-folder.ts";
 import { type ArchiveWords, BACKUP_WORDS, EXPORT_WORDS } from "../../backup/model/archive-words.ts";
 import { restoreStore } from "../../backup/restore-store.ts";
 import { loadConfig } from "../../config/config.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
 import { type Command, onlyArgument, STORE_FLAGS } from "../command.ts";
 import { tellOfArrived } from "./arrived.ts";
+import { keptKinds, RESTORED_OPTIONS, tellOfEpoch } from "./restored.ts";
 import { rowsLine } from "./rows-line.ts";
 
 const reading = (words: ArchiveWords): Command => ({
-  usage: "FILE --data-dir DIR [--config FILE]",
-  flags: { ...STORE_FLAGS, "--data-dir DIR": "the new data directory, empty or not there yet (PARLEY_DATA_DIR)" },
+  usage: "FILE --data-dir DIR [--keep-access] [--send] [--config FILE]",
+  flags: {
+    "--keep-access": "leave keys, permanent permissions, learned rules and webhook endpoints in force, all of them",
+    "--send": "send the messages that waited then, although the former server may have sent them since",
+    ...STORE_FLAGS,
+    "--data-dir DIR": "the new data directory, empty or not there yet (PARLEY_DATA_DIR)",
+  },
   example: `parley ${words.read} parley-monday.jsonl --data-dir ~/parley-${words.done}`,
   async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: RESTORED_OPTIONS });
     const path = resolve(onlyArgument(positionals, "FILE"));
     const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config };
     const config = loadConfig(sources);
     judgeFolder(config.dataDir);
-    const report = await restoreStore(path, config, { words, onProgress: io.progress, signal: io.interrupted });
+    const epoch = { clock: systemClock, keeps: keptKinds(values) };
+    const report = await restoreStore(path, config, { words, epoch, onProgress: io.progress, signal: io.interrupted });
     io.progress("");
     const isFormer = "madeAt" in report;
     const where = config.databaseUrl === undefined ? config.dataDir : `${config.dataDir} and PostgreSQL`;
@@ -30,6 +37,7 @@ const reading = (words: ArchiveWords): Command => ({
     if (report.settingsLeftOut.length > 0) {
       io.tell(`Not in the ${words.noun}, so to be set again: ${printable(report.settingsLeftOut.join(", "))}.`);
     }
+    await tellOfEpoch({ "data-dir": values["data-dir"], config: values.config }, loadConfig(sources), io);
     const broken = `Something is broken in what was ${words.made}; it is ${words.done} as it was.`;
     return tellOfArrived(loadConfig(sources), { broken, atMs: report.lastMs }, io);
   },

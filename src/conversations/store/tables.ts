@@ -3,6 +3,7 @@ import { sealedFor } from "../model/sealed-key.ts";
 
 export const CONVERSATION_TABLES: OwnedTables = {
   names: ["conversation_messages", "conversation_threads", "conversations"],
+  atRestore: { conversation_messages: "stays", conversation_threads: "stays", conversations: "stays" },
   sealed: [sealedColumn("conversations", "number", "sealed_key", (number) => sealedFor(Number(number)))],
   ownSentences: ["conversation_messages.raw"],
   targets: ["conversations.target"],

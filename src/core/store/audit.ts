@@ -93,6 +93,26 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
   );
 }
 
+/** Returns the times of all entries of an action, the newest first. */
+export async function listEntryTimes(on: Queryable, action: string): Promise<number[]> {
+  const rows = await on.all<{ at: number }>(sql`SELECT at FROM audit WHERE action = ${action} ORDER BY id DESC`);
+  return rows.map(({ at }) => at);
+}
+
+/** Returns the newest entry of an action with its details, and whether nothing was entered after it. */
+export async function findNewestEntry(
+  on: Queryable,
+  action: string,
+): Promise<{ at: number; data: Record<string, unknown>; isLast: boolean } | undefined> {
+  const row = await first<{ at: number; data: string | null; later: number }>(
+    on,
+    sql`SELECT a.at, a.data, (SELECT count(*) FROM audit b WHERE b.id > a.id) AS later FROM audit a
+      WHERE a.action = ${action} ORDER BY a.id DESC LIMIT 1`,
+  );
+  if (!row) return undefined;
+  return { at: row.at, data: JSON.parse(row.data ?? "{}") as Record<string, unknown>, isLast: row.later === 0 };
+}
+
 /** The newest number and hash of the chain. */
 export interface AuditHead {
   seq: number;

@@ -1,5 +1,5 @@
 import { first, one, type Tx } from "./db.ts";
-import { sql } from "./sql.ts";
+import { type Sql, sql } from "./sql.ts";
 
 /** How long a key stands for the object it made. */
 const IDEMPOTENCY_MS = 86_400_000;
@@ -76,6 +76,10 @@ export async function releaseKey(
   await tx.all(sql`DELETE FROM idempotency
     WHERE principal = ${principal} AND verb = ${verb} AND key = ${key} AND object_id = ${objectId}`);
 }
+
+/** Deletes the keys of a verb, except those of which the condition on principal and object is true. */
+export const forgetKeys = (verb: string, isKept: (principal: Sql, objectId: Sql) => Sql): Sql =>
+  sql`DELETE FROM idempotency AS k WHERE verb = ${verb} AND NOT ${isKept(sql`k.principal`, sql`k.object_id`)}`;
 
 /** Deletes every key of a principal. */
 export async function deleteKeysUnder(tx: Tx, principal: string): Promise<void> {

@@ -35,6 +35,7 @@ import { tableNames } from "./migrations/0033-table-names.ts";
 import { personTotals } from "./migrations/0034-person-totals.ts";
 import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
 import { agentPrompts } from "./migrations/0036-agent-prompts.ts";
+import { heldKeys } from "./migrations/0037-held-keys.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -75,6 +76,7 @@ const MIGRATIONS: readonly Migration[] = [
   personTotals,
   leaderboardNames,
   agentPrompts,
+  heldKeys,
 ];
 
 /** The schema this program reads and writes. */

@@ -24,12 +24,39 @@ export function sealedColumn(table: string, key: string, column: string, idOf = 
 }
 
 /**
+ * The effect of a restore on the rows of a table (spec/security 10.1). A backup is a moment of the past: it knows nothing
+ * of the later end of a session, or of the later use of an approval. A table whose rows cannot be wrong by that "stays".
+ */
+export type AtRestore =
+  | "stays"
+  | {
+      /** Ends credentials, leases and unused approvals. `atMs` is later than all else in the store. */
+      readonly ends?: (atMs: number) => Sql[];
+      readonly held?: HeldAtRestore;
+    };
+
+/** Rows that a restore puts out of force, until the operator puts them back. */
+export interface HeldAtRestore {
+  /** Rights that may have been revoked since the backup, or messages that may have been sent since. */
+  readonly kind: "access" | "messages";
+  /** The name of such rows in sentences for the operator, in the plural. */
+  readonly noun: string;
+  hold(atMs: number): Sql[];
+  /** Selects the `name` of each row that was held at that moment and still is. */
+  list(atMs: number): Sql;
+  /** Puts these rows back, as of now. */
+  putBack(atMs: number): Sql[];
+}
+
+/**
  * The tables of one room. No other room's SQL names them: it calls a function of this room's `store/`, or joins the
  * columns that the room's `store/tables.ts` shows. Code that concerns every table, such as the rotation of the
  * installation key, reads here which of them it concerns.
  */
 export interface OwnedTables {
   readonly names: readonly string[];
+  /** The effect of a restore on each table. */
+  readonly atRestore: Readonly<Record<string, AtRestore>>;
   /** Moves what is open, asks and jobs. Their times were given under the wrong clock if they were made later than now. */
   moveOpen?(clock: WrongClock): Sql[];
   /**

@@ -13,6 +13,17 @@ export const CORE_TABLES: OwnedTables = {
     "sealed_secrets",
     "streams",
   ],
+  atRestore: {
+    audit: "stays",
+    audit_head: "stays",
+    events: "stays",
+    idempotency: "stays",
+    limit_windows: "stays",
+    meta: "stays",
+    migrations: "stays",
+    sealed_secrets: "stays",
+    streams: "stays",
+  },
   moveTimes: ({ wrongMs, nowMs }) => [
     sql`UPDATE idempotency SET expires_at = expires_at - ${wrongMs - nowMs} WHERE expires_at > ${wrongMs}`,
     // Periods are counted from this time, so it may not lie ahead of now.

@@ -2,6 +2,7 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Grant } from "../model/policy.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, sql } from "../../core/store/sql.ts";
+import { RESTORE } from "./tables.ts";
 
 /** A grant that a person made, as it is stored. */
 export interface KeptGrant extends Grant {
@@ -91,12 +92,13 @@ export async function useGrantIfLive(tx: Tx, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Returns the grant, which allows nothing from now on; nothing where it did not before. */
+/** Returns the grant, which allows nothing for good from now on; nothing where that is so already. */
 export async function revokeGrant(tx: Tx, id: string, by: string): Promise<KeptGrant | undefined> {
   const row = await first<GrantRow>(
     tx,
     sql`UPDATE policy_grants SET revoked_at = parley_now(), revoked_by = ${by}
-      WHERE grant_id = ${id} AND revoked_at IS NULL AND expires_at > (SELECT parley_now()) RETURNING *`,
+      WHERE grant_id = ${id} AND (revoked_at IS NULL OR revoked_by = ${RESTORE}) AND expires_at > (SELECT parley_now())
+      RETURNING *`,
   );
   return row && toGrant(row);
 }

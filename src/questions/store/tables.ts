@@ -19,6 +19,25 @@ export const QUESTION_TABLES: OwnedTables = {
     "views",
     "waits",
   ],
+  atRestore: {
+    badges: "stays",
+    fallbacks: "stays",
+    fingerprints: "stays",
+    leaderboard_names: "stays",
+    ledger: "stays",
+    outcomes: "stays",
+    participants: {
+      ends: () => [sql`UPDATE participants SET recovery_hash = NULL, recovery_expires_at = NULL`],
+    },
+    person_totals: "stays",
+    questions: "stays",
+    reports: "stays",
+    responses: "stays",
+    scores: "stays",
+    skips: "stays",
+    views: "stays",
+    waits: "stays",
+  },
   moveOpen: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [

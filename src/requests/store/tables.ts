@@ -1,8 +1,61 @@
+import { forgetKeys } from "../../core/store/idempotency.ts";
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
 import { join, type Sql, sql } from "../../core/store/sql.ts";
 
+/** The verb under whose keys a request stands for the same one made before. */
+export const DEDUPE_VERB = "ask people";
+
+/** The last error of a message that a restore holds. */
+const AT_RESTORE = "restored";
+/** The beginning of what stands in place of the hash of a link or a reply address while its message is held. */
+const NO_HASH = "held ";
+/** True in SQL of a message `d` that a restore holds and that is still worth sending: its request is open, or over. */
+const heldSince = (atMs: number): Sql => sql`d.last_error = ${AT_RESTORE} AND d.changed_at = ${atMs}
+  AND (d.state = 'closed' OR d.kind = 'tell'
+    OR EXISTS (SELECT 1 FROM requests a WHERE a.ask_id = d.ask_id AND a.state = 'open'))`;
+
 export const REQUEST_TABLES: OwnedTables = {
   names: ["decisions", "deliveries", "inbound_messages", "phones", "request_recipients", "request_waits", "requests"],
+  atRestore: {
+    decisions: "stays",
+    deliveries: {
+      ends: () => [
+        sql`UPDATE deliveries SET link_hash = NULL, reply_hash = NULL WHERE state NOT IN ('queued', 'sending', 'closing')`,
+      ],
+      held: {
+        kind: "messages",
+        noun: "messages to people",
+        hold: (atMs) => [
+          sql`UPDATE deliveries SET state = CASE WHEN state = 'closing' THEN 'closed' ELSE 'skipped' END,
+              epoch = epoch + 1, last_error = ${AT_RESTORE}, changed_at = ${atMs},
+              link_hash = ${NO_HASH} || link_hash, reply_hash = ${NO_HASH} || reply_hash
+            WHERE state IN ('queued', 'sending', 'closing')`,
+        ],
+        list: (atMs) => sql`SELECT d.delivery_id || ' ' || d.channel || ' about ' || d.ask_id AS name
+          FROM deliveries d WHERE ${heldSince(atMs)} ORDER BY d.due_at, d.delivery_id`,
+        putBack: (atMs) => [
+          sql`UPDATE deliveries AS d SET state = CASE WHEN d.state = 'closed' THEN 'closing' ELSE 'queued' END,
+              attempt = 0, last_error = NULL, changed_at = (SELECT parley_now()),
+              link_hash = replace(d.link_hash, ${NO_HASH}, ''), reply_hash = replace(d.reply_hash, ${NO_HASH}, '')
+            WHERE ${heldSince(atMs)}`,
+        ],
+      },
+    },
+    inbound_messages: "stays",
+    phones: "stays",
+    request_recipients: "stays",
+    request_waits: "stays",
+    // An outcome that has not reached its asker is not handed out again to the same request: it may have been used.
+    requests: {
+      ends: () => [
+        forgetKeys(
+          DEDUPE_VERB,
+          (principal, objectId) => sql`EXISTS (SELECT 1 FROM requests a
+            WHERE a.asker = ${principal} AND a.state = 'open' AND a.ref LIKE '%:' || ${objectId})`,
+        ),
+      ],
+    },
+  },
   moveOpen: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [

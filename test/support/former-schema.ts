@@ -1,0 +1,10 @@
+/** Statements that take out what the migrations 36 and 37 made, for tests that go back to an earlier schema. */
+export const WITHOUT_36_AND_37: readonly string[] = [
+  "ALTER TABLE keys DROP COLUMN held_at",
+  "DROP INDEX requests_of_prompts",
+  "DROP INDEX requests_of_askers_prompts",
+  "DROP INDEX requests_waited_for",
+  "ALTER TABLE requests DROP COLUMN prompt_of",
+  "ALTER TABLE requests DROP COLUMN waited_until",
+  "ALTER TABLE requests DROP COLUMN lease_ms",
+];
