@@ -213,6 +213,9 @@ export interface GuardOptions extends Omit<ApprovalOptions, "signal" | "idempote
 /** The options of one call: its idempotency key, its reason, and the signal that aborts the wait. */
 export type GuardedCall = Pick<ApprovalOptions, "signal" | "idempotencyKey" | "reason">;
 
+/** So many results are kept under idempotency keys. */
+const MOST_RESULTS = 1000;
+
 /** Returns the function behind an approval; what `Parley.requireApproval` promises. */
 export function requireApproval<Args extends object, Result>(
   ask: (request: ApprovalRequest<Args>) => Promise<Decision<Args>>,
@@ -220,13 +223,17 @@ export function requireApproval<Args extends object, Result>(
   { name = run.name, ...options }: GuardOptions,
 ): (args: Args, call?: GuardedCall) => Promise<Result> {
   if (name === "") throw new TypeError("The function has no name that people could read: give it as `name`.");
-  /** The runs under idempotency keys that were given, so that one approval is one run. */
-  const runs = new Map<string, Promise<Result>>();
+  /** The runs under idempotency keys, so that one approval is one run; null where the result is no longer kept. */
+  const runs = new Map<string, Promise<Result> | null>();
+  /** The keys whose result is kept, the oldest first. */
+  const kept = new Set<string>();
 
   return async (given, call = {}) => {
     const args = copyOf(given);
     const key = call.idempotencyKey && `${call.idempotencyKey} ${canonical(args)}`;
     const earlier = key ? runs.get(key) : undefined;
+    if (earlier === null)
+      throw new Error("This call has run under its idempotency key, and its result is no longer kept.");
     if (earlier) return earlier;
     let isStarted = false;
     const running = (async () => {
@@ -236,7 +243,13 @@ export function requireApproval<Args extends object, Result>(
     })();
     if (key) {
       runs.set(key, running);
-      running.catch(() => isStarted || runs.delete(key));
+      const forget = () => {
+        if (!isStarted) return runs.delete(key);
+        kept.add(key);
+        const [oldest = key] = kept;
+        return kept.size > MOST_RESULTS && kept.delete(oldest) && runs.set(oldest, null);
+      };
+      running.then(forget, forget);
     }
     return running;
   };

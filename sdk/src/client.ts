@@ -300,7 +300,8 @@ export class Parley {
    * asked.
    *
    * Of calls under one `idempotencyKey` with the same arguments one runs, and the others have its result. That holds in
-   * one process: another one joins the same approval, and runs the function again.
+   * one process, for the newest 1,000 results; an older key throws. Another process joins the same approval, and runs the
+   * function again.
    *
    * @throws what `approve` does; the function has not run then
    */

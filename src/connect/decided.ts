@@ -137,6 +137,11 @@ async function answered(
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }
+  const stranger =
+    how.by && ends.find(({ user_info: { id } = {} }) => !isBy(how.by ?? [], id === undefined ? [] : [id]));
+  if (stranger) {
+    return { is: "undecided", because: `Parley: ${nameOf(stranger)} answered, who may not decide here.` };
+  }
   const answers = questions.map((one, i) => chosenIn(one, ends[i] ?? {}));
   if (answers.some((chosen) => chosen.join("") === "")) {
     return { is: "undecided", because: "Parley: the server's reply holds no answer." };
