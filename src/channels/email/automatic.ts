@@ -36,7 +36,7 @@ const OF_LISTS = [
   "x-ml-name",
   "x-listserver",
 ];
-const NO = /^\s*(no|none|false|0|normal)?\s*$/i;
+const NO = /^\s*(?:(?:no|none|false|0|normal)\s*)?$/i;
 const OF_MANY = new Set(["bulk", "junk", "list", "auto_reply", "auto-reply", "autoreply"]);
 /** Local parts that belong to mail servers. */
 const OF_SERVERS =

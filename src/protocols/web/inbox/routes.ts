@@ -122,7 +122,7 @@ async function wholeFor(ctx: Context, person: string, request: Request): Promise
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = wholeAsk(request, await readDetails(ctx, request), who, now);
+  const whole = await wholeAsk(request, await readDetails(ctx, request), who, now);
   const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
   return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: grantUntil, task };
