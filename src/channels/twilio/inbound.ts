@@ -1,5 +1,6 @@
 import type { Choice, InboundMessage, ThreadContext } from "../../requests/model/inbound-message.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
+import { isUnwritten } from "../../requests/model/unwritten-text.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
 import { fieldOf, verifiedForm, type FormFields } from "./signature.ts";
@@ -43,6 +44,7 @@ export function twilioHooks(
     const { kind, number } = from;
     const [text = "", optOutType] = [fieldOf(form, "Body"), fieldOf(form, "OptOutType")];
     const press = pressOf(fieldOf(form, "ButtonPayload"));
+    if (!press && (fieldOf(form, "MessageType") === "reaction" || isUnwritten(text))) return NOTHING;
     // The words on a button are not the person's own.
     const command = press ? null : phoneCommand(text, optOutType);
     const message: InboundMessage = {
