@@ -86,11 +86,13 @@ const verified = (match: object) => ({ match, trust: "verified" });
 const weak = (match: object) => ({ match, trust: "messages" in match ? "none" : "weak" });
 
 /** Resolves as `resolveIn` does, except that the name server is not reached for one name. */
-const resolveWithout = (unreached: string, records: Readonly<Record<string, string>> = DNS): EmailOutside["resolve"] =>
-  async function resolve(name, type) {
+function resolveWithout(unreached: string, records: Readonly<Record<string, string>> = DNS): EmailOutside["resolve"] {
+  const reached = resolveIn(records);
+  return async (name, type) => {
     if (name === unreached) throw Object.assign(new Error(`no reply about ${name}`), { code: "ETIMEOUT" });
-    return resolveIn(records)(name, type);
+    return (await reached?.(name, type)) ?? [];
   };
+}
 
 describe("a reply proves nothing while name servers are not reached", () => {
   for (const code of ["_dmarc.people.example", "s1._domainkey.people.example"]) {

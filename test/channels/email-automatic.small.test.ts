@@ -139,7 +139,7 @@ async function isAutomatic(line: string): Promise<boolean> {
 
 /** Returns whether a mail with these parts, each of a type, counts as a program's. */
 async function hasUnwrittenPart(
-  parts: readonly [type: string, body: string][],
+  parts: readonly (readonly [type: string, body: string])[],
   kind = "alternative",
 ): Promise<boolean> {
   const body = parts.map(([type, words]) => `--b\r\nContent-Type: ${type}\r\n\r\n${words}\r\n`).join("");
