@@ -82,7 +82,7 @@ for (const on of DATABASES) {
       world.config.people.groups = { ...former, finance: [bo.name], three: [bo.name, cy.name] };
       await world.restart();
       assert.equal((await ana.decide(oneId, { approved: true })).status, 403);
-      // What was approved by somebody who has left fills no place, and no fewer people have to agree.
+      // An approval of somebody who has left fills no place, and no fewer people have to agree.
       assert.equal((await cy.decide(jointId, { approved: true })).status, 200);
       assert.equal((await get(`/function_calls/${joint.call_id}`)).status.approved, undefined);
       assert.equal((await bo.decide(jointId, { approved: true })).status, 200);

@@ -109,7 +109,11 @@ function body(view: AskView, whole: boolean): Block[] {
     // A name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
     { type: "context", elements: facts(view) },
-    ...(view.fn === null ? [] : whole ? [preformatted(view.argumentsText ?? "")] : [section(missing(view))]),
+    ...(view.fn === null
+      ? []
+      : whole && view.argumentsText !== null
+        ? [preformatted(view.argumentsText)]
+        : [section(missing(view))]),
     ...(view.words === "" || !whole
       ? []
       : [small("The agent's own words:"), quote(cut(view.words, roomForWords(view)))]),

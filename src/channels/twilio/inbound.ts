@@ -40,11 +40,10 @@ export function twilioHooks(
     const form = verified(request, MESSAGE_PATH);
     if (!form) return REFUSED;
     const [sid, from, to] = [fieldOf(form, "MessageSid"), partyOf(form, "From"), partyOf(form, "To")];
-    if (!sid || !from || !to || ours[to.kind] !== to.number) return NOTHING;
+    if (!sid || !from || !to || ours[to.kind] !== to.number || isNobodysWords(form)) return NOTHING;
     const { kind, number } = from;
     const [text = "", optOutType] = [fieldOf(form, "Body"), fieldOf(form, "OptOutType")];
     const press = pressOf(fieldOf(form, "ButtonPayload"));
-    if (!press && (fieldOf(form, "MessageType") === "reaction" || isUnwritten(text))) return NOTHING;
     // The words on a button are not the person's own.
     const command = press ? null : phoneCommand(text, optOutType);
     const message: InboundMessage = {
@@ -92,6 +91,11 @@ export function twilioHooks(
     { path: MESSAGE_PATH, maxBytes: MAX_BYTES, handle: hearMessage },
     { path: STATUS_PATH, maxBytes: MAX_BYTES, handle: hearStatus },
   ];
+}
+
+function isNobodysWords(form: FormFields): boolean {
+  if (pressOf(fieldOf(form, "ButtonPayload"))) return false;
+  return fieldOf(form, "MessageType") === "reaction" || isUnwritten(fieldOf(form, "Body") ?? "");
 }
 
 /** A number and one of ours are one conversation; none is begun where an answer could not be sent. */

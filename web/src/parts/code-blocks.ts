@@ -36,10 +36,7 @@ export function leadOf(words: string): string {
   const parts = partsOf(words.replace(/\r\n?/g, "\n"));
   const prose = parts.find(({ language }) => language === null)?.text.trim();
   if (prose === undefined) return (parts[0]?.text ?? "").trim().split("\n")[0] ?? "";
-  const paragraph = (prose.split(/\n\s*\n/)[0] ?? "").replace(/(?<!\s)\s*\n\s*/g, " ");
-  const ends = [...paragraph.matchAll(END)].map(({ index }) => index + 1);
-  return paragraph.slice(
-    0,
-    ends.find((at) => at >= SHORTEST_SENTENCE),
-  );
+  const paragraph = (prose.split(/\n\s*\n/)[0] ?? "").replace(/\s+/g, " ");
+  const end = [...paragraph.matchAll(END)].find(({ index }) => index + 1 >= SHORTEST_SENTENCE);
+  return end ? paragraph.slice(0, end.index + 1) : paragraph;
 }
