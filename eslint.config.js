@@ -1,3 +1,4 @@
+import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 import { wordsAgainstRule } from "./scripts/comment-rule.mjs";
 
@@ -113,6 +114,15 @@ const NO_REAL_TIME = [
   "ImportDeclaration[source.value='node:timers/promises']",
 ].map((selector) => ({ selector, message: REAL_TIME }));
 const THROUGH_CONNECTION = "Go through Connection (sdk/src/http.ts), which follows nobody with a key.";
+
+/**
+ * A pattern that tries again from each character of a run, such as one that ends in `+$`, takes time by the square of a
+ * text that somebody made for it. A lookbehind for the start of the run is the remedy: `(?<! ) +$`.
+ */
+const LINEAR_PATTERNS = {
+  "regexp/no-super-linear-move": ["error", { report: "certain" }],
+  "regexp/no-super-linear-backtracking": ["error", { report: "certain" }],
+};
 
 /** Files whose tests need real time, each with why. */
 const NEED_REAL_TIME = [
@@ -236,6 +246,11 @@ export default tseslint.config(
     rules: {
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true, IIFEs: true }],
     },
+  },
+  {
+    files: ["src/**/*.ts", "sdk/src/**/*.ts", "adapters/src/**/*.ts", "web/src/**/*.{ts,tsx}"],
+    plugins: { regexp },
+    rules: LINEAR_PATTERNS,
   },
   {
     files: ["test/**/*.test.ts"],

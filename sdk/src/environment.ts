@@ -27,7 +27,7 @@ const A2H_PATH = /\/(a2h\/v1alpha1|humanlayer\/v1)$/;
 export function agentPlace(env: Environment = environment()): { url: string | undefined; key: string | undefined } {
   const { PARLEY_URL, PARLEY_KEY, A2H_BASE_URL, A2H_API_KEY } = env;
   if (PARLEY_URL || PARLEY_KEY) return { url: PARLEY_URL || undefined, key: PARLEY_KEY || undefined };
-  const url = A2H_BASE_URL?.replace(/\/+$/, "").replace(A2H_PATH, "");
+  const url = A2H_BASE_URL?.replace(/(?<!\/)\/+$/, "").replace(A2H_PATH, "");
   return { url: url || undefined, key: A2H_API_KEY || undefined };
 }
 
@@ -50,7 +50,7 @@ export function agentServer(given: { url?: string; key?: string }): { url: strin
 /** Returns whether these are one address, however it is written. */
 export function isSameAddress(one: string, other: string): boolean {
   if (!URL.canParse(one) || !URL.canParse(other)) return false;
-  const [first, second] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ""));
+  const [first, second] = [one, other].map((url) => new URL(url).href.replace(/(?<!\/)\/+$/, ""));
   return first === second;
 }
 

@@ -48,7 +48,7 @@ export class Connection {
     headers: () => Record<string, string | undefined>,
     onReply: (reply: Response) => void = () => {},
   ) {
-    this.#base = options.url.replace(/\/+$/, "");
+    this.#base = options.url.replace(/(?<!\/)\/+$/, "");
     this.#fetch = options.fetch ?? platformFetch;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#retries = options.retries ?? 2;

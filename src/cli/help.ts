@@ -69,9 +69,10 @@ export function misreadSentence(message: string, { flags }: Pick<Command, "flags
     const suggestion = nearest(unknown, known);
     return `there is no flag ${unknown}${suggestion === undefined ? "" : `; ${suggestion} is meant, perhaps`}`;
   }
-  const [, valueless] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument (?:missing|is ambiguous)/.exec(message) ?? [];
+  const [, valueless] =
+    /^Option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*' argument (?:missing|is ambiguous)/.exec(message) ?? [];
   if (valueless !== undefined) return `${valueless} needs a value`;
-  const [, full] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' does not take an argument/.exec(message) ?? [];
+  const [, full] = /^Option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*' does not take an argument/.exec(message) ?? [];
   if (full !== undefined) return `${full} takes no value`;
   const [, extra] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
   return extra === undefined ? message : `"${extra}" is not expected here`;

@@ -10,7 +10,7 @@ export const A2H = "/a2h/v1alpha1";
 
 /** Returns the address of the server a command talks to. */
 export function serverUrl(flag: string | undefined, env: Io["env"]): string {
-  return (flag ?? agentPlace(env).url ?? localServerUrl(env)).replace(/\/+$/, "");
+  return (flag ?? agentPlace(env).url ?? localServerUrl(env)).replace(/(?<!\/)\/+$/, "");
 }
 
 /**

@@ -164,7 +164,7 @@ function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: 
     try {
       const text = readFileSync(file, "utf8").trim();
       const isList = innermost(setting.schema) instanceof z.ZodArray;
-      return { value: isList ? text.split(/\s*\n\s*/) : text, where: `${variable}_FILE` };
+      return { value: isList ? text.split(/(?<!\s)\s*\n\s*/) : text, where: `${variable}_FILE` };
     } catch (error) {
       mistakes.push(`${variable}_FILE: ${file} cannot be read: ${reasonOf(error)}.`);
     }
@@ -212,7 +212,7 @@ function sentenceOf(
   // A password in an address stays unsaid, whatever the setting.
   const instead = setting.secret
     ? ""
-    : `, not ${(JSON.stringify(value) ?? "nothing").replace(/\/\/[^"\s]*@/g, "//...@")}`;
+    : `, not ${(JSON.stringify(value) ?? "nothing").replace(/(?<!\/)\/\/[^"\s]*@/g, "//...@")}`;
   return `${found?.where ?? "the settings"}: ${what} must be ${issue.message}${instead}.`;
 }
 

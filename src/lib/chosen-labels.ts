@@ -33,7 +33,7 @@ export function foldedLabel(text: string): string {
   return text
     .normalize("NFKC")
     .trim()
-    .replace(/\s*[,;\n]\s*/g, ", ")
+    .replace(/(?:(?<!\s)\s+)?[,;\n]\s*/g, ", ")
     .replace(/\s+/g, " ")
     .replace(/[.!]$/, "")
     .toLowerCase();

@@ -23,5 +23,5 @@ export function lineDiff(before: string, after: string): string[] {
 }
 
 function linesWithEnds(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return text === "" ? [] : text.split(/(?<=\n)/);
 }

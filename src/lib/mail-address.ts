@@ -16,12 +16,14 @@ export function mailAddress(text: string): string | undefined {
   return LOCAL.test(local) && DOMAIN.test(domain) ? `${local}@${domain}`.toLowerCase() : undefined;
 }
 
-/**
- * True where an address, or the address without its `+tag`, is the sender's: programs answer mail to `ana+work@` from
- * `ana@` (RFC 5233). Both are in lower case.
- */
+/** Returns the address of the mailbox that an address in lower case leads to: the same without a `+tag` (RFC 5233). */
+export function mailboxOf(address: string): string {
+  return address.replace(/^([^+@]+)\+[^@]*@/, "$1@");
+}
+
+/** True where an address, or that of its mailbox, is the sender's: programs answer mail to `ana+work@` from `ana@`. */
 export function isMailboxOf(sender: string, address: string): boolean {
-  return sender === address || sender === address.replace(/^([^+@]+)\+[^@]*@/, "$1@");
+  return sender === address || sender === mailboxOf(address);
 }
 
 /** A name to be shown and an address. */

@@ -79,7 +79,7 @@ function readName(text: string, end: "=" | "]"): string[] | undefined {
 /** Splits a text into lines, and marks those within a text or a list that spans several lines. */
 function readLines(text: string): Line[] {
   const open: Open = { quote: null, depth: 0 };
-  return (text.match(/[^\n]*\n|[^\n]+$/g) ?? []).map((line): Line => {
+  return (text === "" ? [] : text.split(/(?<=\n)/)).map((line): Line => {
     if (open.quote !== null || open.depth > 0) {
       follow(line, open);
       return { text: line, isIdle: false };

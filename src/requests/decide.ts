@@ -11,6 +11,7 @@ import type {
   Via,
 } from "./model/request.ts";
 import type { DecisionOrigin } from "../core/model/decision-origin.ts";
+import { inForce } from "./model/audience.ts";
 import { agentName, optionsOf } from "./model/view.ts";
 import { consentText } from "./model/consent.ts";
 import { readingsOf } from "./model/read-value.ts";
@@ -96,7 +97,7 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
 export async function decideIn(
-  ctx: Ending & Pick<Context, "newId" | "keyring">,
+  ctx: Ending & Pick<Context, "addressed" | "newId" | "keyring">,
   tx: Tx,
   input: Omit<DecisionInput, "decision">,
   { words, misfit }: JudgedDecision,
@@ -107,7 +108,7 @@ export async function decideIn(
 }
 
 async function decideHeld(
-  ctx: Ending,
+  ctx: Ending & Pick<Context, "addressed">,
   tx: Tx,
   input: DecisionInput,
   misfit: Refusal | null,
@@ -135,7 +136,8 @@ async function decideHeld(
   }
   const names = await namesOf(tx, [...before.map((one) => one.decision.by), by]);
   const others = before.filter((one) => one !== former);
-  const settled = settle(request, others, {
+  const audience = inForce(request.audience, ctx.addressed.groups);
+  const settled = settle({ ...request, audience }, others, {
     responder,
     by,
     at: now,

@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { mailboxOf } from "../lib/mail-address.ts";
 import type { Request, Target } from "./model/request.ts";
 import { countHeld, insertDelivery, updateDelivery, type Delivery } from "./store/deliveries.ts";
 import { countInWindow, readWindow, type LimitState } from "../core/store/limit-windows.ts";
@@ -92,7 +93,11 @@ export async function digestWords(
   return `${why} They stand in the inbox:\n${publicUrl}/inbox`;
 }
 
-/** Returns who a message goes to, in the same words for each message to them; null for a program of the operator's. */
+/**
+ * Returns who a message goes to, in the same words for each message to them; null for a program of the operator's.
+ * Addresses of one mailbox are one recipient.
+ */
 function recipientOf({ channel, target }: { channel: string; target: Target }): string | null {
-  return "to" in target && target.via !== "webhook" ? `${channel} ${target.to}` : null;
+  if (!("to" in target) || target.via === "webhook") return null;
+  return `${channel} ${target.via === "email" ? mailboxOf(target.to) : target.to}`;
 }

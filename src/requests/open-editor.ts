@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
 import { isPostedAt, isReadByAsker, type SlackMessageRef } from "./model/carrier.ts";
-import { isAsked } from "./model/audience.ts";
+import { inForce, isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDelivery } from "./store/deliveries.ts";
 import { readRequest } from "./read.ts";
@@ -26,7 +26,7 @@ export async function openEditor(
     const request = await readRequest(ctx, delivery.askId);
     if (request.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, request)}` };
     const sinceMs = (await storeNow(ctx.db)) - request.createdAt;
-    return isAsked(request.audience, responder, request.form.kind, sinceMs)
+    return isAsked(inForce(request.audience, ctx.addressed.groups), responder, request.form.kind, sinceMs)
       ? { view: viewOutside(request) }
       : { refused: "You were not asked." };
   } catch (error) {

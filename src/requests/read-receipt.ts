@@ -72,7 +72,7 @@ type Decided = Receipt["decided"][number];
 
 function decided({ by, at, digest, pressed: origin }: CountedDecision): Decided {
   // For a person who is not enrolled, a receipt holds the kind of address, and a code that only this server can make.
-  const id = by.kind === "address" ? by.id.replace(/:.*$/s, "") : by.id;
+  const id = by.kind === "address" ? by.id.split(":", 1).join("") : by.id;
   return {
     ...by,
     id,

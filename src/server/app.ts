@@ -37,6 +37,7 @@ import { inboxTaskRoutes } from "../protocols/web/inbox/task-routes.ts";
 import { linkPage } from "../protocols/web/links/page.ts";
 import { missingPage, pages, type PagesOptions } from "../protocols/web/pages/pages.ts";
 import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
+import { plainForwardedFor } from "../lib/network/forwarded-for.ts";
 import { receiptRoutes } from "../protocols/web/pages/receipt-routes.ts";
 import { signInRoutes } from "../protocols/web/pages/sign-in-routes.ts";
 import { Refusal } from "../refusals.ts";
@@ -77,6 +78,7 @@ function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
     schemaController: COMPILERS,
     rewriteUrl(request) {
       joinUnroutedMethods(request);
+      readForwardedFor(request);
       return decodable(atOwnHost(request.headers.host, cutPathKey(request, pathKeys)));
     },
     // The guards answer for themselves while the server stops.
@@ -96,6 +98,12 @@ function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
     done();
   });
   return app;
+}
+
+/** Fastify takes each entry of the header as it stands. */
+function readForwardedFor({ headers }: IncomingMessage): void {
+  const written = headers["x-forwarded-for"];
+  if (written !== undefined) headers["x-forwarded-for"] = plainForwardedFor([written].flat().join(","));
 }
 
 /** Answers errors in the form of their door, and a browser's unknown address by a page. */

@@ -67,7 +67,7 @@ async function listProcesses(): Promise<Listed[]> {
     env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
   });
   return stdout.split("\n").flatMap((line) => {
-    const [, pid, parent, state = "", began = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line) ?? [];
+    const [, pid, parent, state = "", began = ""] = /^(\d+)\s+(\d+)\s+(\S+)\s+(\S.*)$/.exec(line.trim()) ?? [];
     return pid === undefined || state.startsWith("Z") ? [] : [{ pid: Number(pid), parent: Number(parent), began }];
   });
 }

@@ -68,6 +68,30 @@ for (const on of DATABASES) {
       assert.deepEqual([status.approved, status.user_info.id, status.user_info.name], [true, bo.number, bo.name]);
     });
 
+    it("decide nothing more that the group was asked, once they have left it", async () => {
+      const { world } = scene;
+      const former = world.config.people.groups;
+      const both = { all_of: [{ channel_id: "finance" }, { channel_id: "three" }] };
+      const [one, joint] = [callBody({ channel: { channel_id: "finance" } }), callBody({ channel: both })];
+      for (const body of [one, joint]) assert.equal((await post("/function_calls", body)).status, 200);
+      const idOf = async ({ call_id }: { call_id: string }): Promise<string> =>
+        (await get(`/function_calls/${call_id}`)).status.ask_id;
+      const [oneId, jointId] = [await idOf(one), await idOf(joint)];
+      assert.equal((await ana.decide(jointId, { approved: true })).status, 200);
+
+      world.config.people.groups = { ...former, finance: [bo.name], three: [bo.name, cy.name] };
+      await world.restart();
+      assert.equal((await ana.decide(oneId, { approved: true })).status, 403);
+      // An approval of somebody who has left fills no place, and no fewer people have to agree.
+      assert.equal((await cy.decide(jointId, { approved: true })).status, 200);
+      assert.equal((await get(`/function_calls/${joint.call_id}`)).status.approved, undefined);
+      assert.equal((await bo.decide(jointId, { approved: true })).status, 200);
+      assert.equal((await get(`/function_calls/${joint.call_id}`)).status.approved, true);
+      assert.equal((await bo.decide(oneId, { approved: true })).status, 200);
+      world.config.people.groups = former;
+      await world.restart();
+    });
+
     it("are in the record with the name of whoever decided", async () => {
       const body = callBody({ channel: { channel_id: "finance" } });
       await post("/function_calls", body);

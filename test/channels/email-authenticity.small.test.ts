@@ -85,6 +85,33 @@ const verified = (match: object) => ({ match, trust: "verified" });
 /** Nothing is proved: a reply address still answers, and a Message-ID decides nothing. */
 const weak = (match: object) => ({ match, trust: "messages" in match ? "none" : "weak" });
 
+/** Resolves as `resolveIn` does, except that the name server is not reached for one name. */
+function resolveWithout(unreached: string, records: Readonly<Record<string, string>> = DNS): EmailOutside["resolve"] {
+  const reached = resolveIn(records);
+  return async (name, type) => {
+    if (name === unreached) throw Object.assign(new Error(`no reply about ${name}`), { code: "ETIMEOUT" });
+    return (await reached?.(name, type)) ?? [];
+  };
+}
+
+describe("a reply proves nothing while name servers are not reached", () => {
+  for (const code of ["_dmarc.people.example", "s1._domainkey.people.example"]) {
+    it(`for ${code}`, async () => {
+      const mail = await signed(replyMail("approve"));
+      assert.deepEqual(await trustIn(mail, { outside: { resolve: resolveWithout(code) } }), weak(BY_TOKEN));
+    });
+  }
+
+  it("for the record of a domain below the one that signed", async () => {
+    const from = { From: "Ana <ana@mail.people.example>" };
+    const mail = await signed(replyMail("approve", from));
+    const records = { ...DNS, "_dmarc.mail.people.example": "v=DMARC1; p=reject; adkim=s" };
+    const outside = { resolve: resolveWithout("_dmarc.mail.people.example", records) };
+    assert.deepEqual((await trustIn(mail, { dns: records })).trust, "weak");
+    assert.deepEqual((await trustIn(mail, { outside })).trust, "weak");
+  });
+});
+
 describe("a reply proves its author", () => {
   it("by a signature of the author's domain over what it answers", async () => {
     assert.deepEqual(await trustIn(await signed(replyMail("approve"))), verified(BY_TOKEN));

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isReactionLine } from "../../src/channels/email/automatic.ts";
 import { readMail } from "../../src/channels/email/read-mail.ts";
+import { isUnwritten } from "../../src/requests/model/unwritten-text.ts";
 import { AGENT, DOMAIN, replyMail } from "./mail.ts";
 
 /** The headers by which a program shows itself, one mail a line; several are apart by `|`. */
@@ -134,6 +136,113 @@ async function isAutomatic(line: string): Promise<boolean> {
   const { automatic } = await readMail({ raw, recipients: [], fromNobody: false }, DOMAIN, AGENT);
   return automatic;
 }
+
+/** Returns whether a mail with these parts, each of a type, counts as a program's. */
+async function hasUnwrittenPart(
+  parts: readonly (readonly [type: string, body: string])[],
+  kind = "alternative",
+): Promise<boolean> {
+  const body = parts.map(([type, words]) => `--b\r\nContent-Type: ${type}\r\n\r\n${words}\r\n`).join("");
+  const raw = replyMail(`${body}--b--`, { "MIME-Version": "1.0", "Content-Type": `multipart/${kind}; boundary=b` });
+  const { automatic } = await readMail({ raw: Buffer.from(raw), recipients: [], fromNobody: false }, DOMAIN, AGENT);
+  return automatic;
+}
+
+const REACTION = "text/vnd.google.email-reaction+json";
+const CALENDAR = (method: string) => `BEGIN:VCALENDAR\r\nMETHOD:${method}\r\nEND:VCALENDAR`;
+
+describe("a mail without a person's words", () => {
+  for (const [name, parts, kind] of [
+    [
+      "a reaction",
+      [
+        ["text/plain", "\u{1f44d}"],
+        [REACTION, '{"emoji":"x","version":1}'],
+        ["text/html", "x"],
+      ],
+      undefined,
+    ],
+    [
+      "a reaction deeper within",
+      [
+        ["text/plain", "x"],
+        [`${REACTION}; charset=utf-8`, "{}"],
+      ],
+      "mixed",
+    ],
+    [
+      "an answer to an invitation",
+      [
+        ["text/plain", "Yes"],
+        ["text/calendar; method=REPLY", CALENDAR("REPLY")],
+      ],
+      undefined,
+    ],
+    [
+      "the same as a file",
+      [
+        ["text/plain", "Yes"],
+        ["application/ics; name=invite.ics", CALENDAR("COUNTER")],
+      ],
+      "mixed",
+    ],
+    [
+      "a note that it was read",
+      [
+        ["text/plain", "Read"],
+        ["message/disposition-notification", "Disposition: x"],
+      ],
+      "mixed",
+    ],
+  ] as const) {
+    it(`is a program's: ${name}`, async () => assert.equal(await hasUnwrittenPart(parts, kind), true));
+  }
+
+  it("is a person's with an invitation or the file of a reaction attached", async () => {
+    const words = ["text/plain", "Tuesday"] as const;
+    assert.equal(await hasUnwrittenPart([words, ["text/calendar", CALENDAR("REQUEST")]], "mixed"), false);
+    const file = `${REACTION}; name=r.json\r\nContent-Disposition: attachment; filename=r.json`;
+    assert.equal(await hasUnwrittenPart([words, [file, "{}"]], "mixed"), false);
+  });
+
+  it("is one sentence of Outlook or Gmail that somebody reacted", () => {
+    for (const words of [
+      "Ana Ruiz reacted to your message:",
+      "\u{1f44d}\n\nAna Ruiz reacted to your message.",
+      "❤️\n\nAna Ruiz reacted via Gmail (https://www.google.com/gmail/about/?utm_source=x)",
+    ])
+      assert.ok(isReactionLine(words), words);
+    for (const words of ["Tuesday", "Bo reacted to your message badly.", "Yes.\nAna Ruiz reacted to your message:", ""])
+      assert.ok(!isReactionLine(words), words);
+  });
+});
+
+describe("a text message without a person's words", () => {
+  const ours = "support-bot (a program) asks:\n> Which day?";
+  for (const text of [
+    `Liked “${ours}”`,
+    `Reacted \u{1f389} to “${ours}”`,
+    `Removed a heart from “${ours}”`,
+    `\u200a\u{1f44d}\u200a to “${ours}”`,
+    "Laughed at “support-bot (a pro…”",
+    `Hat „${ours}“ mit „Gefällt mir“ markiert`,
+    `A aimé « ${ours} »`,
+    "I’m driving with Focus turned on. I’ll see your message when I get where I’m going.",
+    "I'm driving right now and can't text.",
+  ]) {
+    it(`is no answer: ${text.slice(0, 40)}`, () => assert.ok(isUnwritten(text)));
+  }
+
+  for (const text of [
+    "Tuesday",
+    "I liked “Tuesday” best",
+    "Change it to “Tuesday”",
+    "YES 7KQ2",
+    "I'm driving on Tuesday",
+  ]) {
+    it(`is an answer otherwise: ${text}`, () => assert.ok(!isUnwritten(text)));
+  }
+});
 
 describe("a mail that a program wrote", () => {
   it("is known by what auto-responders and list servers write", async () => {

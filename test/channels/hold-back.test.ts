@@ -114,6 +114,20 @@ for (const on of DATABASES) {
       assert.equal(ids.size, 8);
     });
 
+    it("to the addresses of one mailbox are messages to one address", async () => {
+      await using scene = await openScene(on, { PARLEY_DELIVERY_MESSAGES_PER_HOUR: "3" });
+      const { world, sentTo, rest } = scene;
+      const addresses = ["ana@people.example", ...[1, 2, 3, 4].map((tag) => `ana+${tag}@people.example`)];
+      for (const to of addresses) await askPeople(world.server.ctx, { audience: mail(to), timeoutSeconds: 86_400 });
+      await askPeople(world.server.ctx, { audience: mail("bo+1@people.example"), timeoutSeconds: 86_400 });
+      await rest();
+      assert.equal(
+        addresses.map(sentTo).reduce((sum, sent) => sum + sent),
+        3,
+      );
+      assert.equal(sentTo("bo+1@people.example"), 1);
+    });
+
     it("of one agent go to so many addresses within an hour", async () => {
       await using scene = await openScene(on, { PARLEY_DELIVERY_RECIPIENTS_PER_HOUR: "2" });
       const { world, sentTo, rest } = scene;

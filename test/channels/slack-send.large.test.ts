@@ -115,7 +115,7 @@ describe("an approval on Slack", () => {
     const blocks = await blocksOf(scene, { view, whole: false });
     assert.deepEqual(actionsIn(blocks), []);
     const shown = shownIn(blocks);
-    assert.match(shown, /Arguments: body\n5016 characters are on the page\./);
+    assert.match(shown, /Arguments: body\n5012 characters are on the page\./);
     assert.doesNotMatch(shown, /xxxx|nine days/);
     assert.match(shown, /code 7KQ2/);
     assert.deepEqual(
@@ -226,7 +226,7 @@ describe("a Slack message in plain text", () => {
   it("invites to the thread for a question, and holds back arguments that are too long", async () => {
     await using scene = await openSlackScene();
     await scene.channel.send(aNotice({ target: target({ plain: true }), view: aQuestion() }), never());
-    const long = aView({ argumentsText: "y".repeat(3000), argumentNames: ["body"] });
+    const long = aView({ argumentsText: "y".repeat(3000), argumentsLength: 3000, argumentNames: ["body"] });
     await scene.channel.send(aNotice({ target: target({ plain: true }), view: long, whole: false }), never());
     const [question, approval] = scene.slack.of("chat.postMessage").map(({ form }) => form["text"] ?? "");
     assert.match(question ?? "", /Answer in the thread of this message, or on the page: </);

@@ -21,13 +21,13 @@ describe("what nobody can see", () => {
     }
   });
 
-  it("is shown by nothing that shows a call, in its name, its arguments and their names", () => {
+  it("is shown by nothing that shows a call, in its name, its arguments and their names", async () => {
     for (let from = 0; from < UNSEEN_POINTS.length; from += 50) {
       const points = UNSEEN_POINTS.slice(from, from + 50);
       const all = points.map((point) => `${String.fromCodePoint(point)}.`).join("");
       const ask = askOf(`wipe${all}`, { [`disk${all}`]: { deep: all }, plain: "a❤\ufe0f" });
       for (const [name, render] of Object.entries(RENDERERS)) {
-        const shown = render(ask);
+        const shown = await render(ask);
         assert.equal(firstUnseen(shown), undefined, name);
         const escapes = shown.matchAll(/\\u\{?([0-9a-f]+)/g);
         const escaped = new Set(Array.from(escapes, ([, hex = ""]) => parseInt(hex, 16)));
@@ -38,12 +38,12 @@ describe("what nobody can see", () => {
     }
   });
 
-  it("makes no two calls look alike", () => {
+  it("makes no two calls look alike", async () => {
     for (const [name, render] of Object.entries(RENDERERS)) {
       const seen = new Map<string, number>();
       for (const point of [-1, ...UNSEEN_POINTS.filter((_, i) => i % 16 === 0)]) {
         const hidden = point < 0 ? "" : String.fromCodePoint(point);
-        const shown = render(askOf("pay", { to: `Ana${hidden}` }, { digest: null }));
+        const shown = await render(askOf("pay", { to: `Ana${hidden}` }, { digest: null }));
         const twin = seen.get(shown);
         assert.equal(twin, undefined, `${name}: ${String(twin)} and ${point}`);
         seen.set(shown, point);

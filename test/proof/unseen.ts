@@ -21,7 +21,7 @@ export const unseen: Harness = {
     const failures: Failure[] = [];
     let calls = 0;
     for (; calls < wanted && performance.now() < until; calls += 1) {
-      const says = wrongWith(base + calls, calls);
+      const says = await wrongWith(base + calls, calls);
       if (says === null) continue;
       failures.push({ says, repeat: `npm run prove -- unseen --seed ${base + calls}` });
       if (options.stopAtFirstFailure || failures.length >= MAX_FAILURES) break;
@@ -32,7 +32,7 @@ export const unseen: Harness = {
 };
 
 /** Returns what is wrong with how one random call is shown. Each call in turn hides the next few code points. */
-function wrongWith(seed: number, turn: number): string | null {
+async function wrongWith(seed: number, turn: number): Promise<string | null> {
   const dice = diceOf(seed);
   const inTurn = UNSEEN_POINTS.filter((_, i) => i % CALLS === turn % CALLS);
   const points = [...inTurn, dice.pick(UNSEEN_POINTS), dice.pick(UNSEEN_POINTS)];
@@ -48,9 +48,9 @@ function wrongWith(seed: number, turn: number): string | null {
   );
   const named = askOf(hiding(), kwargs, { digest: null });
   for (const [name, render] of Object.entries(RENDERERS)) {
-    const found = firstUnseen(render(named)) ?? firstUnseen(render(twin));
+    const found = firstUnseen(await render(named)) ?? firstUnseen(await render(twin));
     if (found !== undefined) return `${found} is shown as it is by ${name}`;
-    if (render(plain) === render(twin)) return `two calls that differ look alike on ${name}`;
+    if ((await render(plain)) === (await render(twin))) return `two calls that differ look alike on ${name}`;
   }
   return null;
 }

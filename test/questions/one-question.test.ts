@@ -148,6 +148,17 @@ for (const on of DATABASES) {
     const isShown = async (id: string) =>
       idsIn(await world().call("GET", "/human/questions?limit=50", { headers: from("192.0.2.99") })).includes(id);
 
+    it("counts one client as one, whatever ports its proxy writes beside its address", async () => {
+      const { id } = await world().agent(fresh("ana-bot")).ask();
+      for (const port of [1001, 1002, 1003]) {
+        assert.equal((await report(id, `[2001:db8:1::7]:${port}`, { reason: "spam" })).status, 204);
+        assert.equal((await report(id, `203.0.113.8:${port}`, { reason: "spam" })).status, 204);
+      }
+      assert.equal(await isShown(id), true);
+      assert.equal((await report(id, "198.51.100.1:1001", { reason: "spam" })).status, 204);
+      assert.equal(await isShown(id), false);
+    });
+
     it("takes one of five reasons, and a comment of up to 500 characters", async () => {
       const { id } = await world().agent(fresh("ana-bot")).ask();
       for (const reason of ["spam", "personal_data", "unsafe", "unclear", "other"]) {

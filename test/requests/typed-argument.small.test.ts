@@ -5,7 +5,7 @@ import { canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { typedArgument } from "../../src/requests/model/typed-argument.ts";
 
 const typed = (value: unknown, name = "x", all: Record<string, unknown> = {}) =>
-  typedArgument(name, canonicalExact(value), canonicalExact(all));
+  typedArgument(name, canonicalExact(value), all);
 const isOf = (value: unknown, name?: string, all?: Record<string, unknown>) => typed(value, name, all)?.is;
 
 const DIFF = "--- a/shop.ts\n+++ b/shop.ts\n@@ -1,3 +1,3 @@ shop\n keep\n--- old\n+++ new\n \n";

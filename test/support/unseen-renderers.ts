@@ -64,7 +64,7 @@ const SLACK = (plain: boolean) => ({ via: "slack" as const, to: "U1", settings: 
 const EMAIL = { via: "email" as const, to: "ana@example.com", informed: false, settings: { to: [], cc: [] } };
 const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false };
 
-const wireOf = (ask: Request): InboxRequestDetail => {
+const wireOf = (ask: Request): Promise<InboxRequestDetail> => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
   return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
@@ -85,20 +85,20 @@ export const MESSAGES: Readonly<Record<string, (ask: Request, opening?: string) 
 };
 
 /** Everything that shows a call: the messages, our own pages, and the terminal. */
-export const RENDERERS: Readonly<Record<string, (ask: Request) => string>> = {
+export const RENDERERS: Readonly<Record<string, (ask: Request) => string | Promise<string>>> = {
   ...MESSAGES,
   "the page of a link": (ask) => askMarkup(ask).text,
-  "the inbox": (ask) => {
-    const { title, fn, arguments: rows, kwargs } = wireOf(ask);
+  "the inbox": async (ask) => {
+    const { title, fn, arguments: rows, kwargs } = await wireOf(ask);
     return [title, fn, ...(rows ?? []).flatMap(({ name, text }) => [name, text]), kwargs].join("\n");
   },
-  "the inbox, drawn": (ask) => {
-    const { title, fn, arguments: rows } = wireOf(ask);
+  "the inbox, drawn": async (ask) => {
+    const { title, fn, arguments: rows } = await wireOf(ask);
     const drawn = (rows ?? []).map(({ name, text, typed }) => `${name}\n${typed === null ? text : textsIn(typed)}`);
     return [title, fn, ...drawn].join("\n");
   },
-  "the terminal": (ask) => [...listLines([wireOf(ask)]), ...wholeLines(wireOf(ask), true)].join("\n"),
-  "--json": (ask) => printableJson(JSON.stringify(wireOf(ask))),
+  "the terminal": async (ask) => [...listLines([await wireOf(ask)]), ...wholeLines(await wireOf(ask), true)].join("\n"),
+  "--json": async (ask) => printableJson(JSON.stringify(await wireOf(ask))),
   "parley check": (ask) => {
     const { form } = ask;
     if (form.kind !== "approval") return "";

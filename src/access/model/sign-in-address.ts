@@ -3,5 +3,5 @@
  * proxy or log ever sees.
  */
 export function signInAddress(url: string, role: "admin" | "member", code: string): string {
-  return `${url.replace(/\/+$/, "")}/${role === "admin" ? "console" : "inbox"}#start=${code}`;
+  return `${url.replace(/(?<!\/)\/+$/, "")}/${role === "admin" ? "console" : "inbox"}#start=${code}`;
 }

@@ -1,5 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import type { DKIMResult } from "mailauth";
+import type { Logger } from "pino";
 import { addressesIn, signedReferenceIn, type Reference } from "./references.ts";
 import type { ReadMail } from "./read-mail.ts";
 
@@ -19,6 +20,7 @@ interface Judge {
   /** Mail servers of the operator whose `Authentication-Results` are believed. */
   trustedAuthservIds: readonly string[];
   resolve: ResolveDns;
+  log?: Pick<Logger, "warn">;
 }
 
 /**
@@ -51,14 +53,14 @@ export async function isProvedTo(
 }
 
 /** Returns, for each proof of who wrote a mail, the header lines that it covers. */
-async function signedHeaders(raw: Buffer, mail: ReadMail, judge: Judge): Promise<string[][]> {
+async function signedHeaders(raw: Buffer, mail: ReadMail, { log, ...judge }: Judge): Promise<string[][]> {
   if (mail.from === undefined) return [];
   if (isVouchedFor(mail, judge.trustedAuthservIds)) {
     const names = ["to", "cc", "in-reply-to", "references"];
     return [names.flatMap((name) => mail.header(name).map((value) => `${name}:${value}`))];
   }
   const { authenticate } = await import("mailauth");
-  const { dkim } = await authenticate(raw, {
+  const { dkim, dmarc } = await authenticate(raw, {
     resolver: judge.resolve,
     mta: judge.domain,
     rejectRsaSha1: true,
@@ -68,9 +70,21 @@ async function signedHeaders(raw: Buffer, mail: ReadMail, judge: Judge): Promise
   if (dkim.fromFields !== 1 || dkim.headerFrom.length !== 1) return [];
   // Two readers of one header may differ: then nobody is believed.
   if (dkim.headerFrom[0]?.toLowerCase() !== mail.from) return [];
-  return dkim.results
-    .filter(isSound)
-    .map(({ signingHeaders }) => (signingHeaders?.headers ?? []).map((line) => line.replace(/\r?\n[ \t]+/g, " ")));
+  // An alignment is sound only by the domain's own record, and may be looser than it while the record is not known.
+  if (dmarc === false || dmarc.status.result === "temperror") {
+    log?.warn(
+      { domain: mail.from.split("@").at(-1) },
+      "a mail proves nothing: its DMARC record could not be looked up",
+    );
+    return [];
+  }
+  const sound = dkim.results.filter(isSound);
+  if (sound.length === 0 && dkim.results.some(({ status }) => status.result === "temperror")) {
+    log?.warn({ domain: mail.from.split("@").at(-1) }, "a mail proves nothing: its signing key could not be looked up");
+  }
+  return sound.map(({ signingHeaders }) =>
+    (signingHeaders?.headers ?? []).map((line) => line.replace(/\r?\n[ \t]+/g, " ")),
+  );
 }
 
 function isSound({ status, canonBodyLengthLimited }: DKIMResult): boolean {

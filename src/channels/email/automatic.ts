@@ -36,7 +36,7 @@ const OF_LISTS = [
   "x-ml-name",
   "x-listserver",
 ];
-const NO = /^\s*(no|none|false|0|normal)?\s*$/i;
+const NO = /^\s*(?:(?:no|none|false|0|normal)\s*)?$/i;
 const OF_MANY = new Set(["bulk", "junk", "list", "auto_reply", "auto-reply", "autoreply"]);
 /** Local parts that belong to mail servers. */
 const OF_SERVERS =
@@ -119,6 +119,15 @@ export function isAutomatic(
     OF_SERVERS.test(from ?? "") ||
     SUBJECTS.test(subject)
   );
+}
+
+/** The one line that Outlook and Gmail write where a program shows no reactions; an emoji may stand on lines of its own. */
+const REACTED = /^[^\n]{1,200}\breacted (?:to your message|via Gmail\b[^\n]{0,300}|via Outlook\b[^\n]{0,300})[:.]?$/i;
+
+/** Returns whether words are the sentence that somebody reacted, which nobody has written. */
+export function isReactionLine(words: string): boolean {
+  const lines = words.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line));
+  return lines.length === 1 && REACTED.test((lines[0] ?? "").trim());
 }
 
 /** A header's first word, without comments and parameters. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
 import { mailbox } from "../../lib/mail-address.ts";
+import { LONGEST_IN_MESSAGE } from "../../requests/model/view.ts";
 import type { Channel } from "../channel.ts";
 import { systemDns, type ResolveDns } from "./authenticity.ts";
 import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
@@ -12,9 +13,6 @@ import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
 import type { Templates } from "./template-words.ts";
-
-/** Longer arguments stand on the page only. */
-const WHOLE_LIMIT = 20_000;
 
 export interface EmailSettings {
   smtpUrl?: string | undefined;
@@ -80,7 +78,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
     name: "email",
     via: "email",
     fields: fieldsFor(templates),
-    wholeLimit: WHOLE_LIMIT,
+    wholeLimit: LONGEST_IN_MESSAGE,
     parse: (input) => parseEmail(input, templates),
     async send(notice, signal) {
       const mail = composeNotice(notice, frame);

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
+import { isReactionLine } from "./automatic.ts";
 import { isProvedTo, provedReference, type ResolveDns } from "./authenticity.ts";
 import type { FailedMail } from "./bounce.ts";
 import { readMail, type Arrived } from "./read-mail.ts";
@@ -73,6 +74,7 @@ export function openInbox(inbox: Inbox): TakeMail {
     const proved = named && (await judged(() => provedReference(arrived.raw, mail, inbox)));
     const isProved = entries.length > 0 && (await judged(() => isProvedTo(entries, arrived.raw, mail, inbox))) === true;
     const words = await replyText(mail, { agent: inbox.agent, domain, display: inbox.display });
+    if (isReactionLine(words)) return "automatic";
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
     await receive({
       provider: "email",

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import EmailReplyParser from "email-reply-parser";
-import PostalMime, { type Email } from "postal-mime";
+import PostalMime, { type Attachment, type Email } from "postal-mime";
 import { undeclaredText, withReadableHeader } from "./charset.ts";
 import { type OwnNames, withoutOwnQuote } from "./own-quote.ts";
 import { replyHtml } from "./reply-html.ts";
@@ -11,11 +11,17 @@ const MOST_CHARACTERS = 1_000_000;
 /** Parts that say of another mail what became of it. */
 const OF_REPORTS = /^(message\/((global-)?delivery-status|rfc822|global|global-headers)|text\/rfc822-headers)$/;
 
+/** Parts by which a program says that somebody reacted, read the mail, or answers an invitation. */
+const OF_PROGRAMS = /^(text\/vnd\.google\.email-reaction\+json|message\/disposition-notification)$/;
+const ANSWERS_INVITATION = /^METHOD:(?:REPLY|COUNTER|DECLINECOUNTER|REFRESH)\s*$/im;
+
 /** The parts of a mail that are looked at. */
 export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
   /** Its plain part; where it has none, the text of its HTML. */
   text: string;
   html: string | undefined;
+  /** It holds a part that no person writes. */
+  unwritten: boolean;
 }
 
 /** A part of a mail; its charset is given to the parser. */
@@ -64,9 +70,19 @@ async function parsed(raw: Uint8Array): Promise<ParsedMail> {
     headers,
     text: text?.trim() ? text.slice(0, MOST_CHARACTERS) : replyHtml(html ?? ""),
     html,
+    unwritten: mail.attachments.some(isUnwritten),
     attachments: mail.attachments.filter(({ mimeType }) => OF_REPORTS.test(mimeType)),
   };
 }
+
+/** An attached file of these types may be somebody's own. */
+function isUnwritten({ mimeType, disposition, content }: Attachment): boolean {
+  if (mimeType === "text/calendar" || mimeType === "application/ics") return ANSWERS_INVITATION.test(textOf(content));
+  return OF_PROGRAMS.test(mimeType) && disposition !== "attachment";
+}
+
+const textOf = (content: string | ArrayBuffer | Uint8Array): string =>
+  typeof content === "string" ? content : new TextDecoder().decode(content);
 
 /** A mail to be read, or the text of one whose quotes and signature are to go. */
 export type MailWork = { raw: Uint8Array } | { text: string; own: OwnNames };

@@ -17,7 +17,7 @@ const LAST_WORDS = /^[\s>|]*Reference: [0-9a-f]{12}\s*$/;
 const QUOTED = /^\s*>/;
 const BLANK = /^[\s>|]*$/;
 /** A line that only separates, as `-----Original Message-----` and `__________`. */
-const RULE = /^[\s>|*]*([-_=—─]{3,}.*[-_=—─]{2,}|[-_=*—─]{3,}|\p{P}*)[\s>|*]*$/u;
+const RULE = /^(?:[-_=—─]{3}.*[-_=—─]{2}|[-_=*—─]{3,}|\p{P}*)$/u;
 /** A header line of a quoted mail, in any language: `From: x`, `*Von:* x`, `差出人: x`. */
 const LABELLED = /^[\s>|*]*[\p{L}][\p{L}\p{M}\s'’.()-]{0,40}\*?\s?[:：]/u;
 const ENDS_IN_COLON = /[:：][\s*]*$/u;
@@ -96,8 +96,13 @@ function introStart(lines: readonly string[], quote: number, own: OwnNames): num
 /** Returns the end of the text above a line, without blank lines and lines that only separate. */
 function aboveRules(lines: readonly string[], end: number): number {
   let at = end;
-  while (at > 0 && (BLANK.test(lines[at - 1] ?? "") || RULE.test(lines[at - 1] ?? ""))) at -= 1;
+  while (at > 0 && isRule(lines[at - 1] ?? "")) at -= 1;
   return at;
+}
+
+/** True for a blank line too. Its marks are taken off first: together with them the pattern takes time by the square. */
+function isRule(line: string): boolean {
+  return RULE.test(line.replace(/^[\s>|*]+/, "").replace(/(?<![\s>|*])[\s>|*]+$/, ""));
 }
 
 function paragraphTop(lines: readonly string[], end: number): number {

@@ -27,7 +27,7 @@ export interface ReadMail {
   header(name: string): string[];
   /** Its subject, decoded. */
   subject: string;
-  /** Written by a program, or to many. */
+  /** Written by a program, or to many; a reaction or an answer to an invitation, too. */
   automatic: boolean;
   report: boolean;
   /** The failure or delay that a delivery report states about a mail of this server. */
@@ -49,6 +49,7 @@ export async function readMail({ raw, fromNobody }: Arrived, domain: string, age
   const messageId = header("message-id")[0]?.trim();
   const subject = decodeWords(header("subject")[0] ?? "");
   const report = first("content-type") === "multipart/report";
+  const isReaction = first("content-type") === "text/vnd.google.email-reaction+json";
   return {
     id: sha256Hex(messageId ? `${messageId} ${from ?? ""}` : raw.toString("latin1")),
     from,
@@ -56,7 +57,7 @@ export async function readMail({ raw, fromNobody }: Arrived, domain: string, age
     html: email.html,
     header,
     subject,
-    automatic: isAutomatic(header, { from, fromNobody, subject }),
+    automatic: email.unwritten || isReaction || isAutomatic(header, { from, fromNobody, subject }),
     report,
     bounce: report ? bounceInReport(email, header, domain) : bounceInWords(email, from, header, domain),
     ours: from === agent || messagesIn(messageId ?? "", domain).length > 0,

@@ -13,7 +13,7 @@ export async function replyText({ text }: { text: string }, own: OwnNames): Prom
     .slice(0, READ_MOST)
     .replace(/^\ufeff|\0/g, "")
     .replace(/\r\n?/g, "\n")
-    .replace(/[^\S\n]+$/gm, (end) => (end === " " ? " " : ""))
+    .replace(/(?<![^\S\n])[^\S\n]+$/gm, (end) => (end === " " ? " " : ""))
     .replace(/\n{4,}/g, "\n\n\n");
   // The library's patterns can take a time that grows with the cube of a text made for it.
   return ((await mailThread.work({ text: plain, own }))?.words ?? "").trim();

@@ -74,7 +74,8 @@ export function openSmtp(url: string, from: Mailbox): SendMail {
         to: to.map((address) => ({ name: "", address })),
         cc: cc.map((address) => ({ name: "", address })),
         references: references.join(" "),
-        headers: { "Auto-Submitted": "auto-generated" },
+        // Outlook offers no reactions to such a mail; a reaction is no answer.
+        headers: { "Auto-Submitted": "auto-generated", "X-MS-Reactions": "disallow" },
         signal,
       });
     } catch (error) {

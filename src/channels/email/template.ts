@@ -60,7 +60,7 @@ export function parseTemplate(source: string): Template {
         pieces.push({ is: "print", value: condition(token.text, line) });
         continue;
       }
-      const [, word = "", rest = ""] = /^(\w*)\s*([^]*)$/.exec(token.text) ?? [];
+      const [, word = "", rest = ""] = /^(\w*)(?!\w)\s*(?!\s)([^]*)$/.exec(token.text) ?? [];
       if (ends.includes(word)) return { pieces, end: word, rest };
       if (depth >= MOST_NESTED) throw new TemplateError(`may be nested ${MOST_NESTED} deep`, line);
       if (word === "if") pieces.push(ifPiece(rest, line, depth));
@@ -84,7 +84,7 @@ export function parseTemplate(source: string): Template {
   }
 
   function forPiece(text: string, line: number, depth: number): Piece {
-    const [, one, two, over] = /^([A-Za-z_]\w*)(?:\s*,\s*([A-Za-z_]\w*))?\s+in\s+([^]+)$/.exec(text) ?? [];
+    const [, one, two, over] = /^([A-Za-z_]\w*)(?:\s*,\s*([A-Za-z_]\w*))?\s+in\s+(\S[^]*)$/.exec(text) ?? [];
     if (one === undefined || over === undefined)
       throw new TemplateError("{% for %} needs a name, in, and a list", line);
     const names = two === undefined ? [one] : [one, two];

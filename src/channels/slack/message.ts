@@ -75,7 +75,7 @@ export function closedMessage(view: AskView, { says, at }: Closing, { settings }
     const lines = [headline(view), ...argumentLines(view, true), "", `${escaped(outcome)} ${timeText(at)}`];
     return { text: lines.join("\n") };
   }
-  const whole = (view.argumentsText?.length ?? 0) <= WHOLE_LIMIT;
+  const whole = view.fn === null || isShown(view);
   const when = { type: "mrkdwn", text: dateText(at) };
   return {
     text: `${headline(view)}: ${escaped(outcome)}`,
@@ -109,7 +109,11 @@ function body(view: AskView, whole: boolean): Block[] {
     // A name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
     { type: "context", elements: facts(view) },
-    ...(view.argumentsText === null ? [] : whole ? [preformatted(view.argumentsText)] : [section(missing(view))]),
+    ...(view.fn === null
+      ? []
+      : whole && view.argumentsText !== null
+        ? [preformatted(view.argumentsText)]
+        : [section(missing(view))]),
     ...(view.words === "" || !whole
       ? []
       : [small("The agent's own words:"), quote(cut(view.words, roomForWords(view)))]),
@@ -146,9 +150,13 @@ function facts(view: AskView): object[] {
   ];
 }
 
-function missing({ argumentNames, argumentsText }: AskView): string {
+function isShown({ argumentsText }: AskView): boolean {
+  return argumentsText !== null && argumentsText.length <= WHOLE_LIMIT;
+}
+
+function missing({ argumentNames, argumentsLength }: AskView): string {
   const names = cut(argumentNames.join(", "), MOST_NAMES);
-  return `Arguments: ${names}\n${argumentsText?.length ?? 0} characters are on the page.`;
+  return `Arguments: ${names}\n${argumentsLength} characters are on the page.`;
 }
 
 function schemaText(schema: object): string {
@@ -265,9 +273,9 @@ function answerLines({ kind, options, schema, shape }: AskView): string[] {
 }
 
 function argumentLines(view: AskView, whole: boolean): string[] {
-  if (view.argumentsText === null) return [];
-  const shown = whole && view.argumentsText.length <= WHOLE_LIMIT;
-  return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText))] : [escaped(missing(view))])];
+  if (view.fn === null) return [];
+  const shown = whole && isShown(view);
+  return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText ?? ""))] : [escaped(missing(view))])];
 }
 
 /** The page asks for it before anything is decided; it is never in the link, and the inbox asks for none. */

@@ -1,5 +1,6 @@
 import type { Choice, InboundMessage, ThreadContext } from "../../requests/model/inbound-message.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
+import { isUnwritten } from "../../requests/model/unwritten-text.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
 import { fieldOf, verifiedForm, type FormFields } from "./signature.ts";
@@ -39,7 +40,7 @@ export function twilioHooks(
     const form = verified(request, MESSAGE_PATH);
     if (!form) return REFUSED;
     const [sid, from, to] = [fieldOf(form, "MessageSid"), partyOf(form, "From"), partyOf(form, "To")];
-    if (!sid || !from || !to || ours[to.kind] !== to.number) return NOTHING;
+    if (!sid || !from || !to || ours[to.kind] !== to.number || isNobodysWords(form)) return NOTHING;
     const { kind, number } = from;
     const [text = "", optOutType] = [fieldOf(form, "Body"), fieldOf(form, "OptOutType")];
     const press = pressOf(fieldOf(form, "ButtonPayload"));
@@ -90,6 +91,11 @@ export function twilioHooks(
     { path: MESSAGE_PATH, maxBytes: MAX_BYTES, handle: hearMessage },
     { path: STATUS_PATH, maxBytes: MAX_BYTES, handle: hearStatus },
   ];
+}
+
+function isNobodysWords(form: FormFields): boolean {
+  if (pressOf(fieldOf(form, "ButtonPayload"))) return false;
+  return fieldOf(form, "MessageType") === "reaction" || isUnwritten(fieldOf(form, "Body") ?? "");
 }
 
 /** A number and one of ours are one conversation; none is begun where an answer could not be sent. */

@@ -44,7 +44,7 @@ function isSigned(url: string, fields: string, signature: string, authToken: str
 /** Twilio signs an address with its port or without, and its own libraries take both. */
 function spellingsOf(url: string): string[] {
   const [, scheme = "", host = "", port = "", rest = ""] =
-    /^(https?:\/\/)(\[[^\]]*\]|[^/?#:]*)(:\d*)?(.*)$/i.exec(url) ?? [];
+    /^(https?:\/\/)(\[[^\]]*\]|[^/?#:]*(?![^/?#:]))(:\d*)?(?!\d)(.*)$/i.exec(url) ?? [];
   const usual = scheme.toLowerCase() === "https://" ? ":443" : ":80";
   return [`${scheme}${host}${rest}`, `${scheme}${host}${port || usual}${rest}`];
 }

@@ -28,7 +28,7 @@ export const forward: Command = {
     server.listen({ host, port });
     await once(server, "listening");
     const { port: taken } = server.address() as AddressInfo;
-    io.out(`http://${host.includes(":") ? `[${host}]` : host}:${taken} -> ${to.href.replace(/\/+$/, "")}`);
+    io.out(`http://${host.includes(":") ? `[${host}]` : host}:${taken} -> ${to.href.replace(/(?<!\/)\/+$/, "")}`);
     if (!io.interrupted.aborted) await once(io.interrupted, "abort");
     server.close();
     server.closeAllConnections();

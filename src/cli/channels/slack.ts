@@ -29,7 +29,7 @@ export const slackManifest: Command = {
     if (name.trim() === "" || name.length > MOST_NAME) {
       throw new WrongUsage(`--name must be at most ${MOST_NAME} characters`);
     }
-    const root = values.url?.replace(/\/+$/, "");
+    const root = values.url?.replace(/(?<!\/)\/+$/, "");
     if (root !== undefined && !/^https:\/\/[^/\s]+$/.test(root)) {
       throw new WrongUsage("--url must be an https address without a path, because Slack calls no other");
     }

@@ -75,7 +75,7 @@ function versionOf(agent: PromptingAgent, env: Io["env"]): Promise<string | null
   return new Promise((resolve) => {
     const options = { env: { ...env }, timeout: VERSION_MS, shell: process.platform === "win32" };
     execFile(program, ["--version"], options, (error, out) =>
-      resolve(error ? null : (/\d+\.\d+\.\d+/.exec(out)?.[0] ?? null)),
+      resolve(error ? null : (/(?<!\d)\d+\.\d+\.\d+/.exec(out)?.[0] ?? null)),
     );
   });
 }

@@ -47,7 +47,7 @@ export function receiptAddress(text: string): ReceiptAddress {
  */
 export async function fetchReceipt({ href, server }: ReceiptAddress, io: Io): Promise<string> {
   const own = serverUrl(undefined, io.env);
-  const isOwn = URL.canParse(own) && new URL(own).href.replace(/\/+$/, "") === server;
+  const isOwn = URL.canParse(own) && new URL(own).href.replace(/(?<!\/)\/+$/, "") === server;
   const key = isOwn ? agentKey(own, io.env) : undefined;
   const reply = await fetched(href, io, { accept: "application/jose", ...(key && { authorization: `Bearer ${key}` }) });
   if (reply.status === 200) return reply.text;

@@ -1,6 +1,6 @@
 const LONGEST_TITLE = 200;
 /** A line that begins or ends a block of code in Markdown. */
-const FENCE = /^ {0,3}(?:`{3,}[^`]*|~{3,}.*)$/;
+const FENCE = /^ {0,3}(?:`{3,}[^`]*|~~~.*)$/;
 /** So short a sentence is a greeting, and the next belongs to it. */
 const SHORTEST_SENTENCE = 20;
 /** An end of a sentence; a small letter behind it shows an abbreviation. */

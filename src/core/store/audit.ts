@@ -76,7 +76,7 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
     at: new Date(at).toISOString(),
     // Addresses stay in the directory. For somebody who is not enrolled, the record keeps the kind and a value that
     // proves the address to a holder of the installation key who already knows it.
-    actor: actor.kind === "address" ? { ...actor, id: actor.id.replace(/:.*$/s, "") } : actor,
+    actor: actor.kind === "address" ? { ...actor, id: actor.id.split(":", 1).join("") } : actor,
     action: note.action,
     agent,
     ask_id: note.askId,

@@ -64,7 +64,11 @@ export async function* bytesOf(file: FileHandle, { at, size }: Pick<TarEntry, "a
 const paddingOf = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
 
 function readHeader(header: Buffer): { name: string; size: number; type: string } {
-  const text = (at: number, length: number) => header.toString("utf8", at, at + length).replace(/\0.*$/s, "");
+  const text = (at: number, length: number) =>
+    header
+      .toString("utf8", at, at + length)
+      .split("\0", 1)
+      .join("");
   const isSound = Number.parseInt(text(AT.sum, 8), 8) === sumOf(header);
   if (!isSound || !isTar(header)) throw new NotTar("a header is not one");
   const size = Number.parseInt(text(AT.size, 12), 8);

@@ -25,7 +25,7 @@ function plainAddress(address: string): string {
 
 /** Returns the eight groups of an IPv6 address without a dotted end, in hexadecimal without leading zeros. */
 export function expandIpv6(address: string): string[] {
-  const [head = "", tail = ""] = address.replace(/%.*$/, "").split("::");
+  const [head = "", tail = ""] = (address.split("%", 1)[0] ?? "").split("::");
   const left = head ? head.split(":") : [];
   const right = tail ? tail.split(":") : [];
   const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");

@@ -62,5 +62,5 @@ export function passOn(request: IncomingMessage, reply: ServerResponse, onward: 
 
 /** Returns the path of a request below an address. */
 export function pathBelow(to: URL, { url = "/" }: IncomingMessage): string {
-  return to.pathname.replace(/\/+$/, "") + url;
+  return to.pathname.replace(/(?<!\/)\/+$/, "") + url;
 }

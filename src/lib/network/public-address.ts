@@ -48,7 +48,7 @@ export function isPublicAddress(address: string): boolean {
 /** Returns the IPv4 address that an IPv4-mapped or NAT64 one leads to, or null. */
 export function ipv4Within(address: string): string | null {
   // The URL parser writes a dotted end in groups; it knows no zones.
-  const groups = expandIpv6(new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1));
+  const groups = expandIpv6(new URL(`http://[${address.split("%", 1).join("")}]`).hostname.slice(1, -1));
   const network = groups.slice(0, 6).join(":");
   if (network !== "0:0:0:0:0:ffff" && network !== "64:ff9b:0:0:0:0") return null;
   const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));

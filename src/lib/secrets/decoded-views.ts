@@ -50,7 +50,7 @@ const HAS_URL_DEFENSE_2 = /-3a__/i;
 const URL_DEFENSE_3 = /\/v3\/__((?:(?!\/v3\/__)[^]){1,4000}?)__;([\w-]{1,4000})!/g;
 
 /** One line of base64 that is long enough for an address, or several lines as mail programs wrap them. */
-const BASE64 = /(?:[A-Za-z0-9+/]{56,}\r?\n)+[A-Za-z0-9+/]*={0,2}|[\w+/-]{60,}={0,2}/g;
+const BASE64 = /(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{56,}\r?\n)+[A-Za-z0-9+/]*={0,2}|[\w+/-]{60,}={0,2}/g;
 
 /** Marks of quotes where a line begins, tags that break no word, and every space. */
 const BETWEEN =

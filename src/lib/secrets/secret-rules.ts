@@ -143,7 +143,7 @@ function findAssigned(text: string, pattern: RegExp): SecretMatch[] {
     const word = match[1] ?? "";
     const [from, end] = (match.indices?.slice(2) ?? []).find((place) => place !== undefined) ?? [0, 0];
     const isBare = match[5] !== undefined;
-    const value = isBare ? text.slice(from, end).replace(/[.,:)]+$/, "") : text.slice(from, end);
+    const value = isBare ? text.slice(from, end).replace(/(?<![.,:)])[.,:)]+$/, "") : text.slice(from, end);
     const isHarmless = HARMLESS.test(text.slice(Math.max(0, match.index - 16), match.index));
     const isCode = isBare && /[()[\]{}]/.test(value);
     if (!isHarmless && !isCode && isSecretValue(word, value)) {

@@ -39,7 +39,7 @@ export async function openOtlpTracer(settings: OtlpSettings, { log }: { log: Log
     load(() => import("@opentelemetry/resources")),
   ]);
   const collector = new exporting.OTLPTraceExporter({
-    url: `${settings.url.replace(/\/+$/, "")}/v1/traces`,
+    url: `${settings.url.replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     headers: { ...settings.headers },
     timeoutMillis: SEND_WITHIN_MS,
   });

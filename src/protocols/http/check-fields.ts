@@ -9,7 +9,7 @@ export function checkFields<T>(schema: z.ZodType<T>, value: unknown): { value: T
   const parsed = schema.safeParse(value);
   if (parsed.success) return { value: parsed.data };
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const place = (problem: FieldProblem) => names.indexOf(problem.field.replace(/[[.].*$/, ""));
+  const place = (problem: FieldProblem) => names.indexOf(problem.field.split(/[[.]/, 1).join(""));
   const problems = parsed.error.issues.map(problemOf).sort((one, other) => place(one) - place(other));
   return { error: refuseFields(problems) };
 }

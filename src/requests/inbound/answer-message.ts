@@ -2,11 +2,10 @@ import type { Context } from "../../context.ts";
 import type { Decider, Decision, RefusedAnswer, Request } from "../model/request.ts";
 import { inQuotes } from "../model/agent-words.ts";
 import { viewInMessage } from "../model/view.ts";
-import { isAsked } from "../model/audience.ts";
+import { inForce, isAsked } from "../model/audience.ts";
 import { SENDER_RULES, type InboundMessage, type InboundResult } from "../model/inbound-message.ts";
 import { Refusal } from "../../refusals.ts";
 import { findRequest } from "../store/requests.ts";
-import type { Queryable } from "../../core/store/db.ts";
 import { insertInboundIfNew } from "../store/deliveries.ts";
 import { transact } from "../../core/store/transact.ts";
 import { isAddressLost } from "../address-of-delivery.ts";
@@ -91,7 +90,7 @@ async function answer(
   const decided = await meaningOf(ctx, { request, delivery }, message, link);
   if ("is" in decided) {
     if (await isRepeat(ctx, message)) return REPEATED;
-    if (!(await wasAsked(ctx.db, request.id, responder))) return refuseStranger(ctx, request.id, responder);
+    if (!(await wasAsked(ctx, request.id, responder))) return refuseStranger(ctx, request.id, responder);
     if (request.state !== "open") return existingResult(ctx.db, request);
     const { reason } = decided;
     if (reason) await noteRefusedAnswer(ctx, request.id, responder, { reason, ...quotedIn(reason, message) });
@@ -119,11 +118,11 @@ async function answer(
 const EXPOSED =
   "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
 
-async function wasAsked(on: Queryable, askId: string, responder: Decider): Promise<boolean> {
-  const found = await findRequest(on, askId);
+async function wasAsked({ db, addressed }: Context, askId: string, responder: Decider): Promise<boolean> {
+  const found = await findRequest(db, askId);
   if (!found) return false;
   const { request, now } = found;
-  return isAsked(request.audience, responder, request.form.kind, now - request.createdAt);
+  return isAsked(inForce(request.audience, addressed.groups), responder, request.form.kind, now - request.createdAt);
 }
 
 /** The words are kept where they were not understood. */

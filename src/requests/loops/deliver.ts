@@ -210,7 +210,8 @@ function noteOf(post: Post, { askId, target }: Delivery, note: NoteWords): strin
 function noticeOf(post: Post, { delivery, request }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);
   const view = viewFor(post, channel, request);
-  const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
+  const { argumentsText } = view;
+  const isShort = channel.isForPrograms || (argumentsText !== null && argumentsText.length <= channel.wholeLimit);
   const informsOnly = isReadByAsker(delivery.target);
   const notice: Notice = {
     delivery: delivery.id,

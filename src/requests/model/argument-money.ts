@@ -1,3 +1,5 @@
+import { keepResults } from "../../lib/kept-results.ts";
+
 /** So much of a currency, in its main unit and with every digit. */
 export interface Money {
   amount: string;
@@ -34,9 +36,10 @@ function currencyOf(code: unknown): string | null {
   return CURRENCIES.has(upper) ? upper : null;
 }
 
-function digitsOf(currency: string): number | undefined {
+/** A format takes long to make, and a call may have thousands of amounts. */
+const digitsOf = keepResults(CURRENCIES.size, (currency) => {
   return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
-}
+});
 
 function hundredth(digits: string): string {
   const [, sign = "", whole = "0"] = /^(-?)(\d+)$/.exec(digits) ?? [];

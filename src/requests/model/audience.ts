@@ -36,6 +36,26 @@ export function groupOf(audience: Audience, person: string): string | undefined 
   return own.find((group) => group !== undefined);
 }
 
+/**
+ * Returns an audience without the people who have left the group as one of which they are asked. Their places stay, and
+ * nobody fills them: no fewer have to agree. A group that is not known any more has nobody.
+ */
+export function inForce(audience: Audience, groups: ReadonlyMap<string, readonly string[]>): Audience {
+  switch (audience.is) {
+    case "leaf": {
+      const { target } = audience;
+      if (target.via !== "person" || target.group === undefined) return audience;
+      return groups.get(target.group)?.includes(target.person) ? audience : { is: "any", of: [] };
+    }
+    case "any":
+      return { is: "any", of: audience.of.map(({ node, afterMs }) => ({ afterMs, node: inForce(node, groups) })) };
+    case "all":
+      return { is: "all", of: audience.of.map((node) => inForce(node, groups)) };
+    case "quorum":
+      return { is: "quorum", min: audience.min, of: audience.of.map((node) => inForce(node, groups)) };
+  }
+}
+
 /** True where one person does not suffice. */
 export function isJoint(audience: Audience): boolean {
   if (audience.is === "leaf") return false;

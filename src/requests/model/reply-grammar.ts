@@ -24,7 +24,7 @@ const SEPARATORS = /^[\s,.;:!\-\u2013]+/;
 
 const CODE = "[23456789CDFGHJKMNPQRTVWX]{4}";
 const CODE_FIRST = new RegExp(`^(${CODE})(?:\\s*[,.;:!\\-\\u2013]+)?(?:\\s+|$)`, "i");
-const CODE_LAST = new RegExp(`(?:^|(?:[,;:\\-\\u2013]\\s*|\\s+))(${CODE})[.!]?$`, "i");
+const CODE_LAST = new RegExp(`(?:^|(?:[,;:\\-\\u2013]\\s*|(?<!\\s)\\s+))(${CODE})[.!]?$`, "i");
 
 /** The words that Twilio takes for carriers by default; the French ones are Canada's. */
 const PHONE_COMMANDS: ReadonlyMap<string, PhoneCommand> = new Map([
@@ -155,6 +155,6 @@ export function phoneCommand(text: string, optOutType?: string): PhoneCommand | 
   const word = text
     .normalize("NFKD")
     .replace(/[\p{M}\s"'“”„«»-]/gu, "")
-    .replace(/[.!]+$/, "");
+    .replace(/(?<![.!])[.!]+$/, "");
   return PHONE_COMMANDS.get(word.toLowerCase()) ?? null;
 }

@@ -17,7 +17,7 @@ const DESTROYS = wordsIn(
 );
 /** In a command, beside the above. */
 const DESTROYS_IN_COMMAND = wordsIn("mkfs dd killall pkill reboot halt poweroff sudo");
-const FORCED = /(?:^|\s)--(?:force|hard|no-verify|no-preserve-root|allow-data-loss)\b|\bpush\b[^|;&]*\s-f\b/i;
+const FORCED = /(?:^|\s)--(?:force|hard|no-verify|no-preserve-root|allow-data-loss)\b/i;
 const CHOOSES = wordsIn("action method operation op verb mode state");
 /** Switched on. */
 const GOES_AROUND = wordsIn("force cascade overwrite permanent permanently hard skip bypass disable unsafe");
@@ -28,7 +28,7 @@ const SAFEGUARDS = wordsIn(
 const WITHOUT = wordsIn("no without ignore");
 const READS = wordsIn("get list read search find show view describe count lookup");
 const SENSITIVE = wordsIn("secret password passphrase token credential key private wallet");
-const IS_ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
+const IS_ADDRESS = /[a-z][a-z0-9+.-]{0,40}:\/\//i;
 /** Of all arguments, in characters: nobody reads more, and what goes by rules reads none of it then. */
 export const LONGEST_READ = 100_000;
 /** So many values of the arguments are looked at: a page of the inbox looks at those of fifty calls. */
@@ -96,7 +96,19 @@ export function looksGrave({ name, value }: NamedValue): boolean {
 
 function destroysByCommand(command: string): boolean {
   const words = wordsOfName(command);
-  return FORCED.test(command) || words.some((word) => DESTROYS.has(word) || DESTROYS_IN_COMMAND.has(word));
+  return (
+    FORCED.test(command) ||
+    pushesByForce(command) ||
+    words.some((word) => DESTROYS.has(word) || DESTROYS_IN_COMMAND.has(word))
+  );
+}
+
+/** One pattern for both words would look through the rest of the command from each `push`. */
+function pushesByForce(command: string): boolean {
+  return command.split(/[|;&]/).some((step) => {
+    const at = step.search(/\bpush\b/i);
+    return at >= 0 && /\s-f\b/i.test(step.slice(at));
+  });
 }
 
 /** Nothing is run by it, no address is called, and nothing that opens doors is read. */

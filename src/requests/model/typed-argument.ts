@@ -25,16 +25,39 @@ const MOST_COLUMNS = 12;
 
 /**
  * Returns an argument as what it is, or null where its JSON says as much, or where what is drawn could be taken for
- * something else. `all` are the arguments that it stands among, canonical as it is: a currency belongs to an amount.
+ * something else. `beside` are the arguments that it stands among: a currency belongs to an amount.
  */
-export function typedArgument(name: string, canonical: string, all: string): TypedArgument | null {
+export function typedArgument(
+  name: string,
+  canonical: string,
+  beside: Readonly<Record<string, unknown>>,
+): TypedArgument | null {
   const value = readExactJson(canonical);
   if (typeof value === "string") return typedString(value);
   if (typeof value === "number") {
-    const money = moneyOf(name, canonical, membersOf(readExactJson(all)));
+    const money = moneyOf(name, canonical, beside);
     return money && { is: "money", text: canonical, ...money };
   }
   return Array.isArray(value) ? typedList(value) : typedFields(value);
+}
+
+/** Returns how many lines, items, cells or rows a drawn argument has. */
+export function partsIn(typed: TypedArgument): number {
+  switch (typed.is) {
+    case "text":
+    case "diff":
+      return typed.lines.length;
+    case "list":
+      return typed.items.length;
+    case "table":
+      return (typed.rows.length + 1) * typed.columns.length;
+    case "fields":
+      return typed.rows.length;
+    case "link":
+    case "date":
+    case "money":
+      return 1;
+  }
 }
 
 function typedString(value: string): TypedArgument | null {
@@ -110,11 +133,9 @@ function isPlain(text: string): boolean {
 
 /** Draws one line: a tab as an arrow, blanks at its end as escapes. */
 function drawn(line: string): string {
-  return line
-    .split("\t")
-    .map(printableExactly)
-    .join("⇥ ")
-    .replace(/ +$/, (blanks) => "\\u0020".repeat(blanks.length));
+  const shown = line.split("\t").map(printableExactly).join("⇥ ");
+  const end = shown.replace(/(?<! ) +$/, "").length;
+  return shown.slice(0, end) + "\\u0020".repeat(shown.length - end);
 }
 
 /** An address that a browser opens, as a whole; nothing else becomes a link. */

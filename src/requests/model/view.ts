@@ -19,11 +19,14 @@ export interface AskView {
   title: string;
   /** Of an approval. */
   fn: string | null;
-  /** Of an approval: every argument in full, canonical JSON with line breaks, the riskiest first. */
+  /**
+   * Of an approval: every argument in full, canonical JSON with line breaks, the riskiest first. Null also where they
+   * are longer than any message shows.
+   */
   argumentsText: string | null;
   /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
   exact?: { fn: string; kwargs: string };
-  /** Of an approval: how long the canonical arguments are, in characters, and the names at their top. */
+  /** Of an approval: how long the canonical arguments are, in characters, and the first names at their top. */
   argumentsLength: number;
   argumentNames: readonly string[];
   digest: string | null;
@@ -41,6 +44,12 @@ export interface AskView {
   silence: Silence;
   onSilence: string;
 }
+
+/** The most characters of arguments that a channel to people shows; no channel has a higher `wholeLimit`. */
+export const LONGEST_IN_MESSAGE = 20_000;
+/** A message that leaves the arguments to the page names the first of them. */
+const MOST_NAMES = 100;
+const LONGEST_NAME = 200;
 
 /** Each consequence of nobody answering, in one sentence. */
 const ON_SILENCE = {
@@ -60,7 +69,7 @@ export function viewOf(request: Request): AskView {
   const silence = silenceOf(request);
   const own = ownTaskOf(request);
   const run = own ? `${own.repo} / ${own.id}` : runOf(request);
-  const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
+  const call = form.kind === "approval" ? shownCall(form.kwargs) : { argumentsText: null, argumentNames: [] };
   return {
     askId: request.id,
     agent: askerName(request),
@@ -68,10 +77,10 @@ export function viewOf(request: Request): AskView {
     kind: form.kind,
     title: shownTitle(request),
     fn: form.kind === "approval" ? printableExactly(form.fn) : null,
-    argumentsText: kwargs === null ? null : printableLinesExactly(indented(kwargs)).join("\n"),
+    argumentsText: call.argumentsText,
     ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
     argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
-    argumentNames: kwargs === null ? [] : namesIn(kwargs).map(printableExactly),
+    argumentNames: call.argumentNames,
     digest: request.digest,
     words: shownText(request.words),
     options: offeredBy(request).map(shownOption),
@@ -88,6 +97,17 @@ function runOf(request: Request): unknown {
   const { folder } = promptFacts(request);
   const run = request.wire["run_id"];
   return folder === undefined ? run : `${String(run)}, in ${folder}`;
+}
+
+function shownCall(canonical: string): Pick<AskView, "argumentsText" | "argumentNames"> {
+  const kwargs = riskiestFirst(canonical);
+  const isShort = canonical.length <= LONGEST_IN_MESSAGE;
+  return {
+    argumentsText: isShort ? printableLinesExactly(indented(kwargs)).join("\n") : null,
+    argumentNames: namesIn(kwargs)
+      .slice(0, MOST_NAMES)
+      .map((name) => printableExactly(name.slice(0, LONGEST_NAME))),
+  };
 }
 
 function silenceOf(request: Request): Silence {

@@ -238,5 +238,5 @@ function headOf(text: string, mostBytes: number): string {
   return Buffer.from(text)
     .subarray(0, mostBytes)
     .toString("utf8")
-    .replace(/\uFFFD+$/u, "");
+    .replace(/(?<!\uFFFD)\uFFFD+$/u, "");
 }

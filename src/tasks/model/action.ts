@@ -89,7 +89,9 @@ function plain(step: string): string {
     .normalize("NFKC")
     .replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, "")
     .toLowerCase()
-    .replace(/(?::.*|[. ]+)$/, "");
+    .split(":", 1)
+    .join("")
+    .replace(/(?<![. ])[. ]+$/, "");
 }
 
 function stepsOf(path: string, separator: string | RegExp): string[] {

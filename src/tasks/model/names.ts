@@ -39,7 +39,11 @@ export interface TaskOfCommit {
  * the task (spec/assignment 4.3). NUL in the prompt is replaced, because no commit can hold it.
  */
 export function commitMessage({ id, prompt, attempt, agent, dependencies }: TaskOfCommit): string {
-  const body = prompt.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", "\ufffd").replace(/\n+$/, "");
+  const body = prompt
+    .toWellFormed()
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll("\0", "\ufffd")
+    .replace(/(?<!\n)\n+$/, "");
   const trailers = [
     `AA-Task: ${inTrailer(id)}`,
     `AA-Attempt: ${attempt}`,

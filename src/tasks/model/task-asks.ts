@@ -105,7 +105,7 @@ export function reviewWords(
     changed
       ? lines([
           `${count(diffstat.files, "file")}, +${diffstat.insertions} -${diffstat.deletions}:`,
-          cutTo(MOST_FILES_CHARS, files.replace(/^\n+|\s+$/g, "")),
+          cutTo(MOST_FILES_CHARS, files.replace(/^\n+/, "").trimEnd()),
         ])
       : "Nothing was changed.",
     lines([

@@ -92,7 +92,7 @@ export async function versionOf(program: string, path: string, clock: Clock): Pr
     void clock.sleep(TELLS_WITHIN_MS, late.signal).then(() => child.kill("SIGKILL"));
     await Promise.race([ended, clock.sleep(2 * TELLS_WITHIN_MS, late.signal)]);
     child.stdout.destroy();
-    return /\d+\.\d+\.\d+[\w.+-]*/.exec(output)?.[0] ?? null;
+    return /(?<!\d)\d+\.\d+\.\d+[\w.+-]*/.exec(output)?.[0] ?? null;
   } finally {
     late.abort();
     await rm(home, { recursive: true, force: true, maxRetries: 3 });

@@ -32,9 +32,9 @@ export async function diffstat(repo: Repository, { from, to }: Between): Promise
   const output = await gitText(["diff-tree", "-r", "-M", "--shortstat", ...PLAIN, from, to], { gitDir: repo.store });
   const count = (word: RegExp) => Number(word.exec(output)?.[1] ?? 0);
   return {
-    files: count(/(\d+) files? changed/),
-    insertions: count(/(\d+) insertions?\(\+\)/),
-    deletions: count(/(\d+) deletions?\(-\)/),
+    files: count(/(?<!\d)(\d+) files? changed/),
+    insertions: count(/(?<!\d)(\d+) insertions?\(\+\)/),
+    deletions: count(/(?<!\d)(\d+) deletions?\(-\)/),
   };
 }
 

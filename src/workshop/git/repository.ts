@@ -183,11 +183,11 @@ export async function keepShallow(from: string, to: string): Promise<void> {
 }
 
 function identityOf(text: string): CommitIdentity {
-  const [, name = "", email = ""] = /^\s*([^<>\n]*?)\s*<([^<>\s]+)>\s*$/.exec(text) ?? [];
+  const [, name = "", email = ""] = /^([^<>\n]*)<([^<>\s]+)>$/.exec(text.trim()) ?? [];
   if (/\p{Cc}/u.test(text) || !/[\p{L}\p{N}]/u.test(name)) {
     throw new RepositoryTrouble(`"${text}" is not of the form "Name <address>".`);
   }
-  return { name, email };
+  return { name: name.trim(), email };
 }
 
 function checkPrefix(prefix: string): void {

@@ -51,7 +51,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   const reply = await away(() =>
-    fetch(`${serverUrl.replace(/\/+$/, "")}/mcp`, {
+    fetch(`${serverUrl.replace(/(?<!\/)\/+$/, "")}/mcp`, {
       method: "POST",
       headers: {
         ...headers,

@@ -6,14 +6,15 @@ export interface WordsPart {
 }
 
 /** A fence with at most a language behind it, and all up to a fence of the same signs or to the end. */
-const BLOCK = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[ \t]*\n([^]*?)(?:^ {0,3}\1[`~]*[ \t]*(?:\n|$(?![^]))|$(?![^]))/gm;
+const BLOCK =
+  /^ {0,3}(`{3,}|~{3,})[ \t]*(?:([\w+#.-]+)[ \t]*)?\n([^]*?)(?:^ {0,3}\1[`~]*[ \t]*(?:\n|$(?![^]))|$(?![^]))/gm;
 
 /** Splits words into prose and blocks of code. The characters of the code stay as they are; only the fences go. */
 export function partsOf(words: string): WordsPart[] {
   const parts: WordsPart[] = [];
   let from = 0;
   const addProse = (text: string): void => {
-    const shown = text.replace(/^\n+|\n+$/g, "");
+    const shown = text.replace(/^\n+|(?<!\n)\n+$/g, "");
     if (shown.trim() !== "") parts.push({ text: shown, language: null });
   };
   for (const found of words.matchAll(BLOCK)) {
@@ -35,10 +36,7 @@ export function leadOf(words: string): string {
   const parts = partsOf(words.replace(/\r\n?/g, "\n"));
   const prose = parts.find(({ language }) => language === null)?.text.trim();
   if (prose === undefined) return (parts[0]?.text ?? "").trim().split("\n")[0] ?? "";
-  const paragraph = (prose.split(/\n\s*\n/)[0] ?? "").replace(/\s*\n\s*/g, " ");
-  const ends = [...paragraph.matchAll(END)].map(({ index }) => index + 1);
-  return paragraph.slice(
-    0,
-    ends.find((at) => at >= SHORTEST_SENTENCE),
-  );
+  const paragraph = (prose.split(/\n\s*\n/)[0] ?? "").replace(/\s+/g, " ");
+  const end = [...paragraph.matchAll(END)].find(({ index }) => index + 1 >= SHORTEST_SENTENCE);
+  return end ? paragraph.slice(0, end.index + 1) : paragraph;
 }

@@ -1,24 +1,43 @@
+import { membersOf as exactMembersOf, readExactJson } from "../../../lib/json/exact-json.ts";
 import { printableLinesExactly } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { membersOf, riskiestFirst } from "../../../requests/model/argument-order.ts";
-import { typedArgument } from "../../../requests/model/typed-argument.ts";
+import { partsIn, typedArgument, type TypedArgument } from "../../../requests/model/typed-argument.ts";
 import { holdsSecret, indented, maskedArgument } from "../../../requests/model/view.ts";
 import type { WireArgumentRow } from "../../../wire/inbox.ts";
+
+/** So much of one call is drawn as what it is: characters, and lines, items, cells or amounts. The rest is JSON alone. */
+const MOST_DRAWN_CHARACTERS = 250_000;
+const MOST_DRAWN_PARTS = 5000;
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
 export function argumentRows(request: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
   const members = membersOf(ordered);
+  const draw = drawWithin(exactMembersOf(readExactJson(kwargs)));
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
     const { name = "", value = "null" } = members[i] ?? {};
     const secret = holdsSecret(request, name);
-    return {
-      ...row,
-      typed: typedArgument(name, value, kwargs),
-      secret,
-      masked: secret ? maskedText(request, name) : null,
-    };
+    return { ...row, typed: draw(name, value), secret, masked: secret ? maskedText(request, name) : null };
   });
+}
+
+/** Draws one argument after the other, among which they stand, until they are as many or as long as one view draws. */
+function drawWithin(beside: Readonly<Record<string, unknown>>): (name: string, value: string) => TypedArgument | null {
+  let [characters, parts] = [0, 0];
+  return (name, value) => {
+    if (parts >= MOST_DRAWN_PARTS || characters + value.length > MOST_DRAWN_CHARACTERS) return null;
+    characters += value.length;
+    const typed = typedArgument(name, value, beside);
+    if (typed === null || parts + partsIn(typed) > MOST_DRAWN_PARTS) return null;
+    parts += partsIn(typed);
+    return typed;
+  };
+}
+
+/** Returns whether each argument of a call holds a secret, in the order of its rows. */
+export function secretRows(request: Pick<Request, "wire">, kwargs: string): boolean[] {
+  return membersOf(riskiestFirst(kwargs)).map(({ name }) => holdsSecret(request, name));
 }
 
 function maskedText(request: Pick<Request, "wire">, name: string): string | null {

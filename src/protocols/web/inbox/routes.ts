@@ -4,6 +4,7 @@ import type { Context } from "../../../context.ts";
 import { canonicalExact, parseExactJson, withEveryDigit } from "../../../lib/json/exact-json.ts";
 import { parseJsonBody } from "../../../lib/json/json-body.ts";
 import { yieldAfterLarge } from "../../../lib/event-loop.ts";
+import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
@@ -122,10 +123,19 @@ async function wholeFor(ctx: Context, person: string, request: Request): Promise
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = wholeAsk(request, await readDetails(ctx, request), who, now);
+  const whole = await wholeAsk(request, await readDetails(ctx, request), who, now);
+  const present = inForce(request.audience, ctx.addressed.groups);
+  const mayDecide = whole.may_decide && isAsked(present, who, request.form.kind, now - request.createdAt);
   const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
-  return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: grantUntil, task };
+  return {
+    ...whole,
+    may_decide: mayDecide,
+    keep_until: keepUntil,
+    may_stand: mayStand,
+    standing_until: grantUntil,
+    task,
+  };
 }
 
 /** Returns a page of what is addressed to the signed-in person. */

@@ -1,4 +1,4 @@
-import { isAsked } from "../../../requests/model/audience.ts";
+import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import { Refusal } from "../../../refusals.ts";
 import { responderOf } from "../../../requests/decide.ts";
 import { namePeople } from "../../../access/name-people.ts";
@@ -115,7 +115,7 @@ async function review(door: DoorContext, request: FastifyRequest): Promise<WireW
   const responder = await responderOf(ctx.db, person, "web");
   if (
     !isAsked(
-      peopleRequest.audience,
+      inForce(peopleRequest.audience, ctx.addressed.groups),
       responder,
       peopleRequest.form.kind,
       (await storeNow(ctx.db)) - peopleRequest.createdAt,

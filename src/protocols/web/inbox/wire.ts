@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
-import { printable, printableExactly, printableJson, printableLines } from "../../../lib/printable.ts";
+import { printable, printableExactly, printableLines } from "../../../lib/printable.ts";
 import {
   NO_DEADLINE,
   type Request as Ask,
@@ -31,7 +31,7 @@ import type {
   WireInboxCounts,
   WireInboxOutcome,
 } from "../../../wire/inbox.ts";
-import { argumentRows } from "./arguments.ts";
+import { drawnForEditor, drawnRows } from "../drawing/draw-thread.ts";
 
 /** A reason holds 5,000 characters, words among them. */
 const MOST_IN_REASON = 4000;
@@ -52,14 +52,14 @@ export async function listedAsks<T extends object = object>(
 ): Promise<(WireInboxAskLine & T)[]> {
   const rows: (WireInboxAskLine & T)[] = [];
   for (const peopleRequest of asks) {
-    rows.push({ ...listedAsk(peopleRequest, names), ...more(peopleRequest) });
+    rows.push({ ...(await listedAsk(peopleRequest, names)), ...more(peopleRequest) });
     await yieldToEventLoop();
   }
   return rows;
 }
 
 /** Returns an ask as a line of the list. */
-function listedAsk(request: Ask, names: Names): WireInboxAskLine {
+async function listedAsk(request: Ask, names: Names): Promise<WireInboxAskLine> {
   return {
     id: request.id,
     kind: request.form.kind,
@@ -72,7 +72,7 @@ function listedAsk(request: Ask, names: Names): WireInboxAskLine {
     created_at: wireTime(request.createdAt),
     expires_at: request.expiresAt >= NO_DEADLINE ? null : wireTime(request.expiresAt),
     settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
-    outcome: outcomeOf(request, names),
+    outcome: await outcomeOf(request, names),
   };
 }
 
@@ -90,19 +90,24 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, now: number): WireAskToPeople {
+export async function wholeAsk(
+  request: Ask,
+  details: RequestDetails,
+  who: Decider,
+  now: number,
+): Promise<WireAskToPeople> {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewOf(request);
   const { form } = request;
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
-    ...listedAsk(request, names),
+    ...(await listedAsk(request, names)),
     risk_reasons: riskReasonsOf(request)
       .slice(0, MOST_REASONS)
       .map((reason) => ({ kind: reason.kind, name: "name" in reason ? reason.name : null })),
     run: view.run,
     words: view.words,
-    arguments: form.kind === "approval" ? argumentRows(request, form.kwargs) : null,
+    arguments: form.kind === "approval" ? await drawnRows(request, form.kwargs) : null,
     guarded: isGuarded(request),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
@@ -115,7 +120,7 @@ export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, no
     listed: form.kind === "reply" && form.listed === true,
     schema: view.schema,
     editable: form.kind === "approval" && form.editable,
-    kwargs: form.kind === "approval" ? writableArguments(form) : null,
+    kwargs: form.kind === "approval" ? await writableArguments(form) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
     silence: view.silence,
     on_silence: view.onSilence,
@@ -138,19 +143,23 @@ export function wholeAsk(request: Ask, details: RequestDetails, who: Decider, no
       via: request.refused.via,
       reason: request.refused.reason,
     },
-    deliveries: details.deliveries
-      .filter(({ kind }) => kind === "ask")
-      .map(({ channel, person, state, changedAt }) => ({
-        channel,
-        name: person === null ? null : (names.get(person) ?? null),
-        state,
-        at: wireTime(changedAt),
-      })),
+    deliveries: deliveriesOf(details, names),
   };
 }
 
+function deliveriesOf(details: RequestDetails, names: Names): WireAskToPeople["deliveries"] {
+  return details.deliveries
+    .filter(({ kind }) => kind === "ask")
+    .map(({ channel, person, state, changedAt }) => ({
+      channel,
+      name: person === null ? null : (names.get(person) ?? null),
+      state,
+      at: wireTime(changedAt),
+    }));
+}
+
 /** Returns how an ask ended, or null while it is open. */
-function outcomeOf(request: Ask, names: Names): WireInboxOutcome | null {
+async function outcomeOf(request: Ask, names: Names): Promise<WireInboxOutcome | null> {
   const { outcome } = request;
   if (!outcome) return null;
   const option = optionsOf(request).find(({ name }) => name === outcome.option);
@@ -162,7 +171,7 @@ function outcomeOf(request: Ask, names: Names): WireInboxOutcome | null {
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(request, outcome.kwargs) : null,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? await drawnRows(request, outcome.kwargs) : null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };
@@ -198,12 +207,13 @@ function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience
   return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
 }
 
-/**
- * Returns the arguments as JSON for the editor: to change the call, or to state in a reason what to ask for instead.
- * Invisible characters are escaped, so that an editor sees them.
- */
-function writableArguments({ kwargs, editable: isEditable }: RequestForm & { kind: "approval" }): string | null {
-  const json = printableJson(indented(kwargs));
+/** Returns the arguments as JSON: to change the call, or to state in a reason what to ask for instead. */
+async function writableArguments({
+  kwargs,
+  editable: isEditable,
+}: RequestForm & { kind: "approval" }): Promise<string | null> {
+  if (!isEditable && kwargs.length > MOST_IN_REASON) return null;
+  const json = await drawnForEditor(kwargs);
   return isEditable || json.length <= MOST_IN_REASON ? json : null;
 }
 

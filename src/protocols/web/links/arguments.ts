@@ -135,10 +135,10 @@ function tableMarkup(name: string, head: Content, rows: readonly (readonly Marku
   </div>`;
 }
 
-/** A page without a script knows no zone of its reader's. */
+/** A page without a script knows no zone of its reader's. Formats take long to make, and a call may have many dates. */
+const DAY = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" });
+const MOMENT = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", timeZone: "UTC" });
+
 function dateWords(at: string): string {
-  const date = new Date(at);
-  if (!at.includes("T")) return new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" }).format(date);
-  const full = { dateStyle: "full", timeStyle: "long", timeZone: "UTC" } as const;
-  return new Intl.DateTimeFormat("en", full).format(date);
+  return (at.includes("T") ? MOMENT : DAY).format(new Date(at));
 }

@@ -10,7 +10,8 @@ import { decideByLink, readLink, type LinkReading } from "../../../requests/link
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../../http/errors.ts";
 import { cookieName, cookieOf, fromOurPage } from "../../http/principals.ts";
-import { argumentRows } from "../inbox/arguments.ts";
+import { drawnAsk } from "../drawing/draw-thread.ts";
+import { secretRows } from "../inbox/arguments.ts";
 import { html } from "../pages/html.ts";
 import { seenBox } from "./arguments.ts";
 import * as view from "./view.ts";
@@ -106,7 +107,7 @@ async function decide(
 /** Nobody approves a part of a call that they have not looked at. */
 function hasSeenSecrets({ wire, form }: Request, given: URLSearchParams): boolean {
   if (form.kind !== "approval") return true;
-  return argumentRows({ wire }, form.kwargs).every(({ secret }, at) => !secret || given.has(seenBox(at)));
+  return secretRows({ wire }, form.kwargs).every((secret, at) => !secret || given.has(seenBox(at)));
 }
 
 async function signedInBy(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
@@ -122,7 +123,7 @@ async function shown(
   { request, locked }: LinkReading,
   wrong: string | null,
 ): Promise<StillPage> {
-  const body = view.askMarkup(request);
+  const body = await drawnAsk(request);
   if (request.state !== "open") {
     const sentence = await closingSentence(db, request);
     const outcome = view.outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1));
@@ -141,7 +142,8 @@ async function decidable(
 ): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
   const decision = view.decisionMarkup(peopleRequest, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
-  return { title: view.titleOf(peopleRequest), body: html`${view.askMarkup(peopleRequest, form.values)}${decision}` };
+  const body = html`${await drawnAsk(peopleRequest, form.values)}${decision}`;
+  return { title: view.titleOf(peopleRequest), body };
 }
 
 function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

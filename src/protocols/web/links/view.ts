@@ -1,6 +1,6 @@
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { ownTaskOf } from "../../../requests/model/task-of-request.ts";
-import { askerName, viewOf } from "../../../requests/model/view.ts";
+import { askerName, viewOf, type AskView } from "../../../requests/model/view.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import type { Field, Shape } from "../../../requests/model/schema-shape.ts";
 import { printableLines } from "../../../lib/printable.ts";
@@ -106,14 +106,13 @@ export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup
             ${words}
           </figure>`
         }
-        ${factsMarkup(request)}`
+        ${factsMarkup(request, view)}`
     : html`<p class="quiet">${whose}</p>
         <h1 dir="auto">${view.title}</h1>
-        ${words} ${factsMarkup(request)}`;
+        ${words} ${factsMarkup(request, view)}`;
 }
 
-function factsMarkup(request: Request): Markup {
-  const view = viewOf(request);
+function factsMarkup(request: Request, view: AskView): Markup {
   const facts: [string, string][] = [
     ["Asked by", view.agent],
     ...(view.run === null ? [] : [["Run", view.run] as [string, string]]),
@@ -171,7 +170,7 @@ export function decisionMarkup(request: Request, form: LinkForm): Markup {
         ${choices}
       </fieldset>`
     }
-    ${takesComment(request.form.kind, view.shape) ? commentMarkup(values["comment"]) : writtenMarkup(request, values)}
+    ${takesComment(request.form.kind, view.shape) ? commentMarkup(values["comment"]) : writtenMarkup(request, view.shape, values)}
     ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. Every answer needs them.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
     <div><button type="submit">Send</button></div>
   </form>`;
@@ -194,8 +193,7 @@ function takesComment(kind: Request["form"]["kind"], shape: Shape | null): boole
 }
 
 /** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
-function writtenMarkup(request: Request, values: LinkForm["values"]): Markup | false {
-  const { shape } = viewOf(request);
+function writtenMarkup(request: Request, shape: Shape | null, values: LinkForm["values"]): Markup | false {
   if (shape?.is === "choice" || shape?.is === "decision") return false;
   if (shape?.is !== "object") return textMarkup(request, shape, values["text"]);
   return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, values[`field:${i}`]))}`;

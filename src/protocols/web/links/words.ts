@@ -2,7 +2,8 @@ import { readDiff, type DiffLine } from "../../../core/model/unified-diff.ts";
 import { html, type Markup } from "../pages/html.ts";
 
 /** A fence with at most a language behind it, and all up to a fence of the same signs or to the end. */
-const BLOCK = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[ \t]*\n([^]*?)(?:^ {0,3}\1[`~]*[ \t]*(?:\n|$(?![^]))|$(?![^]))/gm;
+const BLOCK =
+  /^ {0,3}(`{3,}|~{3,})[ \t]*(?:([\w+#.-]+)[ \t]*)?\n([^]*?)(?:^ {0,3}\1[`~]*[ \t]*(?:\n|$(?![^]))|$(?![^]))/gm;
 /** The words of a coding agent's request end with what it would change (`tasks/model/attempt-asks.ts`). */
 const CHANGE = "\n\nWhat would change:\n";
 const IS_DIFF = /^(?:diff|patch)$/i;
@@ -26,7 +27,7 @@ function partsOf(words: string): Markup[] {
   const parts: Markup[] = [];
   let from = 0;
   const addProse = (text: string): void => {
-    const shown = text.replace(/^\n+|\n+$/g, "");
+    const shown = text.replace(/^\n+|(?<!\n)\n+$/g, "");
     if (shown.trim() !== "") parts.push(html`<p dir="auto">${shown}</p>`);
   };
   for (const found of words.matchAll(BLOCK)) {

@@ -1,4 +1,4 @@
-/** Markup that may be sent as it is: only `html` makes it. */
+/** Markup that may be sent as it is: only `html` makes it, here or in the thread that draws. */
 class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -23,6 +23,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
  */
 export function html(pieces: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return new Markup(pieces.reduce((text, piece, i) => text + printed(values[i - 1] ?? null) + piece));
+}
+
+/** Returns markup whose text `html` made in another thread. */
+export function drawnMarkup(text: string): Markup {
+  return new Markup(text);
 }
 
 function printed(content: Content): string {

@@ -3,10 +3,9 @@ import { closingSentence } from "../../../requests/closing-sentence.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { type NamedDecision, readDecided } from "../../../requests/read-decided.ts";
 import { printableLines } from "../../../lib/printable.ts";
-import { argumentRows } from "../inbox/arguments.ts";
+import { drawnArguments, drawnAsk } from "../drawing/draw-thread.ts";
 import { html, type Content, type Markup } from "./html.ts";
-import { argumentsMarkup } from "../links/arguments.ts";
-import { askMarkup, outcomeMarkup, titleOf } from "../links/view.ts";
+import { outcomeMarkup, titleOf } from "../links/view.ts";
 import type { StillPage } from "./still-page.ts";
 
 /** A signed receipt, and where it and the keys stand. */
@@ -23,8 +22,8 @@ export async function receiptPage(
 ): Promise<StillPage> {
   const sentence = await closingSentence(ctx.db, request);
   const decisions = (await readDecided(ctx, request)).map(decisionMarkup);
-  const body = html`${outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1))} ${askMarkup(request)}
-    ${editedMarkup(request)} ${answerMarkup(request)}
+  const body = html`${outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1))} ${await drawnAsk(request)}
+    ${await editedMarkup(request)} ${answerMarkup(request)}
     <section>
       <h2>Who decided</h2>
       ${decisions.length > 0 ? decisions : html`<p>Nobody.</p>`} ${timesMarkup(request)}
@@ -61,12 +60,12 @@ function answerMarkup({ form, outcome }: Request): Markup | false {
 }
 
 /** Returns the arguments that a person edited; the approval is for these. */
-function editedMarkup(request: Request): Markup | false {
+async function editedMarkup(request: Request): Promise<Markup | false> {
   const { edited, kwargs } = request.outcome ?? {};
   if (edited !== true || kwargs === undefined) return false;
   return html`<section>
     <h2>Approved with these arguments instead</h2>
-    ${argumentsMarkup(argumentRows(request, kwargs))}
+    ${await drawnArguments(request, kwargs)}
   </section>`;
 }
 

@@ -63,7 +63,7 @@ function nameIn(printed: string | undefined): string | undefined {
   if (printed === undefined) return undefined;
   const quoted = /^"(.*)"\t?$/.exec(printed)?.[1];
   if (quoted === undefined) {
-    const name = printed.replace(/[\t\r]+$/, "");
+    const name = printed.replace(/(?<![\t\r])[\t\r]+$/, "");
     return name === "/dev/null" ? undefined : name;
   }
   const bytes: number[] = [];

@@ -318,9 +318,10 @@ function readJson(words: string): { value: unknown; isExact: boolean } | null {
 function isExact(written: string): boolean {
   const digits = (one: string): string =>
     one
-      .replace(/e.*$/i, "")
+      .split(/e/i, 1)
+      .join("")
       .replace(/\D/g, "")
-      .replace(/^0+|0+$/g, "");
+      .replace(/^0+|(?<!0)0+$/g, "");
   return digits(written) === digits(String(Number(written.replace(",", "."))));
 }
 

@@ -1,0 +1,46 @@
+import { openBoundedThread } from "../../../lib/bounded-thread.ts";
+import type { Request } from "../../../requests/model/request.ts";
+import type { WireArgumentRow } from "../../../wire/inbox.ts";
+import type { LinkForm } from "../links/view.ts";
+import { drawnMarkup, type Markup } from "../pages/html.ts";
+import { draw, type Drawing, type Drawn } from "./draw.ts";
+
+/**
+ * Draws large requests in a thread of its own: a request of a megabyte takes tenths of a second, and others would wait
+ * for it. The limits are far above what any permitted request takes.
+ */
+const thread = openBoundedThread<Drawing, Drawn>(new URL("./draw-worker.ts", import.meta.url), {
+  mostCpuMs: 10_000,
+  mostHeapMb: 512,
+});
+
+/** Drawing so many characters takes a few milliseconds, and the way to the thread as long. */
+const LARGE_CHARACTERS = 16_384;
+
+/** Returns the whole of an ask for a page (`askMarkup`). */
+export async function drawnAsk(request: Request, ticked?: LinkForm["values"]): Promise<Markup> {
+  const size = request.words.length + (request.form.kind === "approval" ? request.form.kwargs.length : 0);
+  return drawnMarkup((await drawn({ is: "ask", request, ticked }, size)).ask ?? "");
+}
+
+/** Returns arguments of a call for a page. */
+export async function drawnArguments({ wire }: Pick<Request, "wire">, kwargs: string): Promise<Markup> {
+  return drawnMarkup((await drawn({ is: "arguments", request: { wire }, kwargs }, kwargs.length)).arguments ?? "");
+}
+
+/** Returns arguments of a call for the inbox. */
+export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<WireArgumentRow[]> {
+  return (await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length)).rows ?? [];
+}
+
+/** Returns arguments of a call as JSON for an editor. Invisible characters are escaped, so that an editor sees them. */
+export async function drawnForEditor(kwargs: string): Promise<string> {
+  return (await drawn({ is: "editor", kwargs }, kwargs.length)).editor ?? "";
+}
+
+async function drawn(drawing: Drawing, characters: number): Promise<Drawn> {
+  if (characters <= LARGE_CHARACTERS) return draw(drawing);
+  const result = await thread.work(drawing);
+  if (!result) throw new Error(`a view of ${characters} characters took too long`);
+  return result;
+}
