@@ -69,7 +69,7 @@ export async function awaited(
 ): Promise<Request> {
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
   if (waitS === 0 || peopleRequest.state !== "open") return peopleRequest;
-  // Whoever decides may wait too, which tells nothing of the agent.
+  // People and admins may wait too, which tells nothing of the agent.
   const isWaitedFor = caller.scope === "agent" && peopleRequest.waitedUntil !== undefined;
   let place: Disposable;
   try {

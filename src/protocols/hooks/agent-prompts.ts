@@ -36,7 +36,9 @@ const FIELDS = ["to", "timeout"];
 export function agentPrompts(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser("*", (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) => bytesWithoutResult(payload));
+    app.addContentTypeParser("*", (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
+      bytesWithoutResult(payload),
+    );
     const claude = await AGENTS["claude"]?.load();
     if (claude) promptEntry(app, door, claude);
   };
