@@ -126,7 +126,7 @@ async function registerDoors(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, delivery.channels.values()));
   await app.register(agentPrompts(door));
-  await app.register(agentStates(door, () => readLocalAgents(outside.env)));
+  await app.register(agentStates(door, () => readLocalAgents(outside.env, door.config.publicUrl)));
   await app.register(inboxRoutes(door));
   await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));
