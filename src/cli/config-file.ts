@@ -98,7 +98,9 @@ export function refuseOpenFile({ file, before, after }: Omit<Change, "isEmpty">,
   const holdsKey = after.match(KEY) !== null || (key !== undefined && after.includes(key));
   if (!holdsKey || (mode & OTHERS) === 0) return;
   const [name, bits] = [file, mode.toString(8)];
-  throw new Error(`${name} was left as it is: it would hold a key, and others can read it (mode ${bits}): chmod 600 it`);
+  throw new Error(
+    `${name} was left as it is: it would hold a key, and others can read it (mode ${bits}): chmod 600 it`,
+  );
 }
 
 /** Returns whether nothing is left in a text, be it of JSON or of another form. */

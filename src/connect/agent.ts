@@ -84,7 +84,7 @@ export interface HookFile {
 export interface SwitchFile {
   path: string;
   /**
-   * Returns the setting that keeps the hook from running, for a sentence; null where there is none.
+   * Returns the setting that keeps the hook from running, for a sentence, else null.
    *
    * @param hookText the text of the file in which the hook stands
    * @throws {NotJson} for a text that is not understood, and SyntaxError

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import { type HookFile, holdsHook, hookFilesOf, programOf, type PromptingAgent } from "./agent.ts";
 import { AGENTS } from "./registry.ts";
 import { hookTurnedOff } from "./switches.ts";
-import { recordedAddresses } from "./undo-record.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,23 +28,25 @@ export function isInUse(agent: PromptingAgent, env: Environment): boolean {
 /**
  * Looks for every agent of the registry on this computer. It starts no program; without a home folder it finds none.
  *
- * @param server the address of Parley on this computer
+ * @param own returns the addresses of Parley's hooks; where it throws, no hook is known
  */
-export async function readLocalAgents(env: Environment, server?: string): Promise<LocalAgentState[]> {
+export async function readLocalAgents(
+  env: Environment,
+  own: () => readonly string[] = () => [],
+): Promise<LocalAgentState[]> {
   const hasHome = Boolean(env["HOME"] || env["USERPROFILE"]);
   return Promise.all(
     Object.entries(AGENTS).map(async ([name, row]) => {
       const agent = await row.load();
       const isHere = hasHome && isInUse(agent, env);
-      return { name, title: row.title, isHere, hasHook: isHere && (await hasHook(agent, env, server)) };
+      return { name, title: row.title, isHere, hasHook: isHere && (await hasHook(agent, env, own)) };
     }),
   );
 }
 
-async function hasHook(agent: PromptingAgent, env: Environment, server?: string): Promise<boolean | null> {
+async function hasHook(agent: PromptingAgent, env: Environment, own: () => readonly string[]): Promise<boolean | null> {
   try {
-    const own = [...recordedAddresses(env), ...(server === undefined ? [] : [`${server}/hooks/${agent.name}`])];
-    const each = await Promise.all(hookFilesOf(agent, env, own).map(isPartOfHook));
+    const each = await Promise.all(hookFilesOf(agent, env, own()).map(isPartOfHook));
     if (each.includes(false)) return false;
     if (each.includes(null)) return null;
     const path = agent.file(env);

@@ -37,7 +37,7 @@ function isOwnAddress(url: string, addresses: readonly string[]): boolean {
   return place !== undefined && isPlain && addresses.some((own) => placeOf(own) === place);
 }
 
-/** Returns an address without its query; undefined for a text that is none. */
+/** Returns an address without its query; undefined for another text. */
 function placeOf(url: string): string | undefined {
   const parsed = URL.parse(url);
   return parsed ? `${parsed.username}@${parsed.origin}${parsed.pathname}${parsed.hash}` : undefined;
@@ -68,7 +68,7 @@ function isOwnProgram(word: string): boolean {
 const SOURCE = fileURLToPath(new URL("../main.ts", import.meta.url));
 const baseOf = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
 
-/** Returns the words of a line as a shell splits them; null for more than one command, and for none. */
+/** Returns the words of a line as a shell splits them; null for more than one command, and for an empty line. */
 function wordsOf(line: string): string[] | null {
   const text = line.trimEnd();
   const words: string[] = [];

@@ -35,7 +35,9 @@ export function hookTurnedOff(
 
 /** Returns whether the value of a variable means yes. */
 export function isOn(value: unknown): boolean {
-  return !OFF.includes(typeof value === "string" ? value.trim().toLowerCase() : value) && value !== false && value !== 0;
+  return (
+    !OFF.includes(typeof value === "string" ? value.trim().toLowerCase() : value) && value !== false && value !== 0
+  );
 }
 
 function settingsIn(path: string): string {

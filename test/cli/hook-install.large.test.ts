@@ -65,7 +65,10 @@ describe("parley hook install claude", () => {
     const words = [join(folder, "parley"), "hook", "install", "claude", "--dry-run"];
     const env = { PATH: process.env["PATH"], HOME: newFolder() };
     const { stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
-    assert.ok(stderr.includes(`"command": "${process.execPath} ${program} hook claude --url http://127.0.0.1:3415"`), stderr);
+    assert.ok(
+      stderr.includes(`"command": "${process.execPath} ${program} hook claude --url http://127.0.0.1:3415"`),
+      stderr,
+    );
   });
 
   it("leaves everything else as it was", async () => {
@@ -158,7 +161,12 @@ describe("parley hook install claude", () => {
     const { hooks } = read(file) as { hooks: { PermissionRequest: [{ hooks: [{ command: string }] }] } };
     const asked: string[] = [];
     await using other = await openServer((request) => void asked.push(request.url ?? ""));
-    const prompt = { hook_event_name: "PermissionRequest", session_id: "1", tool_name: "Bash", tool_input: { command: "ls" } };
+    const prompt = {
+      hook_event_name: "PermissionRequest",
+      session_id: "1",
+      tool_name: "Bash",
+      tool_input: { command: "ls" },
+    };
     for (const name of ["PARLEY_URL", "A2H_BASE_URL", "PARLEY_PORT"]) {
       const value = name === "PARLEY_PORT" ? new URL(other.url).port : other.url;
       const env = { HOME: newFolder(), PARLEY_KEY: "parley_agent_secret", A2H_API_KEY: "secret", [name]: value };
@@ -176,7 +184,7 @@ describe("parley hook install claude", () => {
       ['{ "disableAllHooks": true }', "disableAllHooks"],
       ['{ "env": { "CLAUDE_CODE_SAFE_MODE": "1" } }', "env.CLAUDE_CODE_SAFE_MODE"],
       ['{ "hooks": {}, "hooks": {} }', '"hooks" twice'],
-      ['\ufeff{}', "byte order mark"],
+      ["\ufeff{}", "byte order mark"],
     ] as const) {
       const { file, run } = home(settings);
       const { code, err } = await run();

@@ -15,7 +15,7 @@ import { connecting, type FileChange } from "./file-changes.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
 import { tryPrompts } from "./test-prompt.ts";
-import { readRecord, type UndoRecord, writeRecord } from "../../connect/undo-record.ts";
+import { readRecord, type UndoRecord, writeRecord } from "../../config/undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
 

@@ -1,7 +1,7 @@
 import { type Change, isNothing, refuseOpenFile, textIn } from "../config-file.ts";
 import type { LocalAgent } from "./found.ts";
 import { type ParleyPart, type WantedParts, withoutParts } from "./parts.ts";
-import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "../../connect/undo-record.ts";
+import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "../../config/undo-record.ts";
 
 /** A change to one file of an agent, and what the record is to hold of the file afterwards. */
 export interface FileChange extends Change {
@@ -35,7 +35,13 @@ export function connecting({ parts }: LocalAgent, wanted: WantedParts, record: U
       written: digestOf(after),
       ...(addresses.length > 0 && { addresses }),
     };
-    return { file, before: current, after, isEmpty: false, record: isForeign && addresses.length === 0 ? undefined : next };
+    return {
+      file,
+      before: current,
+      after,
+      isEmpty: false,
+      record: isForeign && addresses.length === 0 ? undefined : next,
+    };
   });
 }
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import type { HttpHook, PromptingAgent } from "../../connect/agent.ts";
 import { programOf } from "../../connect/agent.ts";
-import { recordedAddresses } from "../../connect/undo-record.ts";
+import { recordedAddresses } from "../../config/undo-record.ts";
 import { isOwnName } from "../../lib/network/reach.ts";
 import { type Io, WrongUsage } from "../command.ts";
 import { localServerUrl } from "../local-server.ts";

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
-import { forgetMissing, recordAddress } from "../../connect/undo-record.ts";
+import { forgetMissing, recordAddress } from "../../config/undo-record.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";

@@ -2,26 +2,34 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import { isInTree, pathFromTree } from "../../tasks/model/action.ts";
 import { isObject, objectOf, textOf } from "./json-lines.ts";
 
+const wordsOf = (text: string) => new Set(text.trim().split(/\s+/));
+
 /** Names under which agents keep a command, as a line or as a list of words. */
 const COMMANDS = ["command", "cmd"];
 /** Names under which agents keep the folder in which a call runs. */
-const FOLDERS = new Set(["cwd", "workdir", "working_dir", "workingDirectory", "working_directory"]);
+const FOLDERS = wordsOf(`
+  cwd workdir working_dir workingDirectory working_directory
+`);
 /** Names that say how long a command may take, or why it is run. */
-const ABOUT_COMMANDS = new Set(["description", "reason", "justification", "timeout", "timeout_ms", "call_id", "turn_id"]);
+const ABOUT_COMMANDS = wordsOf(`
+  description reason justification timeout timeout_ms call_id turn_id
+`);
 /** Names of paths, such as `filePath`, `new_path` and `destination`. */
 const PATH_NAME =
   /(?:path|paths|file|files|filename|file_name|dir|directory|folder|dest|destination|target|source|src|uri)$/i;
 const PATH_NAMES = new Set(["to", "from"]);
 /** Names of patterns of paths. */
-const PATTERNS = new Set(["glob", "globs", "include", "exclude", "ignore", "pattern", "file_pattern", "query"]);
+const PATTERNS = wordsOf(`
+  glob globs include exclude ignore pattern file_pattern query
+`);
 /** Names of what is written, of what is looked for, and of which part of a file is meant: plain values. */
-const PLAIN = new Set([
-  ...["line", "limit", "offset", "start_line", "end_line", "depth", "recursive", "case_sensitive", "head", "tail"],
-  ...["content", "text", "diff", "file_text", "new_string", "old_string", "newString", "oldString", "newText", "oldText"],
-  ...["new_text", "old_text", "old_str", "new_str", "replace_all", "replaceAll", "expected_replacements", "instruction"],
-  ...["description", "reason", "title", "type", "kind", "unified_diff", "auto_approved", "call_id", "turn_id"],
-  ...["format", "timeout", "timeout_ms", "max_length"],
-]);
+const PLAIN = wordsOf(`
+  line limit offset start_line end_line depth recursive case_sensitive head tail content
+  text diff file_text new_string old_string newString oldString newText oldText new_text
+  old_text old_str new_str replace_all replaceAll expected_replacements instruction
+  description reason title type kind unified_diff auto_approved call_id turn_id format
+  timeout timeout_ms max_length
+`);
 const ADDRESSES = ["url", "prompt"];
 /** Names of lists of edits, whose members are those of one edit. */
 const EDITS = "edits";
@@ -48,7 +56,7 @@ export function readRawInput(raw: unknown, tree: string): RawInput | null {
 }
 
 /**
- * Returns the command line in a raw input, whatever type it has; undefined where there is none. A line that is only a
+ * Returns the command line in a raw input, whatever type it has; undefined where nothing stands. A line that is only a
  * part of what would run holds the rest as well, in a form that no allowed command has.
  */
 export function commandIn(raw: unknown, tree: string): string | undefined {
@@ -112,7 +120,9 @@ function pathsOf(name: string, value: unknown, tree: string): string[] | null {
 /** A change may be nested once more below the name of its kind, as in `{"update": {"move_path": "b"}}`. */
 function changeIn(change: unknown, tree: string): string[] | null {
   if (!isObject(change)) return null;
-  const nested = Object.entries(change).filter(([name, value]) => /^(add|delete|update)$/.test(name) && isObject(value));
+  const nested = Object.entries(change).filter(
+    ([name, value]) => /^(add|delete|update)$/.test(name) && isObject(value),
+  );
   const [plain, inner] = [{ ...change }, nested.map(([, value]) => pathsIn(objectOf(value), tree))];
   for (const [name] of nested) delete plain[name];
   return together([pathsIn(plain, tree), ...inner]);
@@ -127,7 +137,7 @@ function together(lists: readonly (string[] | null)[]): string[] | null {
   return all;
 }
 
-/** Returns the paths of a member; null for a value that is no path. An address of another place than a file is none. */
+/** Returns the paths of a member; null for a value that is no path. An address is no path. */
 function pathList(value: unknown): string[] | null {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   return list.every((one) => typeof one === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(one)) ? (list as string[]) : null;

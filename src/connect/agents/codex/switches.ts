@@ -32,7 +32,11 @@ export function turnsOff(text: string): string | null {
 function disablesHook(text: string, file: string): string | null {
   const disabled = tomlValues(text).find(
     ({ path: [hooks, state, hook = "", member], value }) =>
-      hooks === "hooks" && state === "state" && member === "enabled" && value === "false" && hook.startsWith(`${file}:permission_request:`),
+      hooks === "hooks" &&
+      state === "state" &&
+      member === "enabled" &&
+      value === "false" &&
+      hook.startsWith(`${file}:permission_request:`),
   );
   return disabled ? `the hook's enabled = false` : null;
 }

@@ -11,10 +11,7 @@ const ADMINISTRATORS: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** Gemini CLI's settings of its user, those of its administrator, and the administrator's defaults. */
-export function geminiSwitches(
-  env: Readonly<Record<string, string | undefined>>,
-  file: string,
-): readonly SwitchFile[] {
+export function geminiSwitches(env: Readonly<Record<string, string | undefined>>, file: string): readonly SwitchFile[] {
   const system =
     env["GEMINI_CLI_SYSTEM_SETTINGS_PATH"] || (ADMINISTRATORS[process.platform] ?? "/etc/gemini-cli/settings.json");
   const defaults = env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] || join(dirname(system), "system-defaults.json");
@@ -24,7 +21,8 @@ export function geminiSwitches(
     // The user's own settings are stronger than defaults.
     {
       path: defaults,
-      turnsOff: (text, own) => turnsOff(jsonAt(own, ["hooksConfig", "enabled"]) === true ? withoutAll(text) : text, own),
+      turnsOff: (text, own) =>
+        turnsOff(jsonAt(own, ["hooksConfig", "enabled"]) === true ? withoutAll(text) : text, own),
     },
   ];
 }

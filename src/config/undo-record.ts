@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { homeOf } from "./agent.ts";
-import { usualDataDir } from "../config/data-dir.ts";
+import { usualDataDir } from "./data-dir.ts";
 import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
 import { linkedPlace } from "../lib/files/linked-place.ts";
 import { sha256Digest } from "../lib/json/exact-json.ts";
@@ -29,7 +28,7 @@ const FILE = "connected-agents.json";
 /** For its owner alone. */
 const PRIVATE = 0o700;
 
-const placeOf = (env: Environment): string => join(usualDataDir(env) ?? homeOf(env), FILE);
+const placeOf = (env: Environment): string => join(usualDataDir(env) ?? env["HOME"] ?? env["USERPROFILE"] ?? ".", FILE);
 
 /** Returns what was recorded; nothing where no file is connected. @throws {Error} in one sentence */
 export function readRecord(env: Environment): UndoRecord {
