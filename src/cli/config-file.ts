@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
+import { linkedPlace } from "../lib/files/linked-place.ts";
 import { lineDiff } from "../lib/line-diff.ts";
 import { isEmptyJson } from "../lib/json/json-edit.ts";
 import { printable } from "../lib/printable.ts";
@@ -58,6 +59,7 @@ export async function makeChanges(
 /** Returns the text of a file; null where no file stands. @throws {Error} one sentence, for bytes that are no UTF-8 */
 export function textIn(file: string): string | null {
   if (!existsSync(file)) return null;
+  if (!statSync(file).isFile()) throw new Error(`${file} was left as it is: it is no regular file`);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
   } catch (error) {
@@ -74,8 +76,31 @@ export function textIn(file: string): string | null {
 export async function writeChange({ file, before, after, isEmpty }: Change): Promise<void> {
   if ((textIn(file) ?? "") !== before)
     throw new Error(`${file} was left as it is: it has changed meanwhile, try again`);
-  if (isEmpty) rmSync(file, { force: true });
-  else await changeFile(file, after);
+  await writeText(file, isEmpty ? null : after);
+}
+
+/** The file has this text, or is removed for null; a link to it stays. */
+export async function writeText(file: string, text: string | null): Promise<void> {
+  if (text === null) rmSync(linkedPlace(file), { force: true });
+  else await changeFile(file, text);
+}
+
+const OTHERS = 0o077;
+
+/**
+ * Checks that a key comes into no file that other people of this computer can read.
+ *
+ * @throws {Error} in one sentence
+ */
+export function refuseOpenFile({ file, before, after }: Omit<Change, "isEmpty">, key: string | undefined): void {
+  if (before === after || !existsSync(file) || process.platform === "win32") return;
+  const mode = statSync(file).mode & 0o777;
+  const holdsKey = after.match(KEY) !== null || (key !== undefined && after.includes(key));
+  if (!holdsKey || (mode & OTHERS) === 0) return;
+  const [name, bits] = [file, mode.toString(8)];
+  throw new Error(
+    `${name} was left as it is: it would hold a key, and others can read it (mode ${bits}): chmod 600 it`,
+  );
 }
 
 /** Returns whether nothing is left in a text, be it of JSON or of another form. */
@@ -100,6 +125,7 @@ export function showChange({ file, before, after }: Change, io: Io): void {
 /** The file is replaced at once, whole and for good, keeps its permissions, and stays a link where it is one. */
 export async function changeFile(file: string, text: string): Promise<void> {
   if (existsSync(file)) return replaceFile(file, text);
-  makeFolder(dirname(file), FOLDER_MODE);
-  await writeWhole(file, text);
+  const place = linkedPlace(file);
+  makeFolder(dirname(place), FOLDER_MODE);
+  await writeWhole(place, text);
 }

@@ -82,6 +82,18 @@ export interface HookFile {
   holds?(text: string): boolean;
 }
 
+/** A file in which an agent, or its administrator, can turn its hooks off. */
+export interface SwitchFile {
+  path: string;
+  /**
+   * Returns the setting that keeps the hook from running, for a sentence, else null.
+   *
+   * @param hookText the text of the file in which the hook stands
+   * @throws {NotJson} for a text that is not understood, and SyntaxError
+   */
+  turnsOff(text: string, hookText: string): string | null;
+}
+
 /** How an agent learns that its hook failed: the tool must not run. */
 export interface FailedHook {
   out?: string;
@@ -122,9 +134,16 @@ export interface PromptingAgent {
   /**
    * Returns the text of that file with exactly this hook of Parley's, or with none; all else stays byte for byte.
    *
+   * @param own addresses of hooks that are Parley's
    * @throws {NotJson} for a text that it does not understand, and SyntaxError
    */
-  withHook(text: string, hook: WantedHook | null): string;
+  withHook(text: string, hook: WantedHook | null, own?: readonly string[]): string;
+  /** Returns whether the agent finds its hook in that file, for each event; left out, where taking it out would change the text. */
+  holds?(text: string, own?: readonly string[]): boolean;
+  /** Returns the files with switches that turn its hooks off, each of which may be missing; `file` is that of the hook. */
+  switches?(env: Environment, file: string): readonly SwitchFile[];
+  /** The variables of its environment that turn its hooks off. */
+  switchVariables?: readonly string[];
   /**
    * Reads what the agent sends on standard input; nothing for an event in which there is nothing to decide.
    *
@@ -143,10 +162,14 @@ export interface PromptingAgent {
   wasDecidedThere?(prompt: AgentPrompt, clock: Clock, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Returns every file of an agent's hook, in the order in which they are written. */
-export function hookFilesOf(agent: PromptingAgent, env: Environment): readonly HookFile[] {
-  const withHook = (text: string, hook: WantedHook | null) => agent.withHook(text, hook);
-  return [{ path: agent.file(env), withHook }, ...(agent.moreFiles?.(env) ?? [])];
+/** Returns every file of an agent's hook, in the order in which they are written; `own` are addresses of Parley's hooks. */
+export function hookFilesOf(agent: PromptingAgent, env: Environment, own: readonly string[] = []): readonly HookFile[] {
+  const first: HookFile = {
+    path: agent.file(env),
+    withHook: (text, hook) => agent.withHook(text, hook, own),
+    ...(agent.holds && { holds: (text: string) => agent.holds?.(text, own) === true }),
+  };
+  return [first, ...(agent.moreFiles?.(env) ?? [])];
 }
 
 /** Returns whether a file with this text does its part for the hook. @throws {NotJson} and SyntaxError */

@@ -1,11 +1,11 @@
-import { appendToJsonList, editJson, NotJson, removeFromJsonList } from "../lib/json/json-edit.ts";
+import { appendToJsonList, editJson, NotJson, readPlainJson, removeFromJsonList } from "../lib/json/json-edit.ts";
+import { isOwnHook } from "./own-hooks.ts";
 
 type Place = readonly (string | number)[];
 
 /**
  * Returns the text of a configuration in which, below `hooks`, each of these events has exactly the wanted entry of
- * ours; entries of others stay byte for byte. An entry is a hook with its command, or a group with a list of such hooks.
- * Ours is known by its command, `parley hook NAME`, or by the path of its address, `/hooks/NAME`.
+ * ours; `addresses` are those of our hooks by HTTP. Entries of others stay byte for byte. An entry is a hook with its command, or a group with a list of such hooks.
  *
  * @throws {NotJson} where something on the way has another form, and SyntaxError
  */
@@ -13,13 +13,11 @@ export function withHookEntries(
   text: string,
   name: string,
   wanted: Readonly<Record<string, object | undefined>>,
+  addresses: readonly string[] = [],
 ): string {
   let after = text;
   for (const [event, entry] of Object.entries(wanted)) {
-    const isOurs = (hook: unknown) =>
-      new RegExp(`(?<![\\w./-])hook ${name}(?![\\w./-])`).test(commandOf(hook)) ||
-      pathOf(hook)?.endsWith(`/hooks/${name}`) === true;
-    const without = withoutOurs(after, event, isOurs);
+    const without = withoutOurs(after, event, (hook) => isOwnHook(hook, { name, addresses }));
     const added = entry ? appended(without, event, entry) : without;
     // A hook that is there already stays in its place.
     if (JSON.stringify(entriesOf(added, event)) !== JSON.stringify(entriesOf(after, event))) after = added;
@@ -41,9 +39,28 @@ export function withVersionedEntries(
   return text === NEW_FILE ? text : "";
 }
 
+/**
+ * Returns whether an agent that reads this configuration finds a hook of ours for each of these events.
+ *
+ * @throws {NotJson} as `withHookEntries` does, and SyntaxError
+ */
+export function holdsHookEntries(
+  text: string,
+  name: string,
+  events: readonly string[],
+  addresses: readonly string[] = [],
+): boolean {
+  const own = { name, addresses };
+  return events.every((event) =>
+    entriesOf(text, event).some((entry) => {
+      const hooks: unknown = Object(entry).hooks;
+      return Array.isArray(hooks) ? hooks.some((hook) => isOwnHook(hook, { name, addresses })) : isOwnHook(entry, own);
+    }),
+  );
+}
+
 function entriesOf(text: string, event: string): unknown[] {
-  if (text.trim() === "") return [];
-  const { hooks } = JSON.parse(text) as { hooks?: Record<string, unknown> };
+  const { hooks } = Object(readPlainJson(text)) as { hooks?: Record<string, unknown> };
   const entries = hooks?.[event] ?? [];
   if (!Array.isArray(entries)) throw new NotJson(`hooks.${event} is no list`);
   return entries;
@@ -76,16 +93,4 @@ function removed(text: string, place: Place): string {
 function appended(text: string, event: string, entry: object): string {
   if (entriesOf(text, event).length === 0) return editJson(text, ["hooks", event], [entry]);
   return appendToJsonList(text, ["hooks", event], entry);
-}
-
-/** The path of a hook that is sent by HTTP; nothing of any other. */
-function pathOf(hook: unknown): string | undefined {
-  const { type, url } = Object(hook) as { type?: unknown; url?: unknown };
-  return type === "http" && typeof url === "string" ? URL.parse(url)?.pathname : undefined;
-}
-
-/** The command of a hook, which Copilot writes as `bash`. */
-function commandOf(hook: unknown): string {
-  const { command, bash } = Object(hook) as { command?: unknown; bash?: unknown };
-  return String(command ?? bash);
 }

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type HookFile, holdsHook, hookFilesOf, programOf, type PromptingAgent } from "./agent.ts";
 import { AGENTS } from "./registry.ts";
+import { hookTurnedOff } from "./switches.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,7 +16,7 @@ export interface LocalAgentState {
   title: string;
   /** Its program is on the PATH, or its folder is there. */
   isHere: boolean;
-  /** Each file of its hook has Parley's part, and is not turned off; null where one of them cannot be read. */
+  /** Each file of its hook has Parley's part, and no switch turns it off; null where one of them cannot be read. */
   hasHook: boolean | null;
 }
 
@@ -24,21 +25,35 @@ export function isInUse(agent: PromptingAgent, env: Environment): boolean {
   return programOf(agent, env) !== null || existsSync(agent.folder?.(env) ?? dirname(agent.file(env)));
 }
 
-/** Looks for every agent of the registry on this computer. It starts no program; without a home folder it finds none. */
-export async function readLocalAgents(env: Environment): Promise<LocalAgentState[]> {
+/**
+ * Looks for every agent of the registry on this computer. It starts no program; without a home folder it finds none.
+ *
+ * @param own returns the addresses of Parley's hooks; where it throws, no hook is known
+ */
+export async function readLocalAgents(
+  env: Environment,
+  own: () => readonly string[] = () => [],
+): Promise<LocalAgentState[]> {
   const hasHome = Boolean(env["HOME"] || env["USERPROFILE"]);
   return Promise.all(
     Object.entries(AGENTS).map(async ([name, row]) => {
       const agent = await row.load();
       const isHere = hasHome && isInUse(agent, env);
-      return { name, title: row.title, isHere, hasHook: isHere && (await hasHook(agent, env)) };
+      return { name, title: row.title, isHere, hasHook: isHere && (await hasHook(agent, env, own)) };
     }),
   );
 }
 
-async function hasHook(agent: PromptingAgent, env: Environment): Promise<boolean | null> {
-  const each = await Promise.all(hookFilesOf(agent, env).map(isPartOfHook));
-  return each.includes(false) ? false : each.includes(null) ? null : true;
+async function hasHook(agent: PromptingAgent, env: Environment, own: () => readonly string[]): Promise<boolean | null> {
+  try {
+    const each = await Promise.all(hookFilesOf(agent, env, own()).map(isPartOfHook));
+    if (each.includes(false)) return false;
+    if (each.includes(null)) return null;
+    const path = agent.file(env);
+    return hookTurnedOff(agent, env, { path, text: await readFile(path, "utf8") }) === null;
+  } catch {
+    return null;
+  }
 }
 
 async function isPartOfHook(file: HookFile): Promise<boolean | null> {

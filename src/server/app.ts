@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
+import { recordedAddresses } from "../config/undo-record.ts";
 import { readLocalAgents } from "../connect/local-agents.ts";
 import type { Context } from "../context.ts";
 import { requestScope } from "../lib/tracing/request-scope.ts";
@@ -134,7 +135,8 @@ async function registerDoors(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, delivery.channels.values()));
   await app.register(agentPrompts(door));
-  await app.register(agentStates(door, () => readLocalAgents(outside.env)));
+  const ownHooks = () => [`${door.config.publicUrl}/hooks/claude`, ...recordedAddresses(outside.env)];
+  await app.register(agentStates(door, () => readLocalAgents(outside.env, ownHooks)));
   await app.register(inboxRoutes(door));
   await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, it } from "node:test";
+import { refuseOpenFile } from "../../src/cli/config-file.ts";
 import { disconnect } from "../../src/cli/connect/disconnect.ts";
 import { partsOf } from "../../src/cli/connect/parts.ts";
 import { AGENTS } from "../../src/connect/registry.ts";
@@ -143,3 +144,47 @@ function place(file: string, text: string | null): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
+
+describe("the files of an agent, as people have them", () => {
+  it("stay behind their links, also a file that is not there yet", async () => {
+    const home = newFolder();
+    mkdirSync(`${home}/.claude`, { recursive: true });
+    mkdirSync(`${home}/dot`);
+    symlinkSync("../dot/settings.json", `${home}/.claude/settings.json`);
+    await run(connect, "claude", home);
+    assert.ok(lstatSync(`${home}/.claude/settings.json`).isSymbolicLink());
+    assert.match(read(`${home}/dot/settings.json`) ?? "", / hook claude /);
+    await run(disconnect, "claude", home);
+    assert.ok(lstatSync(`${home}/.claude/settings.json`).isSymbolicLink());
+    assert.equal(existsSync(`${home}/dot/settings.json`), false);
+  });
+
+  it("keep the hooks of others, and are given back byte for byte", async () => {
+    for (const other of [
+      { type: "http", url: "https://audit.corp.example/hooks/claude" },
+      { type: "http", url: "http://127.0.0.1:9000/hooks/claude" },
+      { type: "command", command: "/opt/guard --as 'hook claude'" },
+      { type: "command", command: "/opt/guard -- parley hook claude" },
+    ]) {
+      const home = newFolder();
+      const text = JSON.stringify({ hooks: { PermissionRequest: [{ hooks: [other] }] } }, null, 2);
+      place(`${home}/.claude/settings.json`, text);
+      await run(connect, "claude", home);
+      assert.ok(read(`${home}/.claude/settings.json`)?.includes(JSON.stringify(other.url ?? other.command)));
+      await run(disconnect, "claude", home);
+      assert.equal(read(`${home}/.claude/settings.json`), text);
+    }
+  });
+
+  it("get no key where others can read them", () => {
+    const file = `${newFolder()}.json`;
+    const key = "secret";
+    writeFileSync(file, "{}");
+    const change = { file, before: "{}", after: `{"key":"${key}"}` };
+    chmodSync(file, 0o644);
+    assert.throws(() => refuseOpenFile(change, key), /others can read it \(mode 644\)/);
+    refuseOpenFile(change, undefined);
+    chmodSync(file, 0o600);
+    refuseOpenFile(change, key);
+  });
+});

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -9,8 +11,20 @@ import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 
 /** Found from everywhere, and not only where `parley` is on the PATH. */
 const PARLEY = `${process.execPath} ${MAIN}`;
-const HOOK = { type: "command", command: `${PARLEY} hook claude`, timeout: 3720 };
+const HOOK = { type: "command", command: `${PARLEY} hook claude --url http://127.0.0.1:3415`, timeout: 3720 };
 const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+
+/** A server that notes what it is asked. */
+async function openServer(note: (request: IncomingMessage) => void) {
+  const server = createServer((request, reply) => {
+    note(request);
+    reply.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => new Promise<void>((resolve) => void server.close(() => resolve()));
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+}
 
 interface Home {
   file: string;
@@ -36,7 +50,7 @@ describe("parley hook install claude", () => {
     const first = await run();
     assert.equal(first.code, 0, first.err);
     assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }] } });
-    assert.match(first.err, /^\+.*"command": ".* hook claude"/m);
+    assert.match(first.err, /^\+.*"command": ".* hook claude /m);
     assert.match((await run()).err, /holds it already/);
     assert.match((await undo()).err, /Parley is out of/);
     assert.ok(!existsSync(file));
@@ -51,7 +65,10 @@ describe("parley hook install claude", () => {
     const words = [join(folder, "parley"), "hook", "install", "claude", "--dry-run"];
     const env = { PATH: process.env["PATH"], HOME: newFolder() };
     const { stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
-    assert.ok(stderr.includes(`"command": "${process.execPath} ${program} hook claude"`), stderr);
+    assert.ok(
+      stderr.includes(`"command": "${process.execPath} ${program} hook claude --url http://127.0.0.1:3415"`),
+      stderr,
+    );
   });
 
   it("leaves everything else as it was", async () => {
@@ -94,7 +111,7 @@ describe("parley hook install claude", () => {
     const shown = (text: string) => text.split("\n").filter((line) => /^[-+ @]/.test(line));
     assert.deepEqual(shown((await run()).err), shown(tried.err));
     const installed = readFileSync(file, "utf8");
-    assert.match((await undo("--dry-run")).err, /^-.* hook claude[^]*\nNothing was written\.\n$/m);
+    assert.match((await undo("--dry-run")).err, /^-.* hook claude [^]*\nNothing was written\.\n$/m);
     assert.equal(readFileSync(file, "utf8"), installed);
   });
 
@@ -126,7 +143,7 @@ describe("parley hook install claude", () => {
     assert.deepEqual([started.status, started.stdout, started.stderr], [0, "", ""]);
   });
 
-  it("names the server that variables of this terminal led to", async () => {
+  it("names its server, so that no variable of a repository's settings leads it to another", async () => {
     const { file, run } = home();
     const commandFor = async (env: Record<string, string>) => {
       await parley(["hook", "install", "claude", "--file", file], env);
@@ -135,7 +152,46 @@ describe("parley hook install claude", () => {
     await run();
     assert.equal(await commandFor({ PARLEY_PORT: "3499" }), "hook claude --url http://127.0.0.1:3499");
     assert.equal(await commandFor({ PARLEY_URL: "http://box:1" }), "hook claude --url http://box:1");
-    assert.equal(await commandFor({ PARLEY_URL: "http://127.0.0.1:3415" }), "hook claude");
+    assert.equal(await commandFor({ PARLEY_URL: "http://127.0.0.1:3415" }), "hook claude --url http://127.0.0.1:3415");
+  });
+
+  it("shows the key to no server of a repository's settings", async () => {
+    const { file, run } = home();
+    await run();
+    const { hooks } = read(file) as { hooks: { PermissionRequest: [{ hooks: [{ command: string }] }] } };
+    const asked: string[] = [];
+    await using other = await openServer((request) => void asked.push(request.url ?? ""));
+    const prompt = {
+      hook_event_name: "PermissionRequest",
+      session_id: "1",
+      tool_name: "Bash",
+      tool_input: { command: "ls" },
+    };
+    for (const name of ["PARLEY_URL", "A2H_BASE_URL", "PARLEY_PORT"]) {
+      const value = name === "PARLEY_PORT" ? new URL(other.url).port : other.url;
+      const env = { HOME: newFolder(), PARLEY_KEY: "parley_agent_secret", A2H_API_KEY: "secret", [name]: value };
+      const child = spawn("/bin/sh", ["-c", hooks.PermissionRequest[0].hooks[0].command], { env, stdio: "pipe" });
+      child.stdin.end(JSON.stringify(prompt));
+      let out = "";
+      for await (const text of child.stdout.setEncoding("utf8")) out += String(text);
+      assert.doesNotMatch(out, /"allow"/);
+      assert.deepEqual(asked, [], name);
+    }
+  });
+
+  it("refuses settings that keep it from running, and writes nothing", async () => {
+    for (const [settings, name] of [
+      ['{ "disableAllHooks": true }', "disableAllHooks"],
+      ['{ "env": { "CLAUDE_CODE_SAFE_MODE": "1" } }', "env.CLAUDE_CODE_SAFE_MODE"],
+      ['{ "hooks": {}, "hooks": {} }', '"hooks" twice'],
+      ["\ufeff{}", "byte order mark"],
+    ] as const) {
+      const { file, run } = home(settings);
+      const { code, err } = await run();
+      assert.equal(code, 1, settings);
+      assert.ok(err.includes(name), err);
+      assert.equal(readFileSync(file, "utf8"), settings);
+    }
   });
 
   itAtTerminal("asks whoever sits at a terminal before it writes", async () => {

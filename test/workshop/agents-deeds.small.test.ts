@@ -7,6 +7,7 @@ import {
   reaching,
   type PermissionAction,
 } from "../../src/tasks/model/action.ts";
+import { actionFacts } from "../../src/tasks/model/action-facts.ts";
 import { acpDeeds, toolOf } from "../../src/workshop/agents/acp-tools.ts";
 import { claudePermission } from "../../src/workshop/agents/claude-tools.ts";
 import { commandPermission } from "../../src/workshop/agents/codex-requests.ts";
@@ -158,8 +159,55 @@ describe("a command of Codex", () => {
 describe("a call of an ACP agent", () => {
   const diff = (path: string) => ({ type: "diff", path, oldText: "", newText: "x" });
   const CALLS: readonly (readonly [Record<string, unknown>, readonly (readonly [PermissionAction, string])[]])[] = [
-    [{ kind: "execute", title: "npm test" }, [["execute", "npm test"]]],
+    [{ kind: "execute", title: "npm test" }, [["execute", "npm test (the agent's title)"]]],
     [{ kind: "read", title: "x", rawInput: { command: "rm -rf ." } }, [["execute", "rm -rf ."]]],
+    [{ kind: "search", rawInput: { command: ["bash", "-lc", "a b"] } }, [["execute", "bash -lc 'a b'"]]],
+    [{ kind: "execute", rawInput: { cmd: ["npm", "test"], cwd: TREE, timeout: 5 } }, [["execute", "npm test"]]],
+    [{ kind: "execute", rawInput: { command: ["npm test", ""] } }, [["execute", "'npm test' ''"]]],
+    [{ kind: "read", rawInput: { command: { run: "x" } } }, [["execute", '({"run":"x"})']]],
+    [{ kind: "read", rawInput: { command: ["a", 1] } }, [["execute", '(["a",1])']]],
+    [{ rawInput: { command: "npm test", args: ["x"] } }, [["execute", 'npm test ({"args":["x"]})']]],
+    [{ rawInput: { command: "npm test", cwd: "/etc" } }, [["execute", 'npm test ({"cwd":"/etc"})']]],
+    [{ rawInput: { command: "npm test", cmd: "rm x" } }, [["execute", 'npm test ({"cmd":"rm x"})']]],
+    [{ kind: "read", rawInput: ["bash", "-c", "x"], locations: [{ path: "a" }] }, [["tool", "t"]]],
+    [{ kind: "read", rawInput: "rm x", locations: [{ path: "a" }] }, [["tool", "t"]]],
+    [{ kind: "read", rawInput: { path: "a", script: "rm x" } }, [["tool", "t"]]],
+    [{ kind: "read", rawInput: { path: "a", cwd: "/etc" } }, [["tool", "t"]]],
+    [{ kind: "read", rawInput: { path: { of: "a" } } }, [["tool", "t"]]],
+    [{ kind: "read", rawInput: { uri: "ssh://box/a" } }, [["tool", "t"]]],
+    [{ kind: "search", rawInput: { pattern: "/etc/*" } }, [["tool", "t"]]],
+    [{ kind: "search", rawInput: { pattern: "a.*b", path: "src", limit: 3 } }, [["read", "src"]]],
+    [
+      { kind: "read", rawInput: { paths: ["a", "/etc/passwd"] } },
+      [
+        ["read", "a"],
+        ["read", "/etc/passwd"],
+      ],
+    ],
+    [
+      { kind: "move", locations: [{ path: "a" }], rawInput: { old_path: "a", new_path: "/home/u/.bashrc" } },
+      [
+        ["write", "a"],
+        ["write", "/home/u/.bashrc"],
+      ],
+    ],
+    [
+      { kind: "move", rawInput: { from: "a", to: "b" } },
+      [
+        ["write", "a"],
+        ["write", "b"],
+      ],
+    ],
+    [
+      { kind: "edit", rawInput: { changes: { a: { update: { unified_diff: "x", move_path: "/b" } } } } },
+      [
+        ["write", "a"],
+        ["write", "/b"],
+      ],
+    ],
+    [{ kind: "edit", rawInput: { file_path: "a", edits: [{ old_text: "x", new_text: "y" }] } }, [["write", "a"]]],
+    [{ kind: "edit", content: [diff("a")], rawInput: { file_path: "a", then: "rm x" } }, [["tool", "t"]]],
+    [{ kind: "fetch", rawInput: { url: "https://a.test/", output: "b" } }, [["tool", "t"]]],
     [{ kind: "edit", content: [diff("/parley/tree/a")], locations: [{ path: "/parley/tree/a" }] }, [["write", "a"]]],
     [
       { kind: "edit", content: [diff("a"), diff("/etc/passwd"), diff("AGENTS.md")] },
@@ -194,6 +242,17 @@ describe("a call of an ACP agent", () => {
       );
     });
   }
+
+  it("has an allowed command in its raw input alone, word for word", () => {
+    const allowed = (call: Record<string, unknown>) =>
+      acpDeeds(call, "t", TREE).every(
+        (deed) => actionFacts(deed, { sandbox: "none", allowCommands: [["npm", "test"]] }).command === "allowed",
+      );
+    for (const command of ["npm test", ["npm", "test"]]) assert.ok(allowed({ kind: "read", rawInput: { command } }));
+    for (const rawInput of [undefined, { command: ["npm test"] }, { command: "npm test", env: "x" }, { script: "x" }]) {
+      assert.ok(!allowed({ kind: "execute", title: "npm test", rawInput }), JSON.stringify(rawInput));
+    }
+  });
 
   it("is named by its id or its title", () => {
     assert.equal(toolOf({ toolCallId: "write_file__write_file_17_0", title: "Writing" }), "write_file");

@@ -1,9 +1,10 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { WantedHook } from "../../connect/agent.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { printable } from "../../lib/printable.ts";
 import { type Command, EXIT, type Io } from "../command.ts";
-import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
+import { CHANGE_FLAGS, isAgreed, showChange, textIn, writeChange, writeText } from "../config-file.ts";
 import { HOOK_OPTIONS } from "../hook/decide.ts";
 import { httpHookFor } from "../hook/http-form.ts";
 import { hookFor, INSTALL_FLAGS } from "../hook/install.ts";
@@ -12,9 +13,9 @@ import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
 import { connecting, type FileChange } from "./file-changes.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
-import { mcpClientOf, type WantedParts } from "./parts.ts";
+import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
 import { tryPrompts } from "./test-prompt.ts";
-import { readRecord, type UndoRecord, writeRecord } from "./undo-record.ts";
+import { readRecord, type UndoRecord, writeRecord } from "../../config/undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
 
@@ -39,7 +40,7 @@ export const connect: Command = {
         yes: { type: "boolean" },
       },
     });
-    const agents = await chosen(positionals, io);
+    const agents = await chosen(positionals, values.url, io);
     if (agents.length === 0) {
       io.tell(`No agent was found here. There are ${NAMES.join(", ")}: name one to connect it before it is installed.`);
       return values["dry-run"] ? EXIT.done : EXIT.refused;
@@ -54,7 +55,9 @@ export const connect: Command = {
     const address = { url: `${url}/mcp`, key: ownKey(url, io.env) };
     const planOf = (one: LocalAgent): Plan => {
       const wanted = { hook: hooks.get(one) ?? hookFor(one.agent, values, io.env), address };
-      return { one, wanted, changes: connecting(one, wanted, record) };
+      const changes = connecting(one, wanted, record);
+      refuseTurnedOff(one, changes, io.env);
+      return { one, wanted, changes };
     };
     const plans = eachReadable(agents, planOf, io);
     const changes = plans.flatMap((plan) => plan.changes).filter(({ before, after }) => before !== after);
@@ -64,17 +67,21 @@ export const connect: Command = {
       io.tell("Nothing was written.");
       return values["dry-run"] ? EXIT.done : EXIT.refused;
     }
-    await writeAll(changes, record, io.env);
-    for (const { one, wanted } of plans) tellConnected(one, wanted, io);
-    const tried = plans.map(({ one, wanted }) => ({ agent: one.agent, hook: wanted.hook }));
+    await writeRecord(recordWith(changes, record), io.env);
+    const connected: Plan[] = [];
+    for (const plan of plans) if (await writeConfirmed(plan, io)) connected.push(plan);
+    const isMade = ({ file }: FileChange) => connected.some((plan) => plan.changes.some((one) => one.file === file));
+    if (connected.length < plans.length) await writeRecord(recordWith(changes.filter(isMade), record), io.env);
+    for (const { one, wanted } of connected) tellConnected(one, wanted, io);
+    const tried = connected.map(({ one, wanted }) => ({ agent: one.agent, hook: wanted.hook }));
     const code = values["no-test"] ? EXIT.done : await tryPrompts(tried, values.timeout, io);
-    return code === EXIT.done && plans.length < agents.length ? EXIT.refused : code;
+    return code === EXIT.done && connected.length < agents.length ? EXIT.refused : code;
   },
 };
 
 /** Returns the agents that are named, or those that are found here. @throws {WrongUsage} */
-async function chosen(names: readonly string[], io: Io): Promise<LocalAgent[]> {
-  const agents = await agentsNamed(names, io.env);
+async function chosen(names: readonly string[], url: string | undefined, io: Io): Promise<LocalAgent[]> {
+  const agents = await agentsNamed(names, io.env, url);
   if (names.length > 0) return agents;
   const missing = agents.filter(({ isHere }) => !isHere).map(({ agent }) => agent.title);
   if (missing.length > 0) io.tell(`Not found here: ${missing.join(", ")}.`);
@@ -98,12 +105,36 @@ function showAgents(agents: readonly LocalAgent[], io: Io): void {
   }
 }
 
-/** The record is written first: what is not recorded could not be undone to the byte. */
-async function writeAll(changes: readonly FileChange[], record: UndoRecord, env: Io["env"]): Promise<void> {
+/** @throws {Error} in one sentence, where the agent would run no hook: nothing is written then */
+function refuseTurnedOff(one: LocalAgent, changes: readonly FileChange[], env: Io["env"]): void {
+  const hookFile = resolve(one.agent.file(env));
+  const off = one.turnedOff(changes.find(({ file }) => file === hookFile)?.after);
+  if (off !== null) throw new Error(`${off} ${one.agent.title} is not connected.`);
+}
+
+/** Returns the record with these changes. It is written before them: what is not recorded could not be undone to the byte. */
+function recordWith(changes: readonly FileChange[], record: UndoRecord): UndoRecord {
   const next = new Map(Object.entries(record));
   for (const { file, record: of } of changes) if (of) next.set(file, of);
-  await writeRecord(Object.fromEntries(next), env);
-  for (const change of changes) await writeChange(change);
+  return Object.fromEntries(next);
+}
+
+/** Writes the files of an agent, reads them back as the agent will, and returns whether it finds its hook in force. */
+async function writeConfirmed({ one, changes }: Plan, io: Io): Promise<boolean> {
+  const made = changes.filter(({ before, after }) => before !== after);
+  const isNew = new Map(made.map(({ file }) => [file, textIn(file) === null]));
+  for (const change of made) await writeChange(change);
+  try {
+    const isAsWritten = made.every(({ file, after }) => textIn(file) === after);
+    const isInForce = one.parts.every((part) => isIn(part, textIn(part.file) ?? ""));
+    const off = one.turnedOff();
+    if (isAsWritten && isInForce && off === null) return true;
+    throw new Error(off ?? "its files do not hold what was written");
+  } catch (error) {
+    for (const { file, before } of made) await writeText(file, isNew.get(file) ? null : before);
+    io.tell(`${one.agent.title} is not connected, and its files are as before: ${(error as Error).message}`);
+    return false;
+  }
 }
 
 function tellConnected({ agent }: LocalAgent, { address }: WantedParts, io: Io): void {

@@ -4,7 +4,7 @@ import { type Command, EXIT } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
 import { disconnecting } from "./file-changes.ts";
 import { agentsNamed, eachReadable } from "./found.ts";
-import { readRecord, removeFolders, writeRecord } from "./undo-record.ts";
+import { readRecord, removeFolders, writeRecord } from "../../config/undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
 

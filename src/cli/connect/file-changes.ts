@@ -1,7 +1,7 @@
-import { type Change, isNothing, textIn } from "../config-file.ts";
+import { type Change, isNothing, refuseOpenFile, textIn } from "../config-file.ts";
 import type { LocalAgent } from "./found.ts";
 import { type ParleyPart, type WantedParts, withoutParts } from "./parts.ts";
-import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "./undo-record.ts";
+import { digestOf, type FileBefore, firstMissing, textBefore, type UndoRecord } from "../../config/undo-record.ts";
 
 /** A change to one file of an agent, and what the record is to hold of the file afterwards. */
 export interface FileChange extends Change {
@@ -23,15 +23,25 @@ export function connecting({ parts }: LocalAgent, wanted: WantedParts, record: U
     const existed = isConnected ? known.existed : there !== null;
     const madeFolder = isConnected ? known.madeFolder : firstMissing(file);
     const isGivenBack = withoutParts(after, own) === original;
-    const next = {
-      existed,
-      ...(madeFolder !== undefined && { madeFolder }),
-      ...(!isGivenBack && existed && { text: original }),
-      written: digestOf(after),
-    };
     // A file that held Parley before this command knew of it is removed once nothing else is in it.
     const isForeign = known === undefined && without !== current;
-    return { file, before: current, after, isEmpty: false, record: isForeign ? undefined : next };
+    refuseOpenFile({ file, before: current, after }, wanted.address.key);
+    const url = own.some(({ kind }) => kind === "hook") ? wanted.hook.http?.url : undefined;
+    const addresses = [...new Set([...(known?.addresses ?? []), ...(url === undefined ? [] : [url])])];
+    const next = {
+      existed: existed && !isForeign,
+      ...(madeFolder !== undefined && { madeFolder }),
+      ...(!isGivenBack && existed && !isForeign && { text: original }),
+      written: digestOf(after),
+      ...(addresses.length > 0 && { addresses }),
+    };
+    return {
+      file,
+      before: current,
+      after,
+      isEmpty: false,
+      record: isForeign && addresses.length === 0 ? undefined : next,
+    };
   });
 }
 

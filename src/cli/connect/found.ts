@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { programOf, type PromptingAgent } from "../../connect/agent.ts";
 import { isInUse } from "../../connect/local-agents.ts";
 import { AGENTS } from "../../connect/registry.ts";
+import { hookTurnedOff } from "../../connect/switches.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { versionOf } from "../../workshop/agents/find-agents.ts";
 import { type Io, WrongUsage } from "../command.ts";
@@ -18,27 +19,37 @@ export interface LocalAgent {
   isHere: boolean;
   version: string | null;
   parts: readonly ParleyPart[];
+  /**
+   * Returns a sentence about the switch that keeps the agent from running its hook; null where none does.
+   *
+   * @param text what is to stand in the hook's file, where it is not what stands there
+   * @throws {Error} in one sentence
+   */
+  turnedOff(text?: string): string | null;
 }
 
 /** Returns the agents with these names, or every agent where none is named. @throws {WrongUsage} for another name */
-export async function agentsNamed(names: readonly string[], env: Io["env"]): Promise<LocalAgent[]> {
+export async function agentsNamed(names: readonly string[], env: Io["env"], url?: string): Promise<LocalAgent[]> {
   const known = Object.keys(AGENTS);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new WrongUsage(`no such agent: ${unknown}; there are ${known.join(", ")}`);
   const wanted = Object.entries(AGENTS).filter(([name]) => names.length === 0 || names.includes(name));
-  return Promise.all(wanted.map(async ([, row]) => look(await row.load(), env)));
+  return Promise.all(wanted.map(async ([, row]) => look(await row.load(), env, url)));
 }
 
-async function look(agent: PromptingAgent, env: Io["env"]): Promise<LocalAgent> {
+async function look(agent: PromptingAgent, env: Io["env"], url?: string): Promise<LocalAgent> {
   const program = programOf(agent, env);
   const version = program === null ? null : await versionOf(program, env["PATH"] ?? "", systemClock);
-  return { agent, isHere: isInUse(agent, env), version, parts: partsOf(agent, env) };
+  const path = resolve(agent.file(env));
+  const turnedOff = (text?: string) => hookTurnedOff(agent, env, { path, text: text ?? textIn(path) ?? "" });
+  return { agent, isHere: isInUse(agent, env), version, parts: partsOf(agent, env, url), turnedOff };
 }
 
-/** Returns whether a part of Parley's is in each of its files; null where the agent has no such part. @throws {Error} one sentence */
-export function stateOf({ parts }: LocalAgent, kind: ParleyPart["kind"]): boolean | null {
+/** Returns whether a part of Parley's is in each of its files, and in force; null where the agent has no such part. @throws {Error} one sentence */
+export function stateOf({ parts, turnedOff }: LocalAgent, kind: ParleyPart["kind"]): boolean | null {
   const own = parts.filter((one) => one.kind === kind);
-  return own.length === 0 ? null : own.every((part) => isIn(part, textIn(part.file) ?? ""));
+  if (own.length === 0) return null;
+  return own.every((part) => isIn(part, textIn(part.file) ?? "")) && (kind === "mcp" || turnedOff() === null);
 }
 
 /** Returns the cells of an agent's row in a table: AGENT, VERSION, HOOK, MCP, FILES. */
@@ -46,6 +57,7 @@ export function rowOf(one: LocalAgent, env: Io["env"]): string[] {
   const { agent, version, parts } = one;
   const words = (kind: ParleyPart["kind"]) => {
     try {
+      if (kind === "hook" && one.turnedOff() !== null) return "off";
       const state = stateOf(one, kind);
       return state === null ? "-" : state ? "yes" : "no";
     } catch {

@@ -1,6 +1,7 @@
 import { resolve, sep } from "node:path";
 import { holdsHook, homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import type { Io } from "../command.ts";
+import { hookAddresses } from "../hook/http-form.ts";
 import { withHookIn } from "../hook/install.ts";
 import { MCP_CLIENTS, type McpClient, type McpServerAddress } from "../mcp/clients.ts";
 import { withMcpEntry } from "../mcp/install.ts";
@@ -22,8 +23,8 @@ export interface ParleyPart {
 }
 
 /** Returns the parts that an agent can have: its hook, and its MCP entry where its configuration is known. */
-export function partsOf(agent: PromptingAgent, env: Io["env"]): ParleyPart[] {
-  const hook = hookFilesOf(agent, env).map((hookFile): ParleyPart => {
+export function partsOf(agent: PromptingAgent, env: Io["env"], url?: string): ParleyPart[] {
+  const hook = hookFilesOf(agent, env, hookAddresses(agent, url, env)).map((hookFile): ParleyPart => {
     const file = resolve(hookFile.path);
     return {
       kind: "hook",

@@ -25,6 +25,7 @@ export const connectStatus: Command = {
     }
     io.out(`${states.filter(({ isIn }) => isIn).length} of ${agents.length} agents of this computer go through Parley`);
     if (agents.length > 0) showAgents(agents, prompts, io);
+    for (const off of eachReadable(agents, (one) => one.turnedOff(), io)) if (off !== null) io.tell(off);
     const missing = states.filter(({ isIn }) => !isIn).map(({ one }) => one.agent.name);
     if (missing.length > 0) io.tell(`To connect the others: parley connect ${missing.join(" ")}`);
     return EXIT.done;

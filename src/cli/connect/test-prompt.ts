@@ -42,14 +42,15 @@ export async function tryPrompts(hooks: readonly TriedHook[], timeout: string | 
 }
 
 /** Returns a prompt in the form of any agent: each reads the members that are its own. */
-export function testPrompt({ title, events }: PromptingAgent): object {
+export function testPrompt({ name, title, events }: PromptingAgent): object {
   const description = `Test: ${title} may run \`${HARMLESS}\`. Nothing runs.`;
   return {
     hook_event_name: events[0],
     session_id: "parley-connect",
     conversation_id: "parley-connect",
     tool_name: "Bash",
-    tool_input: { command: HARMLESS, description },
+    // opencode sends the input of the call below what it asks.
+    tool_input: { command: HARMLESS, description, ...(name === "opencode" && { input: { command: HARMLESS } }) },
     // Cursor sends the command itself, and people see nothing else.
     command: `${HARMLESS} # ${description}`,
   };

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import type { HttpHook, PromptingAgent } from "../../connect/agent.ts";
 import { programOf } from "../../connect/agent.ts";
+import { recordedAddresses } from "../../config/undo-record.ts";
 import { isOwnName } from "../../lib/network/reach.ts";
 import { type Io, WrongUsage } from "../command.ts";
+import { localServerUrl } from "../local-server.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
 export const TYPE_FLAG = {
@@ -47,6 +49,12 @@ export async function httpHookFor(
     ...((isKeyed || !isOurs) && { keyVariable: KEY_VARIABLE }),
     tellsUses: isOurs,
   };
+}
+
+/** Returns the addresses of an agent's hooks that are Parley's: those on record, and those that would be written now. */
+export function hookAddresses(agent: PromptingAgent, url: string | undefined, env: Io["env"]): string[] {
+  const servers = new Set([serverUrl(url, env), serverUrl(undefined, env), localServerUrl(env)]);
+  return [...recordedAddresses(env), ...[...servers].map((server) => `${server}/hooks/${agent.name}`)];
 }
 
 /** True where nothing is lost by HTTP: the program knows it, and its requests go straight to the server with their key. */

@@ -1,14 +1,17 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
+import { hookTurnedOff } from "../../connect/switches.ts";
+import { forgetMissing, recordAddress } from "../../config/undo-record.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges, textIn } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
-import { httpHookFor, TYPE_FLAG } from "./http-form.ts";
+import { hookAddresses, httpHookFor, TYPE_FLAG } from "./http-form.ts";
 import { serverUrl } from "../server-client.ts";
 
 /** An agent ends a hook that takes longer; the request itself ends before. */
@@ -49,8 +52,11 @@ export const hookInstall: Command = {
     const agent = await agentIn(positionals);
     const http = await httpHookFor(agent, values, io.env);
     const hook = { ...hookFor(agent, values, io.env), http };
-    const changes = hookChanges(agent, { file: values.file, hook }, io.env);
+    const changes = hookChanges(agent, { file: values.file, hook, url: values.url }, io.env);
     const { title, name, afterInstall } = agent;
+    const [first] = changes;
+    const off = first && hookTurnedOff(agent, io.env, { path: first.file, text: first.after });
+    if (off) throw new Error(off);
     const done = [
       `${title}'s permission prompts go to Parley in every session that starts from now on.`,
       ...(afterInstall === "" ? [] : [afterInstall]),
@@ -58,7 +64,11 @@ export const hookInstall: Command = {
       `To take it out: parley hook uninstall ${name}`,
     ];
     const already = `${filesOf(changes)} holds it already.`;
-    return makeChanges(changes, values, { done: done.join(" "), already }, io);
+    const isNew = first !== undefined && !existsSync(first.file);
+    const code = await makeChanges(changes, values, { done: done.join(" "), already }, io);
+    const isWritten = first !== undefined && first.before !== first.after && textIn(first.file) === first.after;
+    if (http && isWritten) await recordAddress(first.file, http.url, { ...first, isNew }, io.env);
+    return code;
   },
 };
 
@@ -72,7 +82,9 @@ export const hookUninstall: Command = {
     const changes = hookChanges(await agentIn(positionals), { file: values.file, hook: null }, io.env);
     const files = filesOf(changes);
     const [done, already] = [`Parley is out of ${files}.`, `There is no Parley in ${files}.`];
-    return makeChanges(changes, values, { done, already }, io);
+    const code = await makeChanges(changes, values, { done, already }, io);
+    await forgetMissing(io.env);
+    return code;
   },
 };
 
@@ -90,10 +102,10 @@ async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> 
  */
 function hookChanges(
   agent: PromptingAgent,
-  { file: named, hook }: { file: string | undefined; hook: WantedHook | null },
+  { file: named, hook, url }: { file: string | undefined; hook: WantedHook | null; url?: string | undefined },
   env: Io["env"],
 ): Change[] {
-  const files = hookFilesOf(agent, env);
+  const files = hookFilesOf(agent, env, hookAddresses(agent, url, env));
   if (named !== undefined && files.length > 1) {
     throw new WrongUsage(`--file is not for ${agent.title}, whose hook needs several files`);
   }
@@ -136,10 +148,8 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
     throw new WrongUsage(`--always is not for ${agent.title}, whose hook asks without it`);
   }
   const words = [...ownCommand().map(quoted), "hook", agent.name];
-  const server = serverUrl(url, env);
-  if (url !== undefined || server !== serverUrl(undefined, withoutOurVariables(env))) {
-    words.push("--url", quoted(server));
-  }
+  // Without it a repository's settings could name another server, which would be shown the key.
+  words.push("--url", quoted(serverUrl(url, env)));
   if (to !== undefined) words.push("--to", quoted(to));
   if (readBy(by) !== undefined) words.push("--by", quoted(by ?? ""));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
@@ -147,11 +157,6 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
   if (seconds > LONGEST_S)
     throw new WrongUsage("--timeout of an installed hook is at most 24d: agents count no further");
   return { command: words.join(" "), timeoutSeconds: seconds + MARGIN_S, always };
-}
-
-/** Returns the variables that a hook can rely on. Those of this terminal need not be set for the agent. */
-function withoutOurVariables({ HOME, USERPROFILE, XDG_DATA_HOME }: Io["env"]): Io["env"] {
-  return { HOME, USERPROFILE, XDG_DATA_HOME };
 }
 
 /** A word that a shell takes as it stands. */

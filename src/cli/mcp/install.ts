@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../../lib/json/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges, textIn } from "../config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges, refuseOpenFile, textIn } from "../config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type McpServerAddress } from "./clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 
@@ -79,6 +79,7 @@ function changeOf(client: McpClient, path: string, address: McpServerAddress | u
   const file = resolve(path);
   const before = textIn(file) ?? "";
   const after = withMcpEntry(client, { file, text: before }, address);
+  refuseOpenFile({ file, before, after }, address?.key);
   return { file, before, after, isEmpty: isEmpty(client, after) };
 }
 

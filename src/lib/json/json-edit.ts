@@ -84,12 +84,43 @@ const endOf = ({ offset, length }: Node): number => offset + length;
 const spliced = (text: string, from: number, to: number, by: string): string =>
   text.slice(0, from) + by + text.slice(to);
 
+/**
+ * Returns the value of a text as a program reads it that takes JSON without comments alone; undefined for a blank text.
+ *
+ * @throws {NotJson} also for a name that an object has twice, and SyntaxError
+ */
+export function readPlainJson(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  treeOf(text);
+  return JSON.parse(text);
+}
+
+/** @throws {NotJson} also where programs read different things: this module takes the first of two members, others the last. */
 function treeOf(text: string): Node {
+  const tree = parsedTree(text);
+  for (const nodes = [tree]; ;) {
+    const node = nodes.pop();
+    if (!node) return tree;
+    const names = new Set<unknown>();
+    for (const child of node.children ?? []) {
+      const [name] = child.type === "property" ? (child.children ?? []) : [];
+      if (name && names.has(name.value)) {
+        throw new NotJson(`it has the name ${JSON.stringify(name.value)} twice at line ${lineOf(text, name.offset)}`);
+      }
+      if (name) names.add(name.value);
+      nodes.push(child);
+    }
+  }
+}
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length;
+
+function parsedTree(text: string): Node {
+  if (text.startsWith("\ufeff")) throw new NotJson("it begins with a byte order mark: save it without one");
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   if (tree && errors.length === 0) return tree;
-  const line = text.slice(0, errors[0]?.offset ?? 0).split("\n").length;
-  throw new NotJson(`it is not valid JSON at line ${line}`);
+  throw new NotJson(`it is not valid JSON at line ${lineOf(text, errors[0]?.offset ?? 0)}`);
 }
 
 function nested(path: readonly string[], value: object): object {

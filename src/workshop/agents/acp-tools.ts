@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
+import { commandIn, isEmptyInput, readRawInput, titledCommand } from "./acp-raw-input.ts";
 import { objectOf, objectsOf, textOf } from "./json-lines.ts";
 
-/** Names under which agents keep paths, lines and addresses in the input of their tools. */
-const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
 /** Ids that begin with the name of a tool. Services of models number calls by ids of their own. */
@@ -41,7 +40,7 @@ export function writesOf(call: JsonObject): { path: string; text: string }[] {
  * call makes the same request after a resume.
  */
 export function inputOf(asked: JsonObject, call: JsonObject): JsonObject {
-  const isEmpty = Object.keys(objectOf(asked["rawInput"])).length === 0;
+  const isEmpty = isEmptyInput(asked["rawInput"]);
   const parts = ["title", "kind", "locations"].map((name) => [name, asked[name] ?? call[name]] as const);
   const rawInput = isEmpty ? (call["rawInput"] ?? asked["rawInput"]) : asked["rawInput"];
   const known = [...parts, ["rawInput", rawInput] as const, ["content", asked["content"]] as const];
@@ -50,40 +49,42 @@ export function inputOf(asked: JsonObject, call: JsonObject): JsonObject {
 
 /**
  * Returns what a call of a tool is, as an ACP agent describes it: one deed for each path or host, so that a rule about
- * one allows no other.
+ * one allows no other. A call whose raw input is not understood to the last member is a use of a tool, which people
+ * decide: the agent's own label tells little of what it runs (spec/assignment 8).
  */
 export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & { diff?: string })[] {
-  const raw = objectOf(call["rawInput"]);
   const { kind } = call;
-  const line = textOf(raw["command"]) ?? textOf(raw["cmd"]);
+  const command = commandIn(call["rawInput"], tree);
   // Whatever else an agent calls it, a command line is run.
-  if (line !== undefined) return [{ action: "execute", resource: line }];
-  if (kind === "execute") return [{ action: "execute", resource: textOf(call["title"]) ?? tool }];
+  if (command !== undefined) return [{ action: "execute", resource: command }];
+  if (kind === "execute") return [{ action: "execute", resource: titledCommand(textOf(call["title"]) ?? tool) }];
+  const input = readRawInput(call["rawInput"], tree);
+  if (input === null) return [asTool(call, tool)];
+  const raw = objectOf(call["rawInput"]);
   const diffs = objectsOf(call["content"]).filter(({ type, path }) => type === "diff" && typeof path === "string");
-  const paths = new Set([...diffs.map(({ path }) => path as string), ...pathsOf(call, raw)]);
+  const located = objectsOf(call["locations"]).flatMap(({ path }) => textOf(path) ?? []);
+  const paths = new Set([...diffs.map(({ path }) => path as string), ...located, ...input.paths]);
   if (diffs.length > 0 || kind === "edit" || kind === "delete" || kind === "move") {
     const written = [...paths].map((path) => ({ ...writing(path, tree), ...diffOf(path, diffs, raw) }));
     return written.length > 0 ? written : [{ action: "tool", resource: tool }];
   }
-  if (kind === "fetch") return fetchesOf(textOf(raw["url"]) ?? textOf(call["title"]) ?? "", tool);
+  if (kind === "fetch") return fetchesOf(input.address ?? textOf(call["title"]) ?? "", tool);
   if (kind === "read" || kind === "search") {
     return [...(paths.size > 0 ? paths : ["."])].map((path) => reading(path, tree));
   }
-  // A kind is the name of many tools.
-  const isNamed = tool !== (textOf(kind) ?? "other");
-  return [{ action: "tool", resource: (!isNamed && textOf(call["title"])) || tool }];
+  return [asTool(call, tool)];
+}
+
+/** A kind is the name of many tools: a call that is named by its kind alone is known by its title. */
+function asTool(call: JsonObject, tool: string): Deed {
+  const isNamed = tool !== (textOf(call["kind"]) ?? "other");
+  return { action: "tool", resource: (!isNamed && textOf(call["title"])) || tool };
 }
 
 /** Returns one request for each host that a prompt to fetch names. */
 function fetchesOf(text: string, tool: string): Deed[] {
   const hosts = new Set((text.match(ADDRESSES) ?? []).map((url) => reaching(url).resource));
   return [...(hosts.size > 0 ? hosts : [tool])].map((resource) => ({ action: "network", resource }));
-}
-
-function pathsOf(call: JsonObject, raw: JsonObject): string[] {
-  const named = PATHS.map((name) => textOf(raw[name]));
-  const located = objectsOf(call["locations"]).map(({ path }) => textOf(path));
-  return [...located, ...named].filter((path) => path !== undefined);
 }
 
 function diffOf(path: string, diffs: readonly JsonObject[], raw: JsonObject): { diff?: string } {

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { AgentCallbacks } from "./agent.ts";
+import { isEmptyInput } from "./acp-raw-input.ts";
 import { toolOf } from "./acp-tools.ts";
-import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 
 const MOST_CALLS = 1000;
 const MOST_PENDING_CHARACTERS = 65_536;
@@ -54,10 +55,10 @@ export class AcpUpdates {
     if (!before) return { name: toolOf(call), call };
     const present = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
     const merged: JsonObject = { ...before.call, ...Object.fromEntries(present) };
-    const rawInput = { ...objectOf(before.call["rawInput"]), ...objectOf(call["rawInput"]) };
+    const rawInput = mergedInput(before.call["rawInput"], call["rawInput"]);
     // "other" says nothing of what it is.
     const kind = call["kind"] === "other" ? before.call["kind"] : merged["kind"];
-    return { name: before.name, call: { ...merged, kind, ...(Object.keys(rawInput).length > 0 && { rawInput }) } };
+    return { name: before.name, call: { ...merged, kind, ...(!isEmptyInput(rawInput) && { rawInput }) } };
   }
 
   /** Reports the gathered text. */
@@ -113,6 +114,12 @@ export class AcpUpdates {
     const amount = countOf(cost["amount"]);
     if (amount !== undefined && cost["currency"] === "USD") this.#count({ costUsd: amount });
   }
+}
+
+/** An input that is no object says all of it, and members can be added to an object alone. */
+function mergedInput(before: unknown, now: unknown): unknown {
+  if (isEmptyInput(now)) return before;
+  return isObject(before) && isObject(now) ? { ...before, ...now } : now;
 }
 
 function resultOf(call: JsonObject): string {

@@ -10,9 +10,10 @@ import {
   type PromptingAgent,
   type UseOver,
 } from "../../agent.ts";
-import { withHookEntries } from "../../hook-entries.ts";
+import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { eventNameOf, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { questionsIn } from "../../prompt-questions.ts";
+import { claudeSwitches, SWITCH_VARIABLES } from "./switches.ts";
 import { wasDecidedThere } from "./transcript.ts";
 
 /** The tool by which Claude Code asks its user. */
@@ -41,19 +42,24 @@ export const claude: PromptingAgent = {
   httpSince: "2.1.63",
   afterInstall: "",
   takesEdits: false,
-  withHook(text, hook) {
+  withHook(text, hook, own = []) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
     const sent = hook?.http && httpHook(hook.http);
     const over = sent && hook?.http?.tellsUses ? { matcher: "*", hooks: [{ ...sent, timeout: OVER_S }] } : undefined;
     const asks = sent && hook ? { ...sent, timeout: hook.timeoutSeconds } : run;
-    return withHookEntries(text, "claude", {
+    const addresses = [...own, ...(hook?.http ? [hook.http.url] : [])];
+    const wanted = {
       PermissionRequest: asks ? { matcher: "*", hooks: [asks] } : undefined,
       // After a request that failed, Claude Code's own rules would decide.
       PreToolUse: run && hook.always !== undefined ? { matcher: hook.always, hooks: [run] } : undefined,
       PostToolUse: over,
       PostToolUseFailure: over,
-    });
+    };
+    return withHookEntries(text, "claude", wanted, addresses);
   },
+  holds: (text, own) => holdsHookEntries(text, "claude", ["PermissionRequest"], own),
+  switches: claudeSwitches,
+  switchVariables: SWITCH_VARIABLES,
   read,
   readUseOver,
   print,

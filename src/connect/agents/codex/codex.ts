@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { homeOf, type PromptingAgent } from "../../agent.ts";
-import { withHookEntries } from "../../hook-entries.ts";
+import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { codexSwitches } from "./switches.ts";
 
 const EVENT = "PermissionRequest";
 /** Codex denies by this exit code, and gives its model the words on standard error. */
@@ -27,6 +28,8 @@ export const codex: PromptingAgent = {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
     return withHookEntries(text, "codex", { [EVENT]: run ? { hooks: [run] } : undefined });
   },
+  holds: (text) => holdsHookEntries(text, "codex", [EVENT]),
+  switches: codexSwitches,
   read(bytes) {
     const { value, isExact } = readObject(bytes, "Codex");
     if (eventNameOf(value) !== EVENT) return null;

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { jsonAt } from "../../../lib/json/json-edit.ts";
 import { homeOf, type PromptingAgent } from "../../agent.ts";
-import { withVersionedEntries } from "../../hook-entries.ts";
+import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
 import { objectOrText, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
+const SWITCH = "disableAllHooks";
 const EVENT = "permissionRequest";
 /** Copilot CLI denies by this exit code, with the message on standard output. */
 const DENIES = 2;
@@ -29,6 +31,13 @@ export const copilot: PromptingAgent = {
     const entry = hook ? { type: "command", bash: hook.command, timeoutSec: hook.timeoutSeconds } : undefined;
     return withVersionedEntries(text, "copilot", { [EVENT]: entry });
   },
+  holds: (text) => holdsHookEntries(text, "copilot", [EVENT]),
+  switches: (env, file) =>
+    // Its earlier versions kept settings in the second one.
+    [file, ...["settings.json", "config.json"].map((name) => join(copilotHome(env), name))].map((path) => ({
+      path,
+      turnsOff: (text) => (isSetOff(jsonAt(text, [SWITCH])) ? SWITCH : null),
+    })),
   read(bytes) {
     const { value, isExact } = readObject(bytes, "Copilot CLI");
     // The event is stated in one of its two forms alone.
@@ -49,3 +58,5 @@ export const copilot: PromptingAgent = {
 function copilotHome(env: Parameters<PromptingAgent["file"]>[0]): string {
   return env["COPILOT_HOME"] || join(homeOf(env), ".copilot");
 }
+
+const isSetOff = (value: unknown): boolean => value !== undefined && value !== null && value !== false;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
-import { withVersionedEntries } from "../../hook-entries.ts";
+import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
 import {
   eventNameOf,
   objectOrText,
@@ -34,6 +34,7 @@ export const cursor: PromptingAgent = {
     const entry = hook ? { command: hook.command, timeout: hook.timeoutSeconds, failClosed: true } : undefined;
     return withVersionedEntries(text, "cursor", Object.fromEntries(EVENTS.map((event) => [event, entry])));
   },
+  holds: (text) => holdsHookEntries(text, "cursor", EVENTS),
   read,
   print: (_prompt, decision) => printed(decision),
   // With another exit code Cursor would show its model this text as it stands.

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
-import { withHookEntries } from "../../hook-entries.ts";
+import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { OWN_TOOLS } from "../../own-tools.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { geminiSwitches, HOOK_NAME } from "./switches.ts";
 
 const EVENT = "BeforeTool";
 /** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
@@ -20,6 +21,7 @@ export const gemini: PromptingAgent = {
   events: [EVENT],
   uncovered: [
     { prompt: "its own prompt after an approval", because: "a hook can refuse a tool, and never skips its policy" },
+    { prompt: "tools in a folder that is not trusted", because: "Gemini CLI runs no hook there" },
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
@@ -28,7 +30,7 @@ export const gemini: PromptingAgent = {
   takesEdits: true,
   withHook(text, hook) {
     const run = hook && {
-      name: "parley",
+      name: HOOK_NAME,
       type: "command",
       command: hook.command,
       timeout: hook.timeoutSeconds * 1000,
@@ -36,6 +38,8 @@ export const gemini: PromptingAgent = {
     const entry = run ? { matcher: hook.always ?? USUAL_TOOLS, hooks: [run] } : undefined;
     return withHookEntries(text, "gemini", { [EVENT]: entry });
   },
+  holds: (text) => holdsHookEntries(text, "gemini", [EVENT]),
+  switches: geminiSwitches,
   read(bytes) {
     const { value, isExact } = readObject(bytes, "Gemini CLI");
     if (eventNameOf(value) !== EVENT) return null;

@@ -35,7 +35,7 @@ export const openclaw: PromptingAgent = {
     { prompt: "its own approval of a command, after a yes", because: "a plugin can refuse a tool, and never skips it" },
     { prompt: "tools of an agent that it starts by ACP", because: "they run outside OpenClaw" },
     { prompt: "tools of its Codex runtime", because: "OpenClaw relays them with a shorter time, then refuses" },
-    { prompt: "an input that another plugin rewrites", because: "OpenClaw shows each plugin the first one" },
+    { prompt: "the folder", because: "OpenClaw tells none: a permission counts in every workspace" },
     { prompt: "questions of its model", because: "ask_user has its own way to people" },
   ],
   takesAlways: true,

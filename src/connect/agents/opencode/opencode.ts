@@ -40,6 +40,7 @@ export const opencode: PromptingAgent = {
     if (isOther) throw new NotJson("it holds a plugin that is not Parley's");
     return pluginText(hook);
   },
+  switchVariables: ["OPENCODE_PURE"],
   read,
   print,
   fail: (because) => ({ out: JSON.stringify({ decision: "deny", reason: because }), err: because, exit: DENIES }),

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { homeOf } from "../../connect/agent.ts";
-import { usualDataDir } from "../../config/data-dir.ts";
-import { makeFolder, writeWhole } from "../../lib/files/durable-files.ts";
-import { sha256Digest } from "../../lib/json/exact-json.ts";
-import type { Io } from "../command.ts";
+import { usualDataDir } from "./data-dir.ts";
+import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
+import { linkedPlace } from "../lib/files/linked-place.ts";
+import { sha256Digest } from "../lib/json/exact-json.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The state of a file before Parley was written into it. */
 export interface FileBefore {
@@ -16,6 +17,8 @@ export interface FileBefore {
   text?: string | undefined;
   /** SHA-256 of the text that Parley wrote: another one is the agent's own. */
   written: string;
+  /** The addresses of hooks that Parley wrote into it. */
+  addresses?: readonly string[] | undefined;
 }
 
 /** Everything that `parley connect` has to know to undo what it did, by the path of each file. */
@@ -25,10 +28,10 @@ const FILE = "connected-agents.json";
 /** For its owner alone. */
 const PRIVATE = 0o700;
 
-const placeOf = (env: Io["env"]): string => join(usualDataDir(env) ?? homeOf(env), FILE);
+const placeOf = (env: Environment): string => join(usualDataDir(env) ?? env["HOME"] ?? env["USERPROFILE"] ?? ".", FILE);
 
 /** Returns what was recorded; nothing where no file is connected. @throws {Error} in one sentence */
-export function readRecord(env: Io["env"]): UndoRecord {
+export function readRecord(env: Environment): UndoRecord {
   const place = placeOf(env);
   if (!existsSync(place)) return {};
   try {
@@ -38,8 +41,40 @@ export function readRecord(env: Io["env"]): UndoRecord {
   }
 }
 
+/** Returns the addresses of hooks that Parley wrote into files of agents. @throws {Error} in one sentence */
+export function recordedAddresses(env: Environment): string[] {
+  return Object.values(readRecord(env)).flatMap(({ addresses }) => (Array.isArray(addresses) ? addresses : []));
+}
+
+/** Notes the address of a hook that was just written into a file, so that it is known as Parley's. */
+export async function recordAddress(
+  file: string,
+  url: string,
+  change: { before: string; after: string; isNew: boolean },
+  env: Environment,
+): Promise<void> {
+  const record = readRecord(env);
+  const known = record[file];
+  const isAsWritten = known === undefined || known.written === digestOf(change.before);
+  const next: FileBefore = {
+    existed: known?.existed ?? !change.isNew,
+    ...(known?.madeFolder !== undefined && { madeFolder: known.madeFolder }),
+    ...(known?.text !== undefined && { text: known.text }),
+    written: isAsWritten ? digestOf(change.after) : known.written,
+    addresses: [...new Set([...(known?.addresses ?? []), url])],
+  };
+  await writeRecord({ ...record, [file]: next }, env);
+}
+
+/** Forgets the files that are gone. */
+export async function forgetMissing(env: Environment): Promise<void> {
+  const record = readRecord(env);
+  const left = Object.entries(record).filter(([file]) => existsSync(file));
+  if (left.length < Object.keys(record).length) await writeRecord(Object.fromEntries(left), env);
+}
+
 /** The record is on disk, for its owner alone; one that holds nothing is removed. */
-export async function writeRecord(record: UndoRecord, env: Io["env"]): Promise<void> {
+export async function writeRecord(record: UndoRecord, env: Environment): Promise<void> {
   const place = placeOf(env);
   if (Object.keys(record).length === 0) return rmSync(place, { force: true });
   makeFolder(dirname(place), PRIVATE);
@@ -60,14 +95,14 @@ export function digestOf(text: string): string {
 /** Returns the first folder on the way to a file that is not there yet. */
 export function firstMissing(file: string): string | undefined {
   let missing: string | undefined;
-  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing = folder;
+  for (let folder = dirname(linkedPlace(file)); !existsSync(folder); folder = dirname(folder)) missing = folder;
   return missing;
 }
 
 /** Removes the folders that Parley made for a file, as far as they are empty. */
 export function removeFolders(file: string, madeFolder: string | undefined): void {
   if (madeFolder === undefined) return;
-  for (let folder = dirname(file); folder.startsWith(madeFolder); folder = dirname(folder)) {
+  for (let folder = dirname(linkedPlace(file)); folder.startsWith(madeFolder); folder = dirname(folder)) {
     try {
       rmdirSync(folder);
     } catch {

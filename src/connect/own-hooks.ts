@@ -1,0 +1,85 @@
+import { fileURLToPath } from "node:url";
+import { AS_NODE, ownCommand } from "../lib/own-program.ts";
+
+/** The marks by which Parley knows the hooks of one agent that it wrote itself; every other hook is somebody else's. */
+export interface OwnHooks {
+  /** The agent's word in commands. */
+  name: string;
+  /** Addresses that Parley wrote, or would write now. */
+  addresses: readonly string[];
+}
+
+/** An address that Parley writes has no other members in its query. */
+const QUERY = new Set(["to", "timeout"]);
+/** Names that the program of Parley has, or had. */
+const PROGRAM = /^parley(-(linux|darwin|macos|win|windows)-(x64|arm64))?(\.(mjs|cjs|js|exe|cmd))?$/;
+/** Programs that start the next word that is no flag, and words that belong to them. */
+const RUNNER = /^(node|nodejs|bun|npx|bunx|pnpx|pnpm|yarn|npm)(\.(exe|cmd))?$/;
+const RUNNER_WORD = /^(-.*|dlx|exec|x)$/;
+const SHELL = /^(sh|bash|dash|zsh|ksh)$/;
+const SHELL_FLAG = /^-l?c$/;
+const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+/** A word of one command. What joins commands, or opens a file, belongs to none. */
+const WORD = /[ \t]*((?:'[^']*'|"(?:[^"\\`]|\\.)*"|\\.|(?!\$\()[^\s'"\\;&|<>`()])+)/y;
+
+/** Returns whether a hook of an agent's configuration is Parley's own. */
+export function isOwnHook(hook: unknown, { name, addresses }: OwnHooks): boolean {
+  const { command, bash, type, url } = Object(hook) as Readonly<Record<string, unknown>>;
+  if (type === "http") return typeof url === "string" && isOwnAddress(url, addresses);
+  // Copilot CLI writes the command as `bash`.
+  const line = command ?? bash;
+  return typeof line === "string" && isOwnCommand(line, name);
+}
+
+function isOwnAddress(url: string, addresses: readonly string[]): boolean {
+  const place = placeOf(url);
+  const isPlain = [...(URL.parse(url)?.searchParams.keys() ?? [])].every((member) => QUERY.has(member));
+  return place !== undefined && isPlain && addresses.some((own) => placeOf(own) === place);
+}
+
+/** Returns an address without its query; undefined for another text. */
+function placeOf(url: string): string | undefined {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.username}@${parsed.origin}${parsed.pathname}${parsed.hash}` : undefined;
+}
+
+/**
+ * Returns whether a command line runs `parley hook NAME` and nothing else: the program under any path, by Node, by a
+ * package runner, by a shell, or with variables before it. A command that has these words among its arguments, or
+ * joins several commands, is another's.
+ */
+export function isOwnCommand(line: string, name: string): boolean {
+  const all = wordsOf(line);
+  if (all === null) return false;
+  const words = all.slice(all.findIndex((word) => !ASSIGNMENT.test(word) && word !== "exec"));
+  const [first = "", flag = "", script = ""] = words;
+  if (SHELL.test(baseOf(first))) return SHELL_FLAG.test(flag) && words.length === 3 && isOwnCommand(script, name);
+  const at = RUNNER.test(baseOf(first)) ? words.findIndex((word, i) => i > 0 && !RUNNER_WORD.test(word)) : 0;
+  return isOwnProgram(words[at] ?? "") && words[at + 1] === "hook" && words[at + 2] === name;
+}
+
+function isOwnProgram(word: string): boolean {
+  const [program, script = AS_NODE.length > 0 ? program : undefined] = ownCommand();
+  // A package runner may name a version.
+  return PROGRAM.test(baseOf(word).replace(/@[\w.-]+$/, "")) || word === script || word === SOURCE;
+}
+
+/** The program where it runs from its sources. */
+const SOURCE = fileURLToPath(new URL("../main.ts", import.meta.url));
+const baseOf = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
+
+/** Returns the words of a line as a shell splits them; null for more than one command, and for an empty line. */
+function wordsOf(line: string): string[] | null {
+  const text = line.trimEnd();
+  const words: string[] = [];
+  for (WORD.lastIndex = 0; WORD.lastIndex < text.length;) {
+    const word = WORD.exec(text)?.[1];
+    if (word === undefined) return null;
+    words.push(word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/g, unquoted));
+  }
+  return words.length > 0 ? words : null;
+}
+
+function unquoted(_whole: string, single?: string, double?: string, escaped?: string): string {
+  return single ?? double?.replaceAll(/\\([\\"$`])/g, "$1") ?? escaped ?? "";
+}
