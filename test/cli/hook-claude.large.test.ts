@@ -14,6 +14,14 @@ const COMMON = {
   cwd: "/Users/ana/app",
   permission_mode: "default",
 };
+/** The folder as people see it. */
+const FOLDER = {
+  name: "cwd",
+  text: '"/Users/ana/app"',
+  typed: { is: "text", lines: ["/Users/ana/app"] },
+  secret: false,
+  masked: null,
+};
 const PERMISSION_REQUEST = {
   ...COMMON,
   hook_event_name: "PermissionRequest",
@@ -79,6 +87,7 @@ describe("a hook of Claude Code", () => {
             secret: false,
             masked: null,
           },
+          FOLDER,
           {
             name: "description",
             text: '"Remove node_modules directory"',
@@ -105,11 +114,9 @@ describe("a hook of Claude Code", () => {
     for (const run of runs) assert.deepEqual(await said(run), preToolUse("allow", `Approved by ${jane.name}: once`));
     assert.deepEqual(await jane.inbox(), []);
     // The same use with another input is not what was approved.
-    const other = { ...PRE_TOOL_USE, tool_input: { file_path: "/etc/passwd", content: "" } };
-    const { hookSpecificOutput } = (await said(hook(world().url, other, "--to", jane.number))) as {
-      hookSpecificOutput: Record<string, string>;
-    };
-    assert.equal(hookSpecificOutput["permissionDecision"], "ask");
+    const other = hook(world().url, { ...PRE_TOOL_USE, tool_input: { file_path: "/etc/passwd", content: "" } });
+    await (await decider(world(), "1")).decides({ approved: false, comment: "no" });
+    assert.deepEqual(await said(other), preToolUse("deny", "Rejected by operator: no"));
   });
 
   it("allows only what one of those approved whom --by names", async () => {
@@ -132,6 +139,7 @@ describe("a hook of Claude Code", () => {
     const asking = hook(world().url, text.replace('"id":0', '"id":1152921504606846977'));
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     assert.deepEqual((await operator.whole(ask?.id ?? "")).body.arguments, [
+      FOLDER,
       { name: "id", text: "1152921504606846977", typed: null, secret: false, masked: null },
       { name: "note", text: "null", typed: null, secret: false, masked: null },
     ]);
@@ -170,7 +178,7 @@ describe("a hook of Claude Code", () => {
 
   it("withdraws the other questions before it ends where one of them cannot be asked", async () => {
     const operator = await decider(world(), "1");
-    const questions = ["Which one?", "?".repeat(1_000_000)].map((question) => ({ question, options: [] }));
+    const questions = ["Which one?", ""].map((question) => ({ question, options: [] }));
     const asking = hook(world().url, {
       ...PERMISSION_REQUEST,
       tool_name: "AskUserQuestion",
@@ -247,8 +255,9 @@ describe("a hook of Claude Code", () => {
       );
       const asking = hook(world().url, text);
       const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
-      const [row] = (await operator.whole(ask?.id ?? "")).body.arguments as { name: string; text: string }[];
-      assert.deepEqual([row?.name, JSON.parse(row?.text ?? "")], ["input_json", shown]);
+      const rows = (await operator.whole(ask?.id ?? "")).body.arguments as { name: string; text: string }[];
+      const seen = rows.map(({ name, text: json }) => [name, JSON.parse(json)]);
+      assert.deepEqual(Object.fromEntries(seen), { cwd: COMMON.cwd, input_json: shown });
       await operator.decides({ approved: true });
       assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
     }

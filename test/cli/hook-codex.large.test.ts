@@ -17,7 +17,7 @@ describeHookedAgent({
     tool_input,
   },
   tool: "Bash",
-  shown: tool_input,
+  shown: { ...tool_input, cwd: "/home/ana/app" },
   allowed: { hookSpecificOutput: { ...EVENT, decision: { behavior: "allow" } } },
   denied: (message) => ({ hookSpecificOutput: { ...EVENT, decision: { behavior: "deny", message } } }),
   undecided: (systemMessage) => ({ systemMessage }),

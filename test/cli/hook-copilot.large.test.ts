@@ -12,7 +12,7 @@ describeHookedAgent({
   name: "copilot",
   prompt: { sessionId: "5f0a", timestamp: 1_790_000_000_000, cwd: "/home/ana/app", toolName: "bash", toolInput },
   tool: "bash",
-  shown: toolInput,
+  shown: { ...toolInput, cwd: "/home/ana/app" },
   allowed: { behavior: "allow" },
   denied: (message) => ({ behavior: "deny", message }),
   undecided: () => ({}),

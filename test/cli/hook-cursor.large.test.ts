@@ -21,7 +21,7 @@ describeHookedAgent({
     command: "npx db-server",
   },
   tool: "MCP:query",
-  shown: { server: "npx db-server", tool_input: { sql: "drop table orders" } },
+  shown: { server: "npx db-server", tool_input: { sql: "drop table orders" }, cwd: "/home/ana/app" },
   allowed: { permission: "allow" },
   denied: refused("deny"),
   undecided: refused("ask"),

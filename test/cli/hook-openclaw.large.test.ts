@@ -59,7 +59,7 @@ describe("the plugin of OpenClaw", () => {
       const operator = await waits(1);
       await operator.decides({ approved, ...(!approved && { comment: "no" }) });
       const refused = { block: true, blockReason: "Rejected by operator: no" };
-      assert.deepEqual(await using, approved ? undefined : refused);
+      assert.deepEqual(await using, approved ? { params } : refused);
     }
   });
 

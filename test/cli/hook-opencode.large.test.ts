@@ -9,7 +9,7 @@ import { describeHookedAgent } from "../support/hooked-agent.ts";
 import { newFolder, parley } from "../support/program.ts";
 
 const patterns = ["rm -rf dist"];
-const tool_input = { command: "rm -rf dist", patterns };
+const tool_input = { patterns, input: { command: "rm -rf dist" } };
 
 describeHookedAgent({
   name: "opencode",
@@ -38,7 +38,10 @@ interface Plugin {
 /** The part of opencode that its plugins see: what a message holds, and the replies to its prompts. */
 function opencodeClient() {
   const replies: unknown[] = [];
-  const part = { callID: "call_1", state: { input: { command: "rm -rf dist", description: "Remove dist" } } };
+  const part = {
+    callID: "call_1",
+    state: { status: "running", input: { command: "rm -rf dist", description: "Remove dist" } },
+  };
   const client = {
     _client: {
       post: async (reply: Posted) => ({ response: { ok: replies.push([reply.url, reply.path, reply.body]) > 0 } }),
