@@ -85,7 +85,9 @@ export async function askPeople(
     using later = endingAfterAbort(place);
     const body = JSON.stringify(request);
     const stored = await tried({ ...place, signal: later.signal }, "POST", `/${kind}`, body);
-    callId = idOf(stored, request.agent_prompt.use === undefined ? callId : undefined);
+    // A use that another hook asks about has that hook's id; the reply says that it is this use.
+    const { use } = request.agent_prompt;
+    callId = idOf(stored, use !== undefined && stored.use === use ? undefined : callId);
     let { status } = stored;
     while (status["resolved_at"] === undefined) {
       if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
@@ -156,15 +158,18 @@ export async function readThere(place: ServerAccess, path: string): Promise<stri
 
 interface Reply {
   call_id: unknown;
+  /** The use of a tool that the request is about. */
+  use: unknown;
   status: Record<string, unknown>;
 }
 
 async function send(place: ServerAccess, method: string, path: string, body?: string): Promise<Reply> {
   const reply = await exchange(place, method, `${BASE}${path}`, body);
   const replyBody = parsed(reply.bytes);
-  const { call_id, status } = replyBody;
+  const { call_id, agent_prompt: prompt, status } = replyBody;
   if (reply.status >= 200 && reply.status < 300 && typeof status === "object" && status !== null) {
-    return { call_id, status: status as Record<string, unknown> };
+    const { use } = Object(prompt) as { use?: unknown };
+    return { call_id, use, status: status as Record<string, unknown> };
   }
   throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(replyBody) ?? `status ${reply.status}`}`);
 }

@@ -59,7 +59,8 @@ async function passing<T>(work: (clock: ReturnType<typeof heldClock>) => Promise
 
 const DOORS: Record<string, Door> = {
   hook({ url }, ran) {
-    const input = { hook_event_name: "PreToolUse", session_id: "s", tool_name: "Bash", tool_input: { command: "ls" } };
+    const call = { tool_name: "Bash", tool_use_id: "toolu_1", tool_input: { command: "ls" } };
+    const input = { hook_event_name: "PreToolUse", session_id: "s", ...call };
     const { signal } = new AbortController();
     return passing(async (clock) => {
       const read = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();

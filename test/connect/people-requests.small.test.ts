@@ -33,3 +33,27 @@ describe("a request to people that nobody waits for any more", () => {
     assert.deepEqual(seen, ["POST", "cancelled"]);
   });
 });
+
+describe("a reply about another request", () => {
+  const { signal } = new AbortController();
+  const status = { approved: true, resolved_at: "2026-11-20T10:00:00.000Z" };
+  const askedWith = async (use: string | undefined, reply: object) => {
+    const fetch = async () => Response.json({ call_id: "other", status, ...reply });
+    const place = { url: "http://parley", key: undefined, agentId: "a", clock: systemClock, fetch, signal };
+    const request = { run_id: "r", call_id: "c", agent_prompt: use === undefined ? {} : { use } };
+    const spec = { timeout_seconds: 60 };
+    return askPeople({ ...place, leaseSeconds: 90 }, "function_calls", { ...request, spec });
+  };
+
+  it("counts only where it is about the same use of a tool, which another hook asks about", async () => {
+    for (const [use, reply] of [
+      [undefined, {}],
+      ["u", {}],
+      ["u", { agent_prompt: { use: "v" } }],
+      [undefined, { agent_prompt: {} }],
+    ] as const)
+      await assert.rejects(askedWith(use, reply), /another request/);
+    const { callId, ended } = await askedWith("u", { agent_prompt: { use: "u" } });
+    assert.deepEqual([callId, ended.approved], ["other", true]);
+  });
+});

@@ -49,6 +49,6 @@ export async function promptOf(ctx: Context, asker: string, asked: AskedByHook):
   return {
     callId: claimed,
     request: { promptOf: agent, ...(leaseS !== undefined && { leaseMs: leaseS * 1000 }) },
-    wire: { agent_prompt: given({ agent, subagent, folder }) },
+    wire: { agent_prompt: given({ agent, subagent, folder, use }) },
   };
 }

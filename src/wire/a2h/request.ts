@@ -155,7 +155,12 @@ const contactSpec = z
   .meta({ id: "ContactSpec" });
 
 const agentPrompt = z
-  .object({ agent: z.string(), subagent: z.string().optional(), folder: z.string().optional() })
+  .object({
+    agent: z.string(),
+    subagent: z.string().optional(),
+    folder: z.string().optional(),
+    use: z.string().optional(),
+  })
   .meta({ id: "AgentPrompt", description: "The coding agent whose hook asks, and where in it." })
   .optional();
 
