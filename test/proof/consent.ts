@@ -32,7 +32,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   const { longHours, steps = Infinity, boxMs, stopAtFirstFailure } = options;
   const base = firstSeedOf(options);
   const byStories = longHours ? Math.ceil(STORIES_PER_HOUR * longHours) : STORIES;
-  const wanted = options.steps === undefined ? byStories : Infinity;
+  const wanted = options.steps === undefined && boxMs === undefined ? byStories : Infinity;
   const endsAt = endOf(boxMs);
   const tally = new Tally(base);
   let begun = 0;
@@ -45,7 +45,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   const playWith = async (player: Player<Played>): Promise<void> => {
     for (let seed = next(); seed !== null; seed = next()) tally.add(await player.play(seed));
   };
-  // What a story stores is thrown away: memory holds it as well as a disk.
+  // The stores of stories are thrown away: memory holds them as well as a disk.
   const env = { CONSENT_ENDS_AT: String(endsAt), ...(existsSync(MEMORY) && { TMPDIR: MEMORY }) };
   const died = (seed: number): Played => ({ ...NOTHING, seed, error: "the process that played it ended" });
   const players = Array.from({ length: availableParallelism() }, () => openPlayer(WORKER, died, env));
