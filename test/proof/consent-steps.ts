@@ -1,5 +1,7 @@
 import type { Reply } from "../support/world.ts";
 import { restoreBackup } from "./consent-epoch.ts";
+import { passGate } from "./consent-gate.ts";
+import { askByHook, loseReply } from "./consent-hooks.ts";
 import type { AskedCall, AskedQuestion, ConsentStory } from "./consent-story.ts";
 import { CHANNEL, MEMBER, pressAs, pressInChannel, pressOnOwnPosts } from "./consent-slack.ts";
 import { actAfterDemotion, askAfterGrantRevoked, decideByWhatWasTaken } from "./consent-taken.ts";
@@ -348,7 +350,10 @@ const STEPS: readonly (readonly [Step, number])[] = [
   [decideByWhatWasTaken, 4],
   [actAfterDemotion, 1],
   [askAfterGrantRevoked, 1],
-  [restoreBackup, 1],
+  [restoreBackup, 2],
+  [askByHook, 8],
+  [loseReply, 2],
+  [passGate, 8],
 ];
 const SHARES = STEPS.reduce((sum, [, share]) => sum + 10 * share, 0);
 

@@ -1,7 +1,11 @@
 import type { Taken } from "../channels/mail.ts";
 import { until } from "../support/contract.ts";
+import { createKey } from "../../src/access/create-key.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { readRequest } from "../../src/requests/read.ts";
+import { OPERATOR } from "../support/identities.ts";
+import type { GateScene } from "./consent-gate.ts";
+import type { Use } from "./consent-uses.ts";
 import { ASKERS_MAILBOX, ASKERS_TOKEN, type ConsentWorld, type MailTokens, type Somebody } from "./consent-world.ts";
 import type { Dice } from "./sim-dice.ts";
 
@@ -31,8 +35,13 @@ export class ConsentStory {
   /** Everything that the asker has read, newest last. */
   readonly learnt: string[] = [];
   readonly lines: string[] = [];
+  /** The uses of tools that hooks asked about, newest last. */
+  readonly uses: Use[] = [];
   readonly on: ConsentWorld;
   readonly dice: Dice;
+  /** The gate of which the asker is the client. */
+  gate: GateScene | null = null;
+  private decider: Somebody | null = null;
   private names = 0;
   private seen: string | null = null;
   private slackRead = 0;
@@ -71,6 +80,14 @@ export class ConsentStory {
       if (token === ASKERS_TOKEN) this.learn(JSON.stringify(form));
     }
     this.slackRead = slack.calls.length;
+  }
+
+  /** Returns the operator, who is asked where nobody is named. */
+  async operator(): Promise<Somebody> {
+    if (this.decider) return this.decider;
+    const { text } = await createKey(this.on.world.server.ctx, { name: "operator", scope: "answer", person: OPERATOR });
+    const answers = { authorization: `Bearer ${text}` };
+    return (this.decider = { name: "operator", email: "", slack: null, number: OPERATOR, answers });
   }
 
   mailsTo({ email }: Somebody): Taken[] {
@@ -124,6 +141,14 @@ export class ConsentStory {
       return row.ask_id;
     }
     return null;
+  }
+
+  /** Returns the id by which its agent names a request. */
+  async callOf(askId: string): Promise<string> {
+    const [row] = await this.on.world.server.ctx.db.all<{ ref: string }>(
+      sql`SELECT ref FROM requests WHERE ask_id = ${askId}`,
+    );
+    return (row?.ref ?? "").replace(/^call:/, "");
   }
 
   async askOfDelivery(id: string): Promise<string | null> {

@@ -12,11 +12,12 @@ import { parseEmail } from "../../src/channels/email/target.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { signedWebhookHeaders } from "../../src/lib/network/standard-webhooks.ts";
-import { openSink, SETTINGS, type Sink, type Taken } from "../channels/mail.ts";
+import { SETTINGS, type Sink, type Taken } from "../channels/mail.ts";
 import { openSlackDouble, TEAM, TOKENS, type SlackDouble } from "../channels/slack-double.ts";
 import { bodyFor, BOT_TOKEN, OTHER_SECRET, SECRET, signedHeaders } from "../channels/slack-scene.ts";
 import { enrol } from "../support/addressed.ts";
 import { ROOMY } from "../support/contract.ts";
+import { openPost } from "./consent-post.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
 
 const HOOK_SECRET = "whsec_cGFybGV5LW1haWwtaG9vay10ZXN0LWtleSE=";
@@ -24,8 +25,10 @@ const PEOPLE = "people.example";
 const SIGNED = "from:to:cc:subject:message-id:in-reply-to:references:mime-version:content-type";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const SETTLED_WITHIN_MS = 90_000;
-const LOOK_EVERY_MS = 1;
-const LOOKS_PER_ADVANCE = 2;
+/** The wait for a transaction before the next look. */
+const LOOK_WITHIN_MS = 10;
+const LOOKS_BEFORE_ADVANCE = 12;
+const ADVANCE_MS = 50;
 /** The asker's own app in Slack, whose bot token it holds. */
 export const ASKERS_TOKEN = "xoxb-canary-askers-own-44d1";
 export const ASKERS_APP = "A0ASKER";
@@ -101,10 +104,30 @@ async function isSending(world: World): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Returns what waits for the end of a transaction of the server's, or for so long. */
+function noteTransactions({ server: { ctx } }: World): (withinMs: number) => Promise<void> {
+  const { db } = ctx;
+  let over = Promise.withResolvers<void>();
+  const transact = db.transact.bind(db);
+  db.transact = async (work, options) => {
+    try {
+      return await transact(work, options);
+    } finally {
+      over.resolve();
+      over = Promise.withResolvers();
+    }
+  };
+  return async (withinMs) => {
+    const stop = new AbortController();
+    await Promise.race([over.promise, sleep(withinMs, undefined, { signal: stop.signal }).catch(() => undefined)]);
+    stop.abort();
+  };
+}
+
 export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> {
   await using parts = new AsyncDisposableStack();
   const slack = parts.use(await openSlackDouble());
-  const post = parts.use(await openSink());
+  const post = parts.use(await openPost());
   (TOKENS as Record<string, string>)[ASKERS_TOKEN] = TEAM;
   const folder = mkdtempSync(join(tmpdir(), "parley-consent-"));
   parts.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -143,6 +166,7 @@ export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> 
     }),
   );
   opened.world = world;
+  const transacted = noteTransactions(world);
   const mailer = createTransport({
     streamTransport: true,
     buffer: true,
@@ -172,9 +196,9 @@ export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> 
       const end = performance.now() + SETTLED_WITHIN_MS;
       for (let looks = 0; await isSending(world); looks += 1) {
         if (performance.now() > end) throw new Error("messages are not sent");
-        await sleep(LOOK_EVERY_MS);
-        // The sender sleeps on the held clock between two looks; little time passes, so that no message is given up.
-        if (looks % LOOKS_PER_ADVANCE === 0) await world.advance(20);
+        await transacted(LOOK_WITHIN_MS);
+        // A sender that sleeps on the held clock wakes; little time passes, so that no message is given up.
+        if (looks >= LOOKS_BEFORE_ADVANCE) await world.advance(ADVANCE_MS);
       }
     },
     async mail({ from, to, subject = "Re: a request", inReplyTo, text, signed }) {

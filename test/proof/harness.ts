@@ -10,6 +10,8 @@ export interface HarnessOptions {
   longHours?: number;
   /** At most about so long, however little was done by then: for planted bugs and `--quick`. No floor applies. */
   boxMs?: number;
+  /** At least so many steps, where a harness counts them. */
+  steps?: number;
   /** Returns with the first broken promise instead of going on to the end. */
   stopAtFirstFailure?: boolean;
 }

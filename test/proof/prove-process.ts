@@ -17,6 +17,7 @@ export function argumentsFor(name: string, options: HarnessOptions): string[] {
     ...(options.trace ? ["--trace"] : []),
     ...(options.longHours === undefined ? [] : ["--long", "--hours", String(options.longHours)]),
     ...(options.boxMs === undefined ? [] : ["--box-ms", String(options.boxMs)]),
+    ...(options.steps === undefined ? [] : ["--steps", String(options.steps)]),
     ...(options.stopAtFirstFailure ? ["--first-failure"] : []),
   ];
 }

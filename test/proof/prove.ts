@@ -53,6 +53,7 @@ const { values, positionals } = parseArgs({
     long: { type: "boolean", default: false },
     hours: { type: "string", default: "8" },
     quick: { type: "boolean", default: false },
+    steps: { type: "string" },
     // For planted bugs and --quick: a short run, which may begin with a given seed or end with the first broken promise.
     "box-ms": { type: "string" },
     "first-seed": { type: "string" },
@@ -61,10 +62,11 @@ const { values, positionals } = parseArgs({
 });
 const wrong = [
   ...positionals.filter((name) => !NAMES.includes(name)).map((name) => `There is no harness "${name}"`),
-  ...[values.seed, values.hours, values["box-ms"], values["first-seed"]]
+  ...[values.seed, values.hours, values.steps, values["box-ms"], values["first-seed"]]
     .filter((number) => number !== undefined && !(Number(number) >= 0))
     .map((number) => `"${number}" is not a number`),
   ...(values.seed !== undefined && positionals.length !== 1 ? ["A seed belongs to one harness"] : []),
+  ...(values.steps !== undefined && positionals.join() !== "consent" ? ["Steps are counted by consent alone"] : []),
   ...(values.quick && (values.seed !== undefined || values.long)
     ? ["--quick goes with neither --seed nor --long"]
     : []),
@@ -72,7 +74,7 @@ const wrong = [
 ];
 if (wrong.length > 0) {
   console.error(
-    `${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--quick] [--long] [--hours N]`,
+    `${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--steps N] [--trace] [--quick] [--long] [--hours N]`,
   );
   process.exit(2);
 }
@@ -108,7 +110,7 @@ function quickText(): string {
 }
 
 function optionsOf(name: string, share: number): HarnessOptions {
-  const { seed, trace, long, hours, "first-failure": stopAtFirstFailure } = values;
+  const { seed, trace, long, hours, steps, "first-failure": stopAtFirstFailure } = values;
   const short = values.quick ? QUICK[name] : undefined;
   const boxMs = short?.boxMs ?? values["box-ms"];
   const firstSeed = short ? quickSeedOf(commit, name) : values["first-seed"];
@@ -116,6 +118,7 @@ function optionsOf(name: string, share: number): HarnessOptions {
     trace,
     ...(seed !== undefined && { seed: Number(seed) }),
     ...(firstSeed !== undefined && { firstSeed: Number(firstSeed) }),
+    ...(steps !== undefined && { steps: Number(steps) }),
     ...(long && { longHours: Number(hours) * share }),
     ...(boxMs !== undefined && { boxMs: Number(boxMs) }),
     ...(stopAtFirstFailure && { stopAtFirstFailure }),

@@ -1,8 +1,8 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { openPlayer, type Player } from "./player.ts";
 import { runSeed, type SimResult } from "./sim-run.ts";
 
 const SEEDS = 1000;
@@ -15,6 +15,14 @@ const HOUR_MS = 3_600_000;
 const SEEDS_AN_HOUR = 15_000;
 /** The number of failing seeds after which the search ends. Further ones would only show the same failure again. */
 const ENOUGH_FAILING = 5;
+
+const WORKER = new URL("./sim-worker.ts", import.meta.url);
+const died = (seed: number): SimResult => ({
+  seed,
+  hash: "",
+  broken: ["R2: the process that played it ended"],
+  figures: {},
+});
 
 /** Every seed that ever found something, with what it was. */
 interface FormerSeed {
@@ -56,7 +64,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
     return seed;
   };
 
-  const players = Array.from({ length: availableParallelism() }, openPlayer);
+  const players = Array.from({ length: availableParallelism() }, () => openPlayer(WORKER, died));
   await Promise.all(players.map((player) => playWith(player, next, tally, boxMs === undefined ? TWICE : TWICE_IN_BOX)));
   for (const player of players) player.close();
 
@@ -105,12 +113,12 @@ class Tally {
   }
 }
 
-interface Player {
-  play(seed: number): Promise<SimResult>;
-  close(): void;
-}
-
-async function playWith(player: Player, next: () => number | null, tally: Tally, most: number): Promise<void> {
+async function playWith(
+  player: Player<SimResult>,
+  next: () => number | null,
+  tally: Tally,
+  most: number,
+): Promise<void> {
   for (let seed = next(); seed !== null; seed = next()) {
     const again = tally.twice < most;
     if (again) tally.twice += 1;
@@ -118,29 +126,6 @@ async function playWith(player: Player, next: () => number | null, tally: Tally,
     tally.add(result);
     if (again) tally.compare(result, await player.play(seed));
   }
-}
-
-/** Starts a process that plays seeds, so that every core is used; one that dies of a seed is followed by another. */
-function openPlayer(): Player {
-  const start = (): ChildProcess => fork(new URL("./sim-worker.ts", import.meta.url));
-  let child = start();
-  return {
-    play(seed) {
-      return new Promise((resolve) => {
-        const onDeath = () => {
-          child = start();
-          resolve({ seed, hash: "", broken: ["R2: the process that played it ended"], figures: {} });
-        };
-        child.once("exit", onDeath);
-        child.once("message", (result) => {
-          child.off("exit", onDeath);
-          resolve(result as SimResult);
-        });
-        child.send(seed);
-      });
-    },
-    close: () => child.disconnect(),
-  };
 }
 
 function formerSeeds(): number[] {
