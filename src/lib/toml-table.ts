@@ -61,7 +61,7 @@ export function tomlValues(text: string): TomlValue[] {
 
 function valuesAt(path: readonly string[], written: string): TomlValue[] {
   const inline = /^\{(.*)\}\s*(?:#.*)?$/.exec(written)?.[1];
-  if (inline === undefined) return [{ path, value: written.replace(/\s*#.*$/, "") }];
+  if (inline === undefined) return [{ path, value: (written.split("#", 1)[0] ?? "").trimEnd() }];
   // Members are parted by commas outside of texts and of further tables.
   const members = inline.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\{[^{}]*\}|\[[^[\]]*\]|[^,"'{[])+/g) ?? [];
   return members.flatMap((member) => {
