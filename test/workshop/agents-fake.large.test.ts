@@ -63,7 +63,8 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
         done.wishes.map(({ tool, action, resource }) => [tool, action, resource]),
         [
           [writes, "write", "src/a.txt"],
-          [runs, "execute", "echo two > b.txt"],
+          // Gemini CLI has a command in the title of its call alone, where it proves nothing.
+          [runs, "execute", name === "gemini" ? "echo two > b.txt (the agent's title)" : "echo two > b.txt"],
           [writes, "write", join(folder, "outside.txt")],
           [writes, "reconfigure", "CLAUDE.md"],
         ],
