@@ -36,7 +36,7 @@ const PLUGIN = `async function beforeToolCall({ toolName, params }, { agentId, s
   const prompt = { hook_event_name: "before_tool_call", session_id, agent_id: agentId, ...call };
   const { decision, reason } = await hookReply(prompt, abortSignal);
   if (abortSignal?.aborted) return { block: true, blockReason: "The call was cancelled." };
-  // What people saw runs, whatever another plugin has made of it.
+  // The params that people saw run, whatever another plugin has made of them.
   if (decision === "allow") return { params };
   if (decision === "deny") return { block: true, blockReason: reason };
   // OpenClaw asks by itself then, and denies where it has nobody to ask.
