@@ -1,6 +1,6 @@
 import { openBoundedThread } from "../../../lib/bounded-thread.ts";
+import { ReadyJson } from "../../../lib/json/ready-json.ts";
 import type { Request } from "../../../requests/model/request.ts";
-import type { WireArgumentRow } from "../../../wire/inbox.ts";
 import type { LinkForm } from "../links/view.ts";
 import { drawnMarkup, type Markup } from "../pages/html.ts";
 import { draw, type Drawing, type Drawn } from "./draw.ts";
@@ -29,13 +29,18 @@ export async function drawnArguments({ wire }: Pick<Request, "wire">, kwargs: st
 }
 
 /** Returns arguments of a call for the inbox. */
-export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<WireArgumentRow[]> {
-  return (await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length)).rows ?? [];
+export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<ReadyJson> {
+  const { rows = new Uint8Array() } = await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length);
+  return new ReadyJson(rows);
 }
 
-/** Returns arguments of a call as JSON for an editor. Invisible characters are escaped, so that an editor sees them. */
-export async function drawnForEditor(kwargs: string): Promise<string> {
-  return (await drawn({ is: "editor", kwargs }, kwargs.length)).editor ?? "";
+/**
+ * Returns arguments of a call as a text for an editor, and its length. Invisible characters are escaped, so that an
+ * editor sees them.
+ */
+export async function drawnForEditor(kwargs: string): Promise<{ text: ReadyJson; characters: number }> {
+  const { editor } = await drawn({ is: "editor", kwargs }, kwargs.length);
+  return { text: new ReadyJson(editor?.json ?? new Uint8Array()), characters: editor?.characters ?? 0 };
 }
 
 async function drawn(drawing: Drawing, characters: number): Promise<Drawn> {

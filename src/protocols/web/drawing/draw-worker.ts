@@ -1,5 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { draw, type Drawing } from "./draw.ts";
 
-parentPort?.on("message", (drawing: Drawing) => parentPort?.postMessage(draw(drawing)));
+parentPort?.on("message", (drawing: Drawing) => {
+  const drawn = draw(drawing);
+  const bytes = drawn.rows ?? drawn.editor?.json;
+  parentPort?.postMessage(drawn, bytes ? [bytes.buffer] : []);
+});
 parentPort?.postMessage({});

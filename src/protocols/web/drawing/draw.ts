@@ -1,7 +1,6 @@
 import { printableJson } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { indented } from "../../../requests/model/view.ts";
-import type { WireArgumentRow } from "../../../wire/inbox.ts";
 import { argumentRows } from "../inbox/arguments.ts";
 import { argumentsMarkup } from "../links/arguments.ts";
 import { askMarkup, type LinkForm } from "../links/view.ts";
@@ -12,12 +11,13 @@ export type Drawing =
   | { is: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
   | { is: "editor"; kwargs: string };
 
-/** The member of the same name as the drawing's kind; markup as its text. */
+/** The member of the same name as the drawing's kind: markup as its text, anything else as JSON in UTF-8. */
 export interface Drawn {
   ask?: string;
   arguments?: string;
-  rows?: WireArgumentRow[];
-  editor?: string;
+  rows?: Uint8Array<ArrayBuffer>;
+  /** With the characters of the text that it is. */
+  editor?: { json: Uint8Array<ArrayBuffer>; characters: number };
 }
 
 /** Draws a view, by time in proportion to the characters of the request. */
@@ -28,8 +28,15 @@ export function draw(drawing: Drawing): Drawn {
     case "arguments":
       return { arguments: argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text };
     case "rows":
-      return { rows: argumentRows(drawing.request, drawing.kwargs) };
-    case "editor":
-      return { editor: printableJson(indented(drawing.kwargs)) };
+      return { rows: jsonBytes(argumentRows(drawing.request, drawing.kwargs)) };
+    case "editor": {
+      const text = printableJson(indented(drawing.kwargs));
+      return { editor: { json: jsonBytes(text), characters: text.length } };
+    }
   }
+}
+
+/** Returns JSON in memory of its own, which one thread may hand to another. */
+function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(value));
 }

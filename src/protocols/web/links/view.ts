@@ -1,6 +1,6 @@
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { ownTaskOf } from "../../../requests/model/task-of-request.ts";
-import { askerName, viewOf, type AskView } from "../../../requests/model/view.ts";
+import { askerName, viewBesideArguments } from "../../../requests/model/view.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import type { Field, Shape } from "../../../requests/model/schema-shape.ts";
 import { printableLines } from "../../../lib/printable.ts";
@@ -88,7 +88,7 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
  * words follow, then who asks and how long. With what is ticked in the form so far, secrets have boxes to be ticked.
  */
 export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup {
-  const view = viewOf(request);
+  const view = viewBesideArguments(request);
   const rows = request.form.kind === "approval" ? argumentRows(request, request.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const text = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
@@ -112,7 +112,7 @@ export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup
         ${words} ${factsMarkup(request, view)}`;
 }
 
-function factsMarkup(request: Request, view: AskView): Markup {
+function factsMarkup(request: Request, view: ReturnType<typeof viewBesideArguments>): Markup {
   const facts: [string, string][] = [
     ["Asked by", view.agent],
     ...(view.run === null ? [] : [["Run", view.run] as [string, string]]),
@@ -149,7 +149,7 @@ export function outcomeMarkup(sentence: string): Markup {
 
 /** The form that decides: nothing in it is chosen beforehand. */
 export function decisionMarkup(request: Request, form: LinkForm): Markup {
-  const view = viewOf(request);
+  const view = viewBesideArguments(request);
   const { values } = form;
   const radio = (value: string, label: Content, describes?: string) =>
     radioMarkup("choice", { value, label, describes, checked: values["choice"] === value });
