@@ -88,8 +88,8 @@ describe("the cost of a view", () => {
 
   it("is bounded: beyond the first lines and arguments a call is drawn as its JSON alone", () => {
     const kwargs = canonicalExact(members(6000, () => "2026-11-28"));
-    const json = draw({ is: "rows", request: { wire: {} }, kwargs }).rows;
-    const rows = JSON.parse(new TextDecoder().decode(json)) as WireArgumentRow[];
+    const { bytes } = draw({ is: "rows", request: { wire: {} }, kwargs });
+    const rows = JSON.parse(new TextDecoder().decode(bytes)) as WireArgumentRow[];
     assert.equal(rows.length, 6000);
     assert.equal(rows.filter(({ typed }) => typed !== null).length, 5000);
     assert.ok(rows.every(({ text }) => text === '"2026-11-28"'));

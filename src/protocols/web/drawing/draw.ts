@@ -11,32 +11,29 @@ export type Drawing =
   | { is: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
   | { is: "editor"; kwargs: string };
 
-/** The member of the same name as the drawing's kind: markup as its text, anything else as JSON in UTF-8. */
+/** Markup, or JSON, in UTF-8 and in memory of its own, which one thread may hand to another. */
 export interface Drawn {
-  ask?: string;
-  arguments?: string;
-  rows?: Uint8Array<ArrayBuffer>;
-  /** With the characters of the text that it is. */
-  editor?: { json: Uint8Array<ArrayBuffer>; characters: number };
+  bytes: Uint8Array<ArrayBuffer>;
+  /** How long it is before it is JSON. */
+  characters: number;
 }
 
 /** Draws a view, by time in proportion to the characters of the request. */
 export function draw(drawing: Drawing): Drawn {
   switch (drawing.is) {
     case "ask":
-      return { ask: askMarkup(drawing.request, drawing.ticked).text };
+      return drawnText(askMarkup(drawing.request, drawing.ticked).text);
     case "arguments":
-      return { arguments: argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text };
+      return drawnText(argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text);
     case "rows":
-      return { rows: jsonBytes(argumentRows(drawing.request, drawing.kwargs)) };
+      return drawnText(JSON.stringify(argumentRows(drawing.request, drawing.kwargs)));
     case "editor": {
       const text = printableJson(indented(drawing.kwargs));
-      return { editor: { json: jsonBytes(text), characters: text.length } };
+      return { ...drawnText(JSON.stringify(text)), characters: text.length };
     }
   }
 }
 
-/** Returns JSON in memory of its own, which one thread may hand to another. */
-function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify(value));
+function drawnText(text: string): Drawn {
+  return { bytes: new TextEncoder().encode(text), characters: text.length };
 }

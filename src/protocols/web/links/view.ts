@@ -74,13 +74,15 @@ button { min-height: 3rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 0.7
 `;
 
 /** Returns the whole page; it runs no script and loads nothing. */
-export function documentOf({ styleNonce, title, body }: LinkPage): string {
+export function documentOf({ styleNonce, title, body }: LinkPage): Buffer {
   const style = `<style nonce="${styleNonce}">${STYLE}${ARGUMENTS_STYLE}${RISK_STYLE}</style>`;
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta
       name="color-scheme"
       content="light dark"
     /><meta name="robots" content="noindex" /><title>${title} · Parley</title>`;
-  return `<!doctype html><html lang="en"><head>${head.text}${style}</head><body><main>${body.text}</main></body></html>\n`;
+  const before = `<!doctype html><html lang="en"><head>${head.text}${style}</head><body><main>`;
+  const pieces = [before, ...body.pieces, "</main></body></html>\n"];
+  return Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
 }
 
 /**
