@@ -232,7 +232,7 @@ export const CHANNEL_SETTINGS = {
     ),
     readingSecondsPerSender: setting(
       whole(1, 3600).default(60),
-      "Seconds of a processor that reading the mails of one sender may take an hour; the same holds for these.",
+      "Seconds of a processor that reading the mails of one sender may take an hour; of all unknown senders, ten times that.",
     ),
   }),
 };
