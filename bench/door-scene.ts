@@ -42,6 +42,8 @@ export interface DoorScene extends AsyncDisposable {
   send(request: Sent): Promise<{ status: number; text: string; cookie: string }>;
   /** Returns how long the longest turn of the event loop was since this was last asked, in milliseconds. */
   longestTurn(): Promise<number>;
+  /** Returns the same, and the longest without the collection of garbage. */
+  longestTurns(): Promise<{ turn: number; own: number }>;
   /** Returns the routes that take more than a path: `POST /asks`. */
   routes(): Promise<string[]>;
   /** Returns the path of the next link that somebody is sent on Slack. */
@@ -124,7 +126,8 @@ export async function openDoorScene(): Promise<DoorScene> {
       const cookie = reply.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
       return { status: reply.status, text: await reply.text(), cookie };
     },
-    longestTurn: async () => (await asked("turn")) as number,
+    longestTurn: async () => ((await asked("turn")) as { turn: number }).turn,
+    longestTurns: async () => (await asked("turn")) as { turn: number; own: number },
     routes: async () => (await asked("routes")) as string[],
     async link() {
       while (links.length === 0) await once(slack, "told");

@@ -1,9 +1,9 @@
 /**
  * Loaded before a server (`--import`). It sends the parent process the length of the longest turn of the event loop,
- * and
- * the routes that take a body.
+ * with and without the collection of garbage in it, and the routes that take a body.
  */
 import diagnostics from "node:diagnostics_channel";
+import { PerformanceObserver } from "node:perf_hooks";
 
 interface TableRoute {
   method: string | string[];
@@ -11,10 +11,21 @@ interface TableRoute {
   config?: { allowed?: unknown };
 }
 
+/** Shorter turns are none of those looked for. */
+const LEAST_US = 500;
 const WITH_BODY = ["POST", "PUT", "PATCH"];
 const routes = new Set<string>();
-let longestUs = 0;
+/** Newest turns that are long, and collections: the latter are reported a turn later. */
+let turns: { from: number; to: number; us: number }[] = [];
+let collections: { from: number; to: number }[] = [];
 let before = used();
+let from = performance.now();
+
+new PerformanceObserver((list) => {
+  for (const { startTime, duration } of list.getEntries()) {
+    collections.push({ from: startTime, to: startTime + duration });
+  }
+}).observe({ entryTypes: ["gc"] });
 
 /** Processor time of this thread: what else the machine does counts for nothing. */
 function used(): number {
@@ -22,10 +33,21 @@ function used(): number {
   return user + system;
 }
 
+/** In milliseconds. A collection is timed by the clock, so a busy machine makes a turn without it look shorter. */
+function longest(): { turn: number; own: number } {
+  const collected = (turn: { from: number; to: number }): number =>
+    collections.reduce((ms, one) => ms + Math.max(0, Math.min(one.to, turn.to) - Math.max(one.from, turn.from)), 0);
+  return {
+    turn: Math.max(0, ...turns.map(({ us }) => us / 1000)),
+    own: Math.max(0, ...turns.map((turn) => turn.us / 1000 - collected(turn))),
+  };
+}
+
 function look(): void {
   const now = used();
-  longestUs = Math.max(longestUs, now - before);
-  before = now;
+  const to = performance.now();
+  if (now - before > LEAST_US) turns.push({ from, to, us: now - before });
+  [before, from] = [now, to];
   setImmediate(look).unref();
 }
 
@@ -41,8 +63,11 @@ diagnostics.subscribe("fastify.initialization", (message) => {
 process.on("message", (what) => {
   if (what === "routes") process.send?.([...routes]);
   else {
-    process.send?.(longestUs / 1000);
-    longestUs = 0;
+    // Collections of the last turn are still to be reported.
+    setTimeout(() => {
+      process.send?.(longest());
+      [turns, collections] = [[], []];
+    }, 5);
   }
 });
 process.channel?.unref();

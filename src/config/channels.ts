@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mailbox } from "../lib/mail-address.ts";
 import { isLoopback } from "../lib/network/network.ts";
 import { GROUP_NAME } from "../requests/model/rules.ts";
-import { isAddressRange, isHostAddressOf, isHostAndPort, isOrigin, listOf, setting, text } from "./setting.ts";
+import { isAddressRange, isHostAddressOf, isHostAndPort, isOrigin, listOf, setting, text, whole } from "./setting.ts";
 
 const LOOPBACK_WORDS = "an http address of this computer, such as http://127.0.0.1:9000/api/";
 const SLACK_USER_WORDS = "the id of a Slack user, such as U2147483697";
@@ -225,6 +225,14 @@ export const CHANNEL_SETTINGS = {
     trustedAuthservIds: setting(
       listOf(text("a name")).default([]),
       "Mail servers of yours whose Authentication-Results are believed; they must remove foreign ones of their name.",
+    ),
+    mailsPerSender: setting(
+      whole(1, 1_000_000).default(120),
+      "Mails of one sender that are read an hour; all unknown senders together have ten times as many.",
+    ),
+    readingSecondsPerSender: setting(
+      whole(1, 3600).default(60),
+      "Seconds of a processor that reading the mails of one sender may take an hour; of all unknown senders, ten times that.",
     ),
   }),
 };

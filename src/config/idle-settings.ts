@@ -26,6 +26,8 @@ const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
       "templates",
       "approve_by_reply",
       "trusted_authserv_ids",
+      "mails_per_sender",
+      "reading_seconds_per_sender",
     ].map((name) => [`email.${name}`, MAIL]),
   ),
   "email.cert_file": ["email.listen", "email.key_file"],

@@ -2,8 +2,11 @@ import { Worker } from "node:worker_threads";
 
 /** Does one job after the other, none of them for long. */
 export interface BoundedThread<Job, Result extends object> {
-  /** Returns what the thread says of the job; nothing when it took too long, or more memory than it has. */
-  work(job: Job): Promise<Result | undefined>;
+  /**
+   * Returns what the thread says of the job; nothing when it took too long, or more memory than it has. The time of a
+   * processor that the job took goes to `noteCost`.
+   */
+  work(job: Job, noteCost?: (cpuMs: number) => void): Promise<Result | undefined>;
   close(): Promise<void>;
 }
 
@@ -44,7 +47,7 @@ export function openBoundedThread<Job, Result extends object>(
     await worker?.terminate();
   }
 
-  async function workOn(job: Job): Promise<Result | undefined> {
+  async function workOn(job: Job, noteCost?: (cpuMs: number) => void): Promise<Result | undefined> {
     const { worker, ready } = (running ??= startWorker(file, limits));
     // A program that waits for nothing else stays for the result; between two jobs it may end.
     worker.ref();
@@ -55,14 +58,20 @@ export function openBoundedThread<Job, Result extends object>(
       worker.postMessage(job);
       for (let waitedMs = 0; waitedMs < MOST_MS; waitedMs += LOOK_EVERY_MS) {
         const inTime = await Promise.race([result, pause(LOOK_EVERY_MS)]);
-        if (inTime) return inTime;
+        if (inTime && !noteCost) return inTime;
         const { user, system } = await worker.cpuUsage(before);
+        if (inTime) {
+          noteCost?.((user + system) / 1000);
+          return inTime;
+        }
         if (user + system > limits.mostCpuMs * 1000) break;
       }
+      noteCost?.(limits.mostCpuMs);
       const late = await Promise.race([result, pause(0)]);
       if (late) return late;
     } catch {
       // The thread ran out of memory or could not start: nothing was found out.
+      noteCost?.(limits.mostCpuMs);
     } finally {
       worker.unref();
     }
@@ -71,8 +80,8 @@ export function openBoundedThread<Job, Result extends object>(
   }
 
   return {
-    work(job) {
-      const result = line.then(() => workOn(job));
+    work(job, noteCost) {
+      const result = line.then(() => workOn(job, noteCost));
       line = result.catch(() => undefined);
       return result;
     },

@@ -26,9 +26,12 @@ describe("a mailbox read by IMAP", () => {
   });
 
   /** Reads the mailbox until disposed. The held clock triggers no reading, so every mail arrives by IDLE. */
-  function reading(receive: Receive, clock: Clock = heldClock()): AsyncDisposable {
+  function reading(receive: Receive, clock: Clock = heldClock(), settings = {}): AsyncDisposable {
     const stop = new AbortController();
-    const ended = openChannel({ imapUrl: dovecot.imapUrl }, { clock }).inbound?.listen?.(receive, stop.signal);
+    const ended = openChannel({ imapUrl: dovecot.imapUrl, ...settings }, { clock }).inbound?.listen?.(
+      receive,
+      stop.signal,
+    );
     return {
       async [Symbol.asyncDispose]() {
         stop.abort();
@@ -83,6 +86,26 @@ describe("a mailbox read by IMAP", () => {
       return messages.length === 1;
     });
     assert.deepEqual(messages[0]?.content, { text: "stay" });
+    await until(async () => (await unseen()) === 0);
+  });
+
+  it("leaves a mail unread that is beyond its sender's hour, and takes it in the next", async () => {
+    const clock = heldClock();
+    const { messages, receive } = openEars();
+    await using _reader = reading(receive, clock, { mailsPerSender: 1 });
+    await dovecot.deliver(replyMail("first", HIDDEN), REPLY_TO);
+    await until(() => messages.length === 1);
+    await dovecot.deliver(replyMail("second", HIDDEN), REPLY_TO);
+    await dovecot.deliver(replyMail("of Bo", { ...HIDDEN, From: "bo@people.example" }), REPLY_TO);
+    await until(() => messages.length === 2);
+    assert.deepEqual(messages[1]?.content, { text: "of Bo" });
+    await until(async () => (await unseen()) === 1);
+    clock.advance(3_600_000);
+    await until(() => {
+      clock.advance(60_000);
+      return messages.length === 3;
+    });
+    assert.deepEqual(messages[2]?.content, { text: "second" });
     await until(async () => (await unseen()) === 0);
   });
 

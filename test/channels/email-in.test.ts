@@ -278,6 +278,18 @@ describe("the SMTP listener", () => {
     assert.match(await speak(listener.port, ["EHLO x"]), /STARTTLS/);
   });
 
+  it("asks for a mail again later that is beyond its sender's hour", async () => {
+    const { messages, receive } = openEars();
+    const clock = heldClock();
+    await using listener = await listening(receive, { mailsPerSender: 1 }, { clock });
+    assert.equal(await deliver(listener.port, replyMail("reject: first")), 250);
+    assert.equal(await deliver(listener.port, replyMail("reject: second")), 451);
+    assert.equal(messages.length, 1);
+    clock.advance(3_600_000);
+    assert.equal(await deliver(listener.port, replyMail("reject: second")), 250);
+    assert.deepEqual(messages[1]?.content, { text: "reject: second" });
+  });
+
   it("tells of mails of ours that came back, and hears nothing in them", async () => {
     const { messages, receive } = openEars();
     const failed: unknown[][] = [];

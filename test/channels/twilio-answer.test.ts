@@ -79,6 +79,17 @@ describe("a word of the carrier's", () => {
     };
   }
 
+  it("is no answer where its type is a reaction, whatever it says", async () => {
+    await using opening = await openPhoneWorld();
+    const { double, world } = opening;
+    const say = phoneOf(world);
+    const answer = await asked(world, () => double.calls.length, []);
+    for (const Body of ["\u{1f44d}", "yes", "Frankfurt"]) await say(Body, { MessageType: "reaction" });
+    assert.equal(await answer(), null);
+    await say("Frankfurt", { MessageType: "text" });
+    assert.equal(await answer(), "Frankfurt");
+  });
+
   it("is no answer: it ends messages, takes them up again, or is explained once", async () => {
     await using opening = await openPhoneWorld();
     const { double, world } = opening;

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { canonicalExact } from "../../src/lib/json/exact-json.ts";
-import { riskiestFirst } from "../../src/requests/model/argument-order.ts";
+import { argumentsOf, riskiestMembers } from "../../src/requests/model/argument-order.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 import { newCallRequest } from "../support/addressed.ts";
 
+const riskiestFirst = (canonical: string): string => argumentsOf(riskiestMembers(canonical));
 const order = (given: Record<string, unknown>): string[] =>
   Object.keys(JSON.parse(riskiestFirst(canonicalExact(given))) as object);
 

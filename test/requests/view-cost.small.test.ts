@@ -6,6 +6,7 @@ import { wordsMarkup } from "../../src/protocols/web/links/words.ts";
 import { sentenceOf } from "../../src/requests/model/sentence.ts";
 import { riskReasonsOf } from "../../src/requests/model/risk.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
+import type { WireArgumentRow } from "../../src/wire/inbox.ts";
 import { askOf, OUR_URL } from "../support/unseen-renderers.ts";
 
 /** Fills about so many characters. Each is costly to draw in a way of its own. */
@@ -87,7 +88,8 @@ describe("the cost of a view", () => {
 
   it("is bounded: beyond the first lines and arguments a call is drawn as its JSON alone", () => {
     const kwargs = canonicalExact(members(6000, () => "2026-11-28"));
-    const { rows = [] } = draw({ is: "rows", request: { wire: {} }, kwargs });
+    const { bytes } = draw({ is: "rows", request: { wire: {} }, kwargs });
+    const rows = JSON.parse(new TextDecoder().decode(bytes)) as WireArgumentRow[];
     assert.equal(rows.length, 6000);
     assert.equal(rows.filter(({ typed }) => typed !== null).length, 5000);
     assert.ok(rows.every(({ text }) => text === '"2026-11-28"'));

@@ -64,10 +64,11 @@ const SLACK = (plain: boolean) => ({ via: "slack" as const, to: "U1", settings: 
 const EMAIL = { via: "email" as const, to: "ana@example.com", informed: false, settings: { to: [], cc: [] } };
 const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false };
 
-const wireOf = (ask: Request): Promise<InboxRequestDetail> => {
+const wireOf = async (ask: Request): Promise<InboxRequestDetail> => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
-  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
+  const whole = await wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
+  return JSON.parse(JSON.stringify(whole)) as InboxRequestDetail;
 };
 
 /** The texts of messages, as their readers see them. */

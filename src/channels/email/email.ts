@@ -11,6 +11,7 @@ import { mailHook } from "./mail-hook.ts";
 import type { FailedMail } from "./bounce.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
+import { openSenderBudget, SENDER_LIMITS, type SenderLimits } from "./sender-budget.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
 import type { Templates } from "./template-words.ts";
 
@@ -28,6 +29,9 @@ export interface EmailSettings {
   hookSecret?: string | undefined;
   approveByReply: "verified" | "never";
   trustedAuthservIds: readonly string[];
+  /** How much of one sender is read an hour: mails, and seconds of a processor. */
+  mailsPerSender?: number;
+  readingSecondsPerSender?: number;
   /** Addresses of agents, in lower case, at which people may begin conversations. */
   entries?: readonly string[];
   /** Left out, off. */
@@ -61,6 +65,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   const { templates = "off" } = settings;
   const frame: MailFrame = { domain, approvesByReply, isShaped: templates === "sanitized" };
   const post = openSmtp(smtpUrl, from);
+  const budget = openSenderBudget(clock, log, limitsOf(settings));
   const take = openInbox({
     domain,
     agent: from.address,
@@ -72,6 +77,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
     log,
     resolve: outside.resolve ?? systemDns(),
     onFailed: outside.onFailed,
+    budget,
   });
 
   return {
@@ -99,7 +105,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
         const until = AbortSignal.any([signal, failed.signal]);
         const ways = [
           ...(listen === undefined ? [] : [listenForMail({ listen, ...listener }, take, receive, until)]),
-          ...(imapUrl === undefined ? [] : [watchMailbox({ url: imapUrl, clock, log }, take, receive, until)]),
+          ...(imapUrl === undefined ? [] : [watchMailbox({ url: imapUrl, clock, log, budget }, take, receive, until)]),
         ];
         try {
           await Promise.all(ways);
@@ -109,6 +115,13 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
         }
       },
     },
+  };
+}
+
+function limitsOf({ mailsPerSender, readingSecondsPerSender }: EmailSettings): SenderLimits {
+  return {
+    mails: mailsPerSender ?? SENDER_LIMITS.mails,
+    readingMs: readingSecondsPerSender === undefined ? SENDER_LIMITS.readingMs : readingSecondsPerSender * 1000,
   };
 }
 

@@ -4,6 +4,7 @@ import { pauseAfter } from "../../lib/back-off.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
 import type { TakeMail } from "./inbound.ts";
+import { MailPutOff, type SenderBudget } from "./sender-budget.ts";
 import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";
 import { mailServerAt } from "./smtp-out.ts";
 
@@ -14,6 +15,7 @@ interface Watch {
   url: string;
   clock: Clock;
   log: Logger;
+  budget: SenderBudget;
   take: TakeMail;
   receive: Receive;
   signal: AbortSignal;
@@ -27,12 +29,12 @@ interface Watch {
  * The mailbox is this server's own: what somebody else marks as seen is not read.
  */
 export async function watchMailbox(
-  { url, clock, log }: { url: string; clock: Clock; log: Logger },
+  { url, clock, log, budget }: Pick<Watch, "url" | "clock" | "log" | "budget">,
   take: TakeMail,
   receive: Receive,
   signal: AbortSignal,
 ): Promise<void> {
-  const watch: Watch = { url, clock, log, take, receive, signal };
+  const watch: Watch = { url, clock, log, budget, take, receive, signal };
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       await readUntilBroken(watch, () => {
@@ -88,7 +90,9 @@ async function readUnseen(watch: Watch, client: ImapFlow): Promise<void> {
   const found = await client.search({ seen: false }, { uid: true });
   for (const uid of found || []) {
     if (watch.signal.aborted) return;
-    const about = await client.fetchOne(uid, { size: true }, { uid: true });
+    const about = await client.fetchOne(uid, { size: true, headers: ["from"] }, { uid: true });
+    // One that waits for its sender's hour is not fetched each minute.
+    if (about && about.headers && (await watch.budget.isUsedUp(about.headers))) continue;
     if (about && (await isTaken(watch, client, uid, about.size ?? 0)))
       await client.messageFlagsAdd([uid], ["\\Seen"], { uid: true });
   }
@@ -107,7 +111,7 @@ async function isTaken({ take, receive, log }: Watch, client: ImapFlow, uid: num
     await take({ raw: mail.source, recipients: [], fromNobody: false }, receive);
     return true;
   } catch (error) {
-    log.error({ err: error }, "a mail could not be taken");
+    if (!(error instanceof MailPutOff)) log.error({ err: error }, "a mail could not be taken");
     return false;
   }
 }

@@ -7,12 +7,16 @@ import type { FailedMail } from "./bounce.ts";
 import { readMail, type Arrived } from "./read-mail.ts";
 import { recipientsAmong, referenceIn, type Reference } from "./references.ts";
 import { replyText } from "./reply-text.ts";
+import type { ChargedMail, SenderBudget } from "./sender-budget.ts";
 import { talkOf } from "./thread.ts";
 
 /** The result of an inbound mail. */
 export type Fate = "received" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
 
-/** Takes one mail in; resolves after what it changed is on disk. Rejects only where it should come again. */
+/**
+ * Takes one mail in; resolves after what it changed is on disk. Rejects only where it should come again, with
+ * `MailPutOff` where its sender has had enough of the hour.
+ */
 export type TakeMail = (arrived: Arrived, receive: Receive) => Promise<Fate>;
 
 interface Inbox {
@@ -28,6 +32,7 @@ interface Inbox {
   clock: Clock;
   log: Logger;
   resolve: ResolveDns;
+  budget: SenderBudget;
   /** Called for messages of ours that will never arrive. */
   onFailed: (of: FailedMail, providerCode: string) => Promise<void>;
 }
@@ -49,13 +54,14 @@ export function openInbox(inbox: Inbox): TakeMail {
   const { domain, log, clock } = inbox;
 
   return async (arrived, receive) => {
-    const fate = await take(arrived, receive);
+    const charged = await inbox.budget.charge(arrived.raw);
+    const fate = await take(arrived, receive, charged);
     if (fate !== "received") log.debug({ fate }, "a mail was dropped");
     return fate;
   };
 
-  async function take(arrived: Arrived, receive: Receive): Promise<Fate> {
-    const mail = await readMail(arrived, domain, inbox.agent).catch(() => undefined);
+  async function take(arrived: Arrived, receive: Receive, charged: ChargedMail): Promise<Fate> {
+    const mail = await readMail(arrived, domain, inbox.agent, charged.cost).catch(() => undefined);
     if (!mail) return "unreadable";
     if (mail.bounce) {
       const { of, permanent, code } = mail.bounce;
@@ -73,10 +79,11 @@ export function openInbox(inbox: Inbox): TakeMail {
 
     const proved = named && (await judged(() => provedReference(arrived.raw, mail, inbox)));
     const isProved = entries.length > 0 && (await judged(() => isProvedTo(entries, arrived.raw, mail, inbox))) === true;
-    const words = await replyText(mail, { agent: inbox.agent, domain, display: inbox.display });
+    const own = { agent: inbox.agent, domain, display: inbox.display };
+    const words = await replyText(mail, own, charged.cost);
     if (isReactionLine(words)) return "automatic";
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
-    await receive({
+    const { is } = await receive({
       provider: "email",
       id: mail.id,
       at: clock.now(),
@@ -86,6 +93,7 @@ export function openInbox(inbox: Inbox): TakeMail {
       content: { text: words },
       ...(talk && { talk }),
     });
+    if (proved || isProved || is === "accepted") charged.know();
     return "received";
   }
 

@@ -37,9 +37,14 @@ export interface ReadMail {
 }
 
 /** Reads a mail. @throws {Error} for one whose parts nest without end, or that takes too long to read */
-export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
+export async function readMail(
+  { raw, fromNobody }: Arrived,
+  domain: string,
+  agent: string,
+  noteCost?: (cpuMs: number) => void,
+): Promise<ReadMail> {
   const { addressParser, decodeWords } = await import("postal-mime");
-  const { mail: email } = (await mailThread.work({ raw })) ?? {};
+  const { mail: email } = (await mailThread.work({ raw }, noteCost)) ?? {};
   if (!email) throw new Error("a mail cannot be read");
   const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
   const first = (name: string) => plainValue(header(name)[0] ?? "");

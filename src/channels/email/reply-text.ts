@@ -8,7 +8,11 @@ const READ_MOST = 60_000;
  * Returns what somebody wrote above, below or between what they quote, without their signature; empty where nothing
  * is left, or where finding it out takes too long.
  */
-export async function replyText({ text }: { text: string }, own: OwnNames): Promise<string> {
+export async function replyText(
+  { text }: { text: string },
+  own: OwnNames,
+  noteCost?: (cpuMs: number) => void,
+): Promise<string> {
   const plain = text
     .slice(0, READ_MOST)
     .replace(/^\ufeff|\0/g, "")
@@ -16,5 +20,5 @@ export async function replyText({ text }: { text: string }, own: OwnNames): Prom
     .replace(/(?<![^\S\n])[^\S\n]+$/gm, (end) => (end === " " ? " " : ""))
     .replace(/\n{4,}/g, "\n\n\n");
   // The library's patterns can take a time that grows with the cube of a text made for it.
-  return ((await mailThread.work({ text: plain, own }))?.words ?? "").trim();
+  return ((await mailThread.work({ text: plain, own }, noteCost))?.words ?? "").trim();
 }

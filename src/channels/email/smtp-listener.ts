@@ -4,6 +4,7 @@ import type { SMTPServerDataStream, SMTPServerError, SMTPServerSession } from "s
 import type { Receive } from "../channel.ts";
 import type { TakeMail } from "./inbound.ts";
 import { tokensIn } from "./names.ts";
+import { MailPutOff } from "./sender-budget.ts";
 
 export const LARGEST_MAIL_BYTES = 10 * 1024 * 1024;
 /** Each may hold a mail in memory. */
@@ -62,7 +63,7 @@ export async function listenForMail(
         accept(raw, session).then(
           () => done(null, "Taken"),
           (error: unknown) => {
-            log.error({ err: error }, "a mail could not be taken");
+            if (!(error instanceof MailPutOff)) log.error({ err: error }, "a mail could not be taken");
             done(refusal(451, "Come again later"));
           },
         );

@@ -93,6 +93,10 @@ export function twilioHooks(
   ];
 }
 
+/**
+ * Twilio documents no message for a reaction of WhatsApp. Should one come, it would have the type that WhatsApp itself
+ * calls it by, and an emoji as its words.
+ */
 function isNobodysWords(form: FormFields): boolean {
   if (pressOf(fieldOf(form, "ButtonPayload"))) return false;
   return fieldOf(form, "MessageType") === "reaction" || isUnwritten(fieldOf(form, "Body") ?? "");

@@ -1,7 +1,7 @@
 import { cutTo } from "../../core/model/title.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { Request } from "../../requests/model/request.ts";
-import { viewOf } from "../../requests/model/view.ts";
+import { viewBesideArguments } from "../../requests/model/view.ts";
 import type { Question } from "../../questions/model/question.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import type { PushSettings } from "./push-settings.ts";
@@ -68,7 +68,7 @@ const WANTS = {
  */
 export function requestMessage(request: Request, now: number, shows: LockScreen = "subject"): PushMessage {
   const path = `/inbox/${request.id}`;
-  const { agent, title } = viewOf(request);
+  const { agent, title } = viewBesideArguments(request);
   const wants = WANTS[request.form.kind];
   const body = request.wire["subject"] === true ? `${wants}: ${title}` : wants;
   return {

@@ -1,5 +1,6 @@
 import type { FastifySchemaCompiler, FastifyServerOptions } from "fastify";
 import type { z } from "zod";
+import { replyJson } from "../../lib/json/ready-json.ts";
 import { checkFields } from "./check-fields.ts";
 
 const checkOf: FastifySchemaCompiler<z.ZodType> =
@@ -14,7 +15,7 @@ const checkOf: FastifySchemaCompiler<z.ZodType> =
 export const COMPILERS = {
   compilersFactory: {
     buildValidator: () => checkOf,
-    buildSerializer: () => () => (value: unknown) => JSON.stringify(value),
+    buildSerializer: () => () => replyJson,
   },
   // Fastify's types know its own compilers only.
 } as unknown as NonNullable<FastifyServerOptions["schemaController"]>;

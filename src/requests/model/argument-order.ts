@@ -29,24 +29,23 @@ const SAYS = wordsIn(
 const ADDRESS = /^"(?:[a-z][a-z0-9+.-]*:\/\/|\/|~\/|\.\.?\/|[A-Z]:\\\\)/i;
 
 /**
- * Returns the canonical text of a call's arguments with the same members in another order: those that matter most to
- * the approver come first. The order is: code that runs; people and things affected; amounts; the rest; the agent's own
+ * Returns the members of a call's canonical arguments in another order: those that matter most to the approver come
+ * first. The order is: code that runs; people and things affected; amounts; the rest; the agent's own
  * words about the call. Members of one kind keep their order.
  *
  * It goes by names in English and by what looks like an address, so it helps the eye and decides nothing: all arguments
  * are shown all the same.
  */
-export function riskiestFirst(canonical: string): string {
-  const members = membersOf(canonical);
-  const ordered = members
+export function riskiestMembers(canonical: string): ArgumentMember[] {
+  return membersOf(canonical)
     .map((member, place) => ({ member, place, weight: weightOf(member) }))
-    .sort((one, other) => other.weight - one.weight || one.place - other.place);
-  return `{${ordered.map(({ member }) => member.text).join(",")}}`;
+    .sort((one, other) => other.weight - one.weight || one.place - other.place)
+    .map(({ member }) => member);
 }
 
-/** Returns the names of the arguments, in their order. */
-export function namesIn(canonical: string): string[] {
-  return membersOf(canonical).map(({ name }) => name);
+/** Returns the text of arguments that are these members, in their order. */
+export function argumentsOf(members: readonly ArgumentMember[]): string {
+  return `{${members.map(({ text }) => text).join(",")}}`;
 }
 
 /** Returns how much an argument matters to an approver: 4 code, 3 people and things, 2 amounts, 0 others, -1 words. */

@@ -2,7 +2,7 @@ import { ownTaskOf } from "./task-of-request.ts";
 import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
 import { withoutForgery } from "./agent-words.ts";
-import { namesIn, riskiestFirst } from "./argument-order.ts";
+import { argumentsOf, riskiestMembers } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
 import { NO_DEADLINE, type Request, type ForeignSchema, type ResponseOption } from "./request.ts";
 
@@ -45,6 +45,8 @@ export interface AskView {
   onSilence: string;
 }
 
+type AskViewBesideArguments = Omit<AskView, "argumentsText" | "argumentNames">;
+
 /** The most characters of arguments that a channel to people shows; no channel has a higher `wholeLimit`. */
 export const LONGEST_IN_MESSAGE = 20_000;
 /** A message that leaves the arguments to the page names the first of them. */
@@ -66,10 +68,16 @@ export type Silence = keyof typeof ON_SILENCE;
 /** Renders an ask for people (spec/a2h 10; spec/security 4). */
 export function viewOf(request: Request): AskView {
   const { form } = request;
+  const call = form.kind === "approval" ? shownCall(form.kwargs) : { argumentsText: null, argumentNames: [] };
+  return { ...viewBesideArguments(request), ...call };
+}
+
+/** Renders an ask for a page that shows its arguments by itself. */
+export function viewBesideArguments(request: Request): AskViewBesideArguments {
+  const { form } = request;
   const silence = silenceOf(request);
   const own = ownTaskOf(request);
   const run = own ? `${own.repo} / ${own.id}` : runOf(request);
-  const call = form.kind === "approval" ? shownCall(form.kwargs) : { argumentsText: null, argumentNames: [] };
   return {
     askId: request.id,
     agent: askerName(request),
@@ -77,10 +85,8 @@ export function viewOf(request: Request): AskView {
     kind: form.kind,
     title: shownTitle(request),
     fn: form.kind === "approval" ? printableExactly(form.fn) : null,
-    argumentsText: call.argumentsText,
     ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
     argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
-    argumentNames: call.argumentNames,
     digest: request.digest,
     words: shownText(request.words),
     options: offeredBy(request).map(shownOption),
@@ -100,13 +106,11 @@ function runOf(request: Request): unknown {
 }
 
 function shownCall(canonical: string): Pick<AskView, "argumentsText" | "argumentNames"> {
-  const kwargs = riskiestFirst(canonical);
+  const members = riskiestMembers(canonical);
   const isShort = canonical.length <= LONGEST_IN_MESSAGE;
   return {
-    argumentsText: isShort ? printableLinesExactly(indented(kwargs)).join("\n") : null,
-    argumentNames: namesIn(kwargs)
-      .slice(0, MOST_NAMES)
-      .map((name) => printableExactly(name.slice(0, LONGEST_NAME))),
+    argumentsText: isShort ? printableLinesExactly(indented(argumentsOf(members))).join("\n") : null,
+    argumentNames: members.slice(0, MOST_NAMES).map(({ name }) => printableExactly(name.slice(0, LONGEST_NAME))),
   };
 }
 

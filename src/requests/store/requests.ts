@@ -66,10 +66,11 @@ function toRequest(row: RequestRow): Request {
 
 const toRequestAt = (row: RequestRow): RequestAt => ({ request: toRequest(row), now: row.now });
 
-/** Reads rows as requests; others are served after each that is large, because a page of them may hold 50 MB. */
+/** Reads rows as requests; others are served before and after each that is large, because a page of them may hold 50 MB. */
 export async function toRequestsAt(rows: readonly RequestRow[]): Promise<RequestAt[]> {
   const all: RequestAt[] = [];
   for (const row of rows) {
+    await yieldAfterLarge(row.form);
     all.push(toRequestAt(row));
     await yieldAfterLarge(row.form);
   }

@@ -25,7 +25,7 @@ import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
 import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./relay-lists.ts";
 import * as wire from "./print-relay.ts";
 import { ADMIN_REFUSALS } from "./access-routes.ts";
-import { wholeAsk } from "../inbox/wire.ts";
+import { wholeAsk, type WithArguments } from "../inbox/wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 /** Nobody: whoever looks on is asked for nothing. */
@@ -95,7 +95,7 @@ function askRoutes(app: Door, door: DoorContext): void {
     async (request) => {
       await administrator(door, request);
       const { ask, answer, late, sharedBy } = await readWholeAsk(ctx, known(request, "request_not_found"), PAGE);
-      const whole: WireAdminAsk = {
+      const whole: WithArguments<WireAdminAsk> = {
         ...wire.askWhole(ask, answer),
         late: late.items.map(wire.lateAnswer),
         late_next: placeText(late.next),
@@ -222,7 +222,7 @@ function liveStream(app: Door, door: DoorContext): void {
 }
 
 /** Returns what people were asked for an executor's ask, as it is shown to somebody who is not asked. */
-async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WireAskToPeople> {
+async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WithArguments<WireAskToPeople>> {
   const asked = await readRequest(ctx, addressedId);
   return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await storeNow(ctx.db));
 }

@@ -1,6 +1,6 @@
 import { openBoundedThread } from "../../../lib/bounded-thread.ts";
+import { ReadyJson } from "../../../lib/json/ready-json.ts";
 import type { Request } from "../../../requests/model/request.ts";
-import type { WireArgumentRow } from "../../../wire/inbox.ts";
 import type { LinkForm } from "../links/view.ts";
 import { drawnMarkup, type Markup } from "../pages/html.ts";
 import { draw, type Drawing, type Drawn } from "./draw.ts";
@@ -20,22 +20,26 @@ const LARGE_CHARACTERS = 16_384;
 /** Returns the whole of an ask for a page (`askMarkup`). */
 export async function drawnAsk(request: Request, ticked?: LinkForm["values"]): Promise<Markup> {
   const size = request.words.length + (request.form.kind === "approval" ? request.form.kwargs.length : 0);
-  return drawnMarkup((await drawn({ is: "ask", request, ticked }, size)).ask ?? "");
+  return drawnMarkup((await drawn({ is: "ask", request, ticked }, size)).bytes);
 }
 
 /** Returns arguments of a call for a page. */
 export async function drawnArguments({ wire }: Pick<Request, "wire">, kwargs: string): Promise<Markup> {
-  return drawnMarkup((await drawn({ is: "arguments", request: { wire }, kwargs }, kwargs.length)).arguments ?? "");
+  return drawnMarkup((await drawn({ is: "arguments", request: { wire }, kwargs }, kwargs.length)).bytes);
 }
 
 /** Returns arguments of a call for the inbox. */
-export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<WireArgumentRow[]> {
-  return (await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length)).rows ?? [];
+export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<ReadyJson> {
+  return new ReadyJson((await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length)).bytes);
 }
 
-/** Returns arguments of a call as JSON for an editor. Invisible characters are escaped, so that an editor sees them. */
-export async function drawnForEditor(kwargs: string): Promise<string> {
-  return (await drawn({ is: "editor", kwargs }, kwargs.length)).editor ?? "";
+/**
+ * Returns arguments of a call as a text for an editor, and its length. Invisible characters are escaped, so that an
+ * editor sees them.
+ */
+export async function drawnForEditor(kwargs: string): Promise<{ text: ReadyJson; characters: number }> {
+  const { bytes, characters } = await drawn({ is: "editor", kwargs }, kwargs.length);
+  return { text: new ReadyJson(bytes), characters };
 }
 
 async function drawn(drawing: Drawing, characters: number): Promise<Drawn> {

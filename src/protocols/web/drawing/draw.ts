@@ -1,7 +1,6 @@
 import { printableJson } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { indented } from "../../../requests/model/view.ts";
-import type { WireArgumentRow } from "../../../wire/inbox.ts";
 import { argumentRows } from "../inbox/arguments.ts";
 import { argumentsMarkup } from "../links/arguments.ts";
 import { askMarkup, type LinkForm } from "../links/view.ts";
@@ -12,24 +11,29 @@ export type Drawing =
   | { is: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
   | { is: "editor"; kwargs: string };
 
-/** The member of the same name as the drawing's kind; markup as its text. */
+/** Markup, or JSON, in UTF-8 and in memory of its own, which one thread may hand to another. */
 export interface Drawn {
-  ask?: string;
-  arguments?: string;
-  rows?: WireArgumentRow[];
-  editor?: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** How long it is before it is JSON. */
+  characters: number;
 }
 
 /** Draws a view, by time in proportion to the characters of the request. */
 export function draw(drawing: Drawing): Drawn {
   switch (drawing.is) {
     case "ask":
-      return { ask: askMarkup(drawing.request, drawing.ticked).text };
+      return drawnText(askMarkup(drawing.request, drawing.ticked).text);
     case "arguments":
-      return { arguments: argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text };
+      return drawnText(argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text);
     case "rows":
-      return { rows: argumentRows(drawing.request, drawing.kwargs) };
-    case "editor":
-      return { editor: printableJson(indented(drawing.kwargs)) };
+      return drawnText(JSON.stringify(argumentRows(drawing.request, drawing.kwargs)));
+    case "editor": {
+      const text = printableJson(indented(drawing.kwargs));
+      return { ...drawnText(JSON.stringify(text)), characters: text.length };
+    }
   }
+}
+
+function drawnText(text: string): Drawn {
+  return { bytes: new TextEncoder().encode(text), characters: text.length };
 }

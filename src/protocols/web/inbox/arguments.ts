@@ -1,7 +1,7 @@
 import { membersOf as exactMembersOf, readExactJson } from "../../../lib/json/exact-json.ts";
 import { printableLinesExactly } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
-import { membersOf, riskiestFirst } from "../../../requests/model/argument-order.ts";
+import { argumentsOf, riskiestMembers } from "../../../requests/model/argument-order.ts";
 import { partsIn, typedArgument, type TypedArgument } from "../../../requests/model/typed-argument.ts";
 import { holdsSecret, indented, maskedArgument } from "../../../requests/model/view.ts";
 import type { WireArgumentRow } from "../../../wire/inbox.ts";
@@ -12,10 +12,9 @@ const MOST_DRAWN_PARTS = 5000;
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
 export function argumentRows(request: Pick<Request, "wire">, kwargs: string): WireArgumentRow[] {
-  const ordered = riskiestFirst(kwargs);
-  const members = membersOf(ordered);
+  const members = riskiestMembers(kwargs);
   const draw = drawWithin(exactMembersOf(readExactJson(kwargs)));
-  return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
+  return rowsOf(printableLinesExactly(indented(argumentsOf(members))).join("\n")).map((row, i) => {
     const { name = "", value = "null" } = members[i] ?? {};
     const secret = holdsSecret(request, name);
     return { ...row, typed: draw(name, value), secret, masked: secret ? maskedText(request, name) : null };
@@ -37,7 +36,7 @@ function drawWithin(beside: Readonly<Record<string, unknown>>): (name: string, v
 
 /** Returns whether each argument of a call holds a secret, in the order of its rows. */
 export function secretRows(request: Pick<Request, "wire">, kwargs: string): boolean[] {
-  return membersOf(riskiestFirst(kwargs)).map(({ name }) => holdsSecret(request, name));
+  return riskiestMembers(kwargs).map(({ name }) => holdsSecret(request, name));
 }
 
 function maskedText(request: Pick<Request, "wire">, name: string): string | null {

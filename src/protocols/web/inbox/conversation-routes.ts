@@ -29,7 +29,7 @@ import { fields, optional, textField } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
-import { listedAsks } from "./wire.ts";
+import { listedAsks, type WithArguments } from "./wire.ts";
 import { idNumber, placeOf } from "../../http/query.ts";
 import { isId } from "../../http/ids.ts";
 import { ErrorBody } from "../../../wire/error.ts";
@@ -138,7 +138,7 @@ async function wholeConversation(
   person: string,
   number: number,
   before?: MessagePosition,
-): Promise<WireOwnConversation> {
+): Promise<WithArguments<WireOwnConversation>> {
   const page = { ...(before && { before }), limit: PAGE };
   const { point, agent, lastMessageAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));

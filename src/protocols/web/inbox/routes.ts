@@ -30,7 +30,7 @@ import { wireTime } from "../../http/question.ts";
 import { sendEvents } from "../../http/sse.ts";
 import { isId } from "../../http/ids.ts";
 import { placeOf } from "../../http/query.ts";
-import { inboxCountsBody, listedAsks, wholeAsk } from "./wire.ts";
+import { inboxCountsBody, listedAsks, wholeAsk, type WithArguments } from "./wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 const PAGE = 50;
@@ -117,7 +117,7 @@ function askRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns an ask as a person sees it in full, with what they may do about it. */
-async function wholeFor(ctx: Context, person: string, request: Request): Promise<WireInboxAsk> {
+async function wholeFor(ctx: Context, person: string, request: Request): Promise<WithArguments<WireInboxAsk>> {
   const who = await responderOf(ctx.db, person, "web");
   const mayStand = await mayAllowForGood(ctx, request, person);
   const task = await readTaskOfAsk(ctx, request);
@@ -139,7 +139,7 @@ async function wholeFor(ctx: Context, person: string, request: Request): Promise
 }
 
 /** Returns a page of what is addressed to the signed-in person. */
-async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WireInboxPage> {
+async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WithArguments<WireInboxPage>> {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
   const { kind, agent, due, q, before, ...wanted } = request.query as z.output<typeof List>;
@@ -168,7 +168,7 @@ async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<Wi
 }
 
 /** Records what the signed-in person decided, and returns the ask as it is then. */
-async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WireInboxAsk> {
+async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WithArguments<WireInboxAsk>> {
   const { ctx } = door;
   const { person, byKey } = await signedInPerson(door, request);
   const peopleRequest = await readInInbox(ctx, person, request.params.id);

@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
+import type { ReadyJson } from "../../../lib/json/ready-json.ts";
 import { printable, printableExactly, printableLines } from "../../../lib/printable.ts";
 import {
   NO_DEADLINE,
@@ -16,7 +17,7 @@ import {
   isGuarded,
   optionsOf,
   shownTitle,
-  viewOf,
+  viewBesideArguments,
 } from "../../../requests/model/view.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
@@ -39,6 +40,13 @@ const MOST_IN_REASON = 4000;
 /** Nobody reads more before deciding. */
 const MOST_REASONS = 5;
 
+/** A reply in which the arguments of calls are JSON already. */
+export type WithArguments<Reply> = Reply extends readonly (infer Item)[]
+  ? WithArguments<Item>[]
+  : Reply extends object
+    ? { [Name in keyof Reply]: Name extends "arguments" | "kwargs" ? ReadyJson | null : WithArguments<Reply[Name]> }
+    : Reply;
+
 /** How people are called, by id. */
 type Names = ReadonlyMap<string, string>;
 
@@ -49,8 +57,8 @@ export async function listedAsks<T extends object = object>(
   asks: readonly Ask[],
   names: Names,
   more: (request: Ask) => T = () => ({}) as T,
-): Promise<(WireInboxAskLine & T)[]> {
-  const rows: (WireInboxAskLine & T)[] = [];
+): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
+  const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const peopleRequest of asks) {
     rows.push({ ...(await listedAsk(peopleRequest, names)), ...more(peopleRequest) });
     await yieldToEventLoop();
@@ -59,7 +67,7 @@ export async function listedAsks<T extends object = object>(
 }
 
 /** Returns an ask as a line of the list. */
-async function listedAsk(request: Ask, names: Names): Promise<WireInboxAskLine> {
+async function listedAsk(request: Ask, names: Names): Promise<WithArguments<WireInboxAskLine>> {
   return {
     id: request.id,
     kind: request.form.kind,
@@ -95,9 +103,9 @@ export async function wholeAsk(
   details: RequestDetails,
   who: Decider,
   now: number,
-): Promise<WireAskToPeople> {
+): Promise<WithArguments<WireAskToPeople>> {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
-  const view = viewOf(request);
+  const view = viewBesideArguments(request);
   const { form } = request;
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
@@ -159,7 +167,7 @@ function deliveriesOf(details: RequestDetails, names: Names): WireAskToPeople["d
 }
 
 /** Returns how an ask ended, or null while it is open. */
-async function outcomeOf(request: Ask, names: Names): Promise<WireInboxOutcome | null> {
+async function outcomeOf(request: Ask, names: Names): Promise<WithArguments<WireInboxOutcome> | null> {
   const { outcome } = request;
   if (!outcome) return null;
   const option = optionsOf(request).find(({ name }) => name === outcome.option);
@@ -211,10 +219,10 @@ function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience
 async function writableArguments({
   kwargs,
   editable: isEditable,
-}: RequestForm & { kind: "approval" }): Promise<string | null> {
+}: RequestForm & { kind: "approval" }): Promise<ReadyJson | null> {
   if (!isEditable && kwargs.length > MOST_IN_REASON) return null;
-  const json = await drawnForEditor(kwargs);
-  return isEditable || json.length <= MOST_IN_REASON ? json : null;
+  const { text, characters } = await drawnForEditor(kwargs);
+  return isEditable || characters <= MOST_IN_REASON ? text : null;
 }
 
 function shown(text: string): string {

@@ -1,6 +1,6 @@
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { ownTaskOf } from "../../../requests/model/task-of-request.ts";
-import { askerName, viewOf, type AskView } from "../../../requests/model/view.ts";
+import { askerName, viewBesideArguments } from "../../../requests/model/view.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import type { Field, Shape } from "../../../requests/model/schema-shape.ts";
 import { printableLines } from "../../../lib/printable.ts";
@@ -74,13 +74,15 @@ button { min-height: 3rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 0.7
 `;
 
 /** Returns the whole page; it runs no script and loads nothing. */
-export function documentOf({ styleNonce, title, body }: LinkPage): string {
+export function documentOf({ styleNonce, title, body }: LinkPage): Buffer {
   const style = `<style nonce="${styleNonce}">${STYLE}${ARGUMENTS_STYLE}${RISK_STYLE}</style>`;
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta
       name="color-scheme"
       content="light dark"
     /><meta name="robots" content="noindex" /><title>${title} · Parley</title>`;
-  return `<!doctype html><html lang="en"><head>${head.text}${style}</head><body><main>${body.text}</main></body></html>\n`;
+  const before = `<!doctype html><html lang="en"><head>${head.text}${style}</head><body><main>`;
+  const pieces = [before, ...body.pieces, "</main></body></html>\n"];
+  return Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
 }
 
 /**
@@ -88,7 +90,7 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
  * words follow, then who asks and how long. With what is ticked in the form so far, secrets have boxes to be ticked.
  */
 export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup {
-  const view = viewOf(request);
+  const view = viewBesideArguments(request);
   const rows = request.form.kind === "approval" ? argumentRows(request, request.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const text = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
@@ -112,7 +114,7 @@ export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup
         ${words} ${factsMarkup(request, view)}`;
 }
 
-function factsMarkup(request: Request, view: AskView): Markup {
+function factsMarkup(request: Request, view: ReturnType<typeof viewBesideArguments>): Markup {
   const facts: [string, string][] = [
     ["Asked by", view.agent],
     ...(view.run === null ? [] : [["Run", view.run] as [string, string]]),
@@ -149,7 +151,7 @@ export function outcomeMarkup(sentence: string): Markup {
 
 /** The form that decides: nothing in it is chosen beforehand. */
 export function decisionMarkup(request: Request, form: LinkForm): Markup {
-  const view = viewOf(request);
+  const view = viewBesideArguments(request);
   const { values } = form;
   const radio = (value: string, label: Content, describes?: string) =>
     radioMarkup("choice", { value, label, describes, checked: values["choice"] === value });
