@@ -28,7 +28,7 @@ export async function closeRequestIn(
   { outcome, at, ...how }: RequestEnd,
   act: (over: Request) => Promise<void> = () => Promise.resolve(),
 ): Promise<Request> {
-  const over = await endRequest(tx, request.id, outcome, at);
+  const over = await endRequest(tx, request, outcome, at);
   await act(over);
   const group = how.by.kind === "person" ? groupOf(request.audience, how.by.id) : undefined;
   // point: addressed-between-outcome-and-closing

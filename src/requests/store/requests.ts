@@ -207,29 +207,29 @@ export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | un
   return row && toRequestAt(row);
 }
 
-/** Ends a held, open ask. */
-export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: number): Promise<Request> {
-  const row = await one<RequestRow>(
+/** Ends a locked, open request; returns it as it is now, without reading its arguments again. */
+export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at: number): Promise<Request> {
+  const { version } = await one<Pick<RequestRow, "version">>(
     tx,
     sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, version = version + 1
-      WHERE ask_id = ${askId} AND state = 'open' RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${request.id} AND state = 'open' RETURNING version`,
   );
-  return toRequest(row);
+  return { ...request, state: outcome.status, outcome, settledAt: at, refused: null, version };
 }
 
-/** Changes a held, open request: whom it asks, and the newest answer that was not accepted. Returns it as it is now. */
-export async function updateRequest(
-  tx: Tx,
-  ask: Pick<Request, "id" | "audience" | "refused" | "wire">,
-): Promise<Request> {
-  const row = await one<RequestRow>(
+/**
+ * Changes a locked, open request: whom it asks, what its door keeps of it, and the newest refused answer. Returns it as
+ * it is now.
+ */
+export async function updateRequest(tx: Tx, request: Request): Promise<Request> {
+  const { version } = await one<Pick<RequestRow, "version">>(
     tx,
-    sql`UPDATE requests SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
-        refused = ${ask.refused && JSON.stringify(ask.refused)}, version = version + 1
-      WHERE ask_id = ${ask.id} RETURNING *, parley_now() AS now`,
+    sql`UPDATE requests SET audience = ${JSON.stringify(request.audience)}, wire = ${JSON.stringify(request.wire)},
+        refused = ${request.refused && JSON.stringify(request.refused)}, version = version + 1
+      WHERE ask_id = ${request.id} RETURNING version`,
   );
-  return toRequest(row);
+  return { ...request, version };
 }
 
 /**
