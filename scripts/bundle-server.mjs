@@ -30,7 +30,7 @@ const ABOUT_PACKAGES = {
     'new URL("./static/", import.meta.resolve("@fastify/swagger-ui"))',
     'new URL("../swagger-ui/", import.meta.url)',
   ],
-  "channels/slack/web.ts": ["import.meta.resolve(name);", "void name;"],
+  "lib/installed.ts": ["import.meta.resolve(name);", "void name;"],
 };
 
 /**

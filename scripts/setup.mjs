@@ -40,6 +40,7 @@ const RUNS_ONLY = process.argv.includes("--run");
 /** The steps in order; each looks at the checkout itself, so that a half-done one is seen and done again. */
 const STEPS = [
   { says: "Installing the packages of package-lock.json", isDone: () => isInstalled(!RUNS_ONLY), run: install },
+  { says: "Adding the optional packages that npm left out", isDone: hasOptional, run: addOptional },
   { says: "Linking the command parley", isDone: isLinked, run: link },
   { says: "Building the web app", isDone: isBuilt, run: build },
 ];
@@ -87,7 +88,7 @@ function isInstalled(withDevelopment) {
 
   const isThere = ([path, { version, integrity, optional, dev }]) =>
     !path.startsWith("node_modules/") ||
-    optional ||
+    (optional && !installed[path]) ||
     (dev && !withDevelopment) ||
     (installed[path]?.version === version && installed[path]?.integrity === integrity);
   const isUnchanged = (folder) => {
@@ -119,10 +120,13 @@ function hasNode() {
  * Without a network the packages come from npm's cache, if it holds them: asked for all of them, npm would take
  * minutes to find out that it can reach none.
  */
-function install() {
+function fromWhere() {
   const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=15000"];
-  const isOffline = NETWORK_ERRORS.test(npm("ping", ...patience).output);
-  const from = isOffline ? ["--offline"] : [];
+  return NETWORK_ERRORS.test(npm("ping", ...patience).output) ? ["--offline"] : [];
+}
+
+function install() {
+  const from = fromWhere();
   // A server may be running from what is there, so that is added to, and not removed first.
   const isToAdd = !RUNS_ONLY && isInstalled(false);
   const { status, output } = isToAdd ? add(from) : npm("ci", ...KINDS_INSTALLED, ...QUIETLY, ...from);
@@ -133,21 +137,23 @@ function install() {
         `${process.platform} on ${process.arch} that is the one package-lock.json names: install Node 24 yourself.`,
     );
   }
-  completeOptional(from);
 }
 
 /**
- * npm leaves out optional packages that are made for a newer Node than its own, so they are added by npm under the Node
- * that will run them. Without them the server runs, and says what is missing where it is wanted.
+ * npm leaves out, without a word, optional packages that are made for a newer Node than its own: also when somebody
+ * ran it before this script.
  */
-function completeOptional(from) {
+function hasOptional() {
   const { optionalDependencies = {} } = readJson(at("package.json"));
-  const isThere = (name) => existsSync(at("node_modules", ...name.split("/")));
-  if (Object.keys(optionalDependencies).every(isThere)) return;
-  const { status } = add(from);
-  if (status !== 0 || !Object.keys(optionalDependencies).every(isThere)) {
-    console.error("Some optional packages could not be installed; whatever needs one says so.");
-  }
+  const installed = readJson(at("node_modules", ".package-lock.json"))?.packages ?? {};
+  return Object.keys(optionalDependencies).every((name) => installed[`node_modules/${name}`]);
+}
+
+/** npm under the Node that will run them adds them. Without a network the server runs, and says what it lacks. */
+function addOptional() {
+  const { output } = add(fromWhere());
+  if (hasOptional()) return;
+  console.error(`Some optional packages are missing; a server that needs one says so. ${whyInstallFailed(output)}`);
 }
 
 /** npm under the Node that will run them adds the packages that are missing. */

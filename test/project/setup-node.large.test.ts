@@ -60,7 +60,11 @@ function makeCheckout(name: string, files: Record<string, object>) {
     npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
     npm_config_cache: join(folder, "cache"),
   };
-  return { place, setUp: (...flags: string[]) => run(process.execPath, ["scripts/setup.mjs", ...flags], place, env) };
+  return {
+    place,
+    env,
+    setUp: (...flags: string[]) => run(process.execPath, ["scripts/setup.mjs", ...flags], place, env),
+  };
 }
 
 describe("the Node that setup brings along", () => {
@@ -110,12 +114,41 @@ describe("the Node that setup brings along", () => {
 });
 
 describe("what setup installs", () => {
-  it("is what running needs with --run, and the rest is added to it without taking anything away", async () => {
-    const made = join(folder, "package-tool");
-    put(join(made, "package.json"), JSON.stringify({ name: "tool", version: VERSION }));
+  /** An archive of a package that the lock file may name, and its entry there. */
+  async function packed(name: string) {
+    const made = join(folder, `package-${name}`);
+    put(join(made, "package.json"), JSON.stringify({ name, version: VERSION }));
     assert.equal((await run("npm", ["pack", "--silent"], made)).code, 0);
-    served = readFileSync(join(made, `tool-${VERSION}.tgz`));
-    const locked = { version: VERSION, integrity: integrityOf(served) };
+    served = readFileSync(join(made, `${name}-${VERSION}.tgz`));
+    return { version: VERSION, integrity: integrityOf(served) };
+  }
+
+  it("holds the optional packages that another npm left out before it", async () => {
+    const locked = await packed("extra");
+    const root = { name: "small", workspaces: ["web"], optionalDependencies: { extra: VERSION } };
+    const packages = {
+      "": root,
+      "node_modules/web": { resolved: "web", link: true },
+      web: { name: "web" },
+      "node_modules/extra": { ...locked, optional: true },
+    };
+    const { place, setUp, env } = makeCheckout("left-out", {
+      "package.json": root,
+      "package-lock.json": { name: "small", lockfileVersion: 3, requires: true, packages },
+      "scripts/node/package.json": { name: "@parley/node" },
+    });
+    const has = () => existsSync(join(place, "node_modules/extra"));
+    assert.equal((await run("npm", ["ci", "--omit=optional", "--no-audit"], place, env)).code, 0);
+    assert.equal(has(), false);
+    const added = await setUp("--run");
+    assert.equal(added.code, 0, added.said);
+    assert.equal(has(), true, added.said);
+
+    assert.deepEqual(await setUp("--run"), { code: 0, said: "" });
+  });
+
+  it("is what running needs with --run, and the rest is added to it without taking anything away", async () => {
+    const locked = await packed("tool");
     const root = {
       name: "small",
       workspaces: ["web"],

@@ -1,5 +1,6 @@
 import { isSlackUser } from "../../access/model/identity.ts";
 import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
+import { checkInstalled } from "../../lib/installed.ts";
 import { escaped } from "./blocks.ts";
 import { openInbound } from "./inbound.ts";
 import { openMembers } from "./members.ts";
@@ -8,7 +9,10 @@ import { threadName } from "./payload.ts";
 import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
 import { aborted, keepSocket } from "./socket.ts";
 import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
-import { at, type SlackCall, checkInstalled, openCalls, textAt } from "./web.ts";
+import { at, type SlackCall, openCalls, textAt } from "./web.ts";
+
+/** Slack's libraries, which an installation may leave out (`npm ci --omit=optional`). */
+const PACKAGES = ["@slack/web-api", "@slack/socket-mode"] as const;
 
 /** Nothing in a text is made into a link, a mention or a preview. */
 const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link_names: false };
@@ -24,7 +28,7 @@ const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link
 export function slackChannel(settings: SlackSettings, outside: SlackOutside): Channel<SlackTarget> | undefined {
   const { botToken: mainToken, appToken, signingSecret } = settings;
   if (!mainToken) return undefined;
-  checkInstalled();
+  checkInstalled("Slack is configured", PACKAGES);
   const apps: readonly SlackApp[] = [{ botToken: mainToken, appToken, signingSecret }, ...settings.apps];
   const call = openCalls(settings, outside);
   const inbound = openInbound(apps, call, openMembers(call, outside), outside);

@@ -42,20 +42,6 @@ export const SILENT: SlackLogger = {
   setName: () => undefined,
 };
 
-/** Slack's libraries, which an installation may leave out (`npm ci --omit=optional`). */
-const PACKAGES = ["@slack/web-api", "@slack/socket-mode"] as const;
-
-/** Returns where all of them are installed. @throws {Error} one sentence for the operator, before anything is sent */
-export function checkInstalled(packages: readonly string[] = PACKAGES): void {
-  for (const name of packages) {
-    try {
-      import.meta.resolve(name);
-    } catch {
-      throw new Error(`Slack is configured, but ${name} is not installed; run npm install without --omit=optional.`);
-    }
-  }
-}
-
 /** Calls one method of Slack's Web API, once. @throws {DeliveryError} */
 export type SlackCall = (
   token: string,

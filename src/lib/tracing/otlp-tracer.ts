@@ -2,6 +2,7 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { systemClock } from "../clock.ts";
+import { notInstalled } from "../installed.ts";
 import type { Span, Tracer } from "./tracing.ts";
 import { VERSION } from "../version.ts";
 
@@ -127,9 +128,6 @@ async function load<T>(importing: () => Promise<T>): Promise<T> {
   } catch (error) {
     const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
     if (!isMissing) throw error;
-    throw new Error(
-      "telemetry.otlp_url is set, but OpenTelemetry is not installed; run npm install without --omit=optional.",
-      { cause: error },
-    );
+    throw notInstalled("telemetry.otlp_url is set", "OpenTelemetry");
   }
 }

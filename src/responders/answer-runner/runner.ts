@@ -1,6 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ResponderAnswer, AskOffer, ResponderPass, Responder } from "../responder.ts";
 import { decisiveAsk, type DecisiveAsk } from "../../asks/model/decision-key.ts";
+import { checkInstalled } from "../../lib/installed.ts";
 import { inputProblems, type Role } from "../roles/role.ts";
 import { type Children, openChildren } from "./children.ts";
 import type { RunnerDeps, RunnerSettings } from "./deps.ts";
@@ -45,12 +46,15 @@ const USUAL_KEY: Readonly<Record<ModelAddress["provider"], string | null>> = {
 /**
  * Opens the responder that has a model answer (spec/relay 12). Off, with the reason in every pass, until
  * a model and its key are set.
+ *
+ * @throws {Error} one sentence for the operator, where the packages of the model's provider are not installed
  */
 export function openRunner(deps: RunnerDeps): Runner {
   const found = addressOf(deps.settings, deps.env);
   if ("off" in found) return offRunner(found.off);
 
   const { address, key } = found;
+  checkInstalled(`The model ${deps.settings.model} is configured`, ["ai", `@ai-sdk/${address.provider}`]);
   const modelName = `${address.provider}/${address.model}`;
   const children = openChildren({
     address,

@@ -210,7 +210,7 @@ describe("telemetry", () => {
       const { says } = (await run({ ...url, MISSING: "1" })) as { says: string };
       assert.equal(
         says,
-        "telemetry.otlp_url is set, but OpenTelemetry is not installed; run npm install without --omit=optional.",
+        "telemetry.otlp_url is set, but OpenTelemetry is not installed; run npm install with Node 22 or newer, and without --omit=optional.",
       );
     } finally {
       rmSync(dir, { recursive: true });
