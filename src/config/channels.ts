@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { mailbox } from "../lib/mail-address.ts";
 import { isLoopback } from "../lib/network/network.ts";
+import { isOwnName } from "../lib/network/reach.ts";
 import { GROUP_NAME } from "../requests/model/rules.ts";
 import { isAddressRange, isHostAddressOf, isHostAndPort, isOrigin, listOf, setting, text, whole } from "./setting.ts";
 
@@ -25,7 +26,8 @@ const SlackAppEntry = z
     signingSecret: app.signing_secret,
     appToken: app.app_token,
   }));
-const PUSH_SUBJECT_WORDS = "a mailto: or https: address";
+const PUSH_SUBJECT_WORDS =
+  "a mailto: or https: address that others can reach: Apple's push service refuses each message with one of this computer";
 const TARGETS = {
   error:
     "a block of names, each with url, secret (whsec_...) and humans (numbers of people, as parley people list shows them, " +
@@ -49,6 +51,7 @@ export const CHANNEL_SETTINGS = {
       z
         .string({ error: PUSH_SUBJECT_WORDS })
         .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, { error: PUSH_SUBJECT_WORDS })
+        .refine((subject) => !isOwnName(hostOfSubject(subject)), { error: PUSH_SUBJECT_WORDS })
         .optional(),
       "Whom a push service can complain to; left out, the public address where that is https.",
       { example: "mailto:parley@example.com" },
@@ -248,6 +251,12 @@ function isAllowance(text: string): boolean {
 }
 
 /** Tokens go to this address: it must be nobody else's. */
+/** Returns the host of a `mailto:` or `https:` address; an empty text where it has none. */
+function hostOfSubject(subject: string): string {
+  if (subject.startsWith("mailto:")) return subject.slice(subject.lastIndexOf("@") + 1);
+  return URL.canParse(subject) ? new URL(subject).hostname : "";
+}
+
 function isLoopbackUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);

@@ -1,3 +1,4 @@
+import { numberForms } from "../lib/phone-number.ts";
 import type { Context } from "../context.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { entryAt, type EntryPoint } from "./model/entry-point.ts";
@@ -48,7 +49,8 @@ export async function talkingOf(on: Queryable, message: InboundMessage): Promise
  * Returns whether the sender may continue a conversation: by mail its author only, in a Slack thread everybody in it.
  */
 function isTheirs({ opener, channel }: Conversation, sender: InboundMessage["sender"]): boolean {
-  return channel === "slack" || opener?.value === sender.id;
+  const ids = sender.kind === "phone" ? numberForms(sender.id) : [sender.id];
+  return channel === "slack" || (opener !== null && ids.includes(opener.value));
 }
 
 /**

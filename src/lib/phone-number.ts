@@ -25,3 +25,22 @@ export function phoneNumber(text: string): string | undefined {
   const isTrunk = number[country.length] === "0" && !KEEPS_ZERO.has(country);
   return BARE.test(number) && !isTrunk ? number : undefined;
 }
+
+/**
+ * The two forms of a mobile number, as it is dialled and as WhatsApp may write it: Mexico dials the 1 behind 52 no more,
+ * Argentina's 9 behind 54 is for calls from abroad, and Brazil has put a 9 before its mobile numbers.
+ */
+const OTHER_FORMS: readonly (readonly [form: RegExp, other: string])[] = [
+  [/^\+521(?=\d{10}$)/, "+52"],
+  [/^\+52(?=\d{10}$)/, "+521"],
+  [/^\+549(?=\d{10}$)/, "+54"],
+  [/^\+54(?=\d{10}$)/, "+549"],
+  [/(?<=^\+55\d\d)9(?=[6-9]\d{7}$)/, ""],
+  [/(?<=^\+55\d\d)(?=[6-9]\d{7}$)/, "9"],
+];
+
+/** Returns a number in each form that stands for the same telephone, itself first (https://faq.whatsapp.com/640432094208718). */
+export function numberForms(number: string): string[] {
+  const others = OTHER_FORMS.filter(([form]) => form.test(number)).map(([form, other]) => number.replace(form, other));
+  return [number, ...others];
+}

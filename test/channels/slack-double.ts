@@ -84,6 +84,8 @@ export async function openSlackDouble(): Promise<SlackDouble> {
       fullMember("U0LEFT", { deleted: true }),
       fullMember("U0STRANGER", { is_stranger: true }),
       fullMember("U0ELSEWHERE", { team_id: "T0OTHER" }),
+      fullMember("U0BOTH", { team_id: "T0OTHER", enterprise_user: { teams: ["T0OTHER", TEAM] } }),
+      fullMember("U0GRID", { team_id: "T0OTHER", enterprise_user: { teams: ["T0OTHER"] } }),
     ].map((user) => [user.id, user]),
   );
   const faults: string[] = [];

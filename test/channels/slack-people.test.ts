@@ -170,6 +170,21 @@ describe("who speaks on Slack", () => {
     );
   });
 
+  it("is a member of each workspace of a company that Slack lists, whichever Slack counts them to", async () => {
+    await using scene = await openSlackScene();
+    const message = [
+      await say(scene, aPress("parley:approve", { user: "U0BOTH", team: "T0OTHER" })),
+      await say(scene, aReply("reject", { user: "U0BOTH", user_team: "T0OTHER" })),
+      await say(scene, aPress("parley:approve", { user: "U0BOTH", team: "T0ELSE" })),
+      await say(scene, aPress("parley:approve", { user: "U0GRID", team: "T0OTHER" })),
+      await say(scene, aPress("parley:approve", { user: "U0GRID" })),
+    ];
+    assert.deepEqual(
+      message.map((one) => one?.sender.kind === "slack" && one.sender.member),
+      [true, true, false, false, false],
+    );
+  });
+
   it("is no member while Slack does not say so, and is asked about again", async () => {
     await using scene = await openSlackScene();
     scene.slack.answer("users.info", () => ({ status: 503, body: "away" }));

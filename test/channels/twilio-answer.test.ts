@@ -7,6 +7,7 @@ import { twilioChannels } from "../../src/channels/twilio/twilio.ts";
 import type { ForeignSchema } from "../../src/requests/model/request.ts";
 import { findRequest } from "../../src/requests/store/requests.ts";
 import { phoneMemory } from "../../src/requests/phone-memory.ts";
+import { readerOf } from "../../src/requests/model/audience.ts";
 import { askPeople, newCallRequest, leaf } from "../support/addressed.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -219,5 +220,33 @@ describe("a template of WhatsApp", () => {
       assert.equal(sid, template);
       assert.ok(asked.includes(says), `${asked} holds ${says}`);
     }
+  });
+});
+
+describe("a number that WhatsApp writes in another form", () => {
+  const [ASKED, WRITES] = ["+525512345678", "+5215512345678"] as const;
+  const FROM = { From: `whatsapp:${WRITES}`, To: `whatsapp:${OURS}` };
+
+  it("is one person's: the reply answers, the day of WhatsApp begins, and STOP holds", async () => {
+    await using opening = await openPhoneWorld({ whatsappFrom: OURS, countries: ["+52"] });
+    const { double, world } = opening;
+    const { ctx } = world.server;
+    const say = phoneOf(world);
+    await say("hello", FROM);
+    const memory = phoneMemory(ctx);
+    assert.equal(await memory.hasWritten("whatsapp", ASKED, 1000), true);
+
+    const audience = leaf({ via: "whatsapp", to: ASKED, settings: {} });
+    const { id } = await askPeople(ctx, { title: "Which day?", digest: null, form: { kind: "reply", options: [] }, audience });
+    await advanceUntil(world, 500, () => double.calls.some(({ form }) => form["Body"]?.includes("Which day?")));
+    assert.equal(double.calls.at(-1)?.form["To"], `whatsapp:${ASKED}`, "it is sent to the number as it was named");
+    await say("Tuesday", FROM);
+    const outcome = (await findRequest(ctx.db, id))?.request.outcome;
+    assert.deepEqual([outcome?.text, outcome?.by?.id], ["Tuesday", readerOf({ kind: "phone", value: ASKED })]);
+
+    await say("STOP", FROM);
+    assert.equal(await memory.isOptedOut("whatsapp", ASKED), true);
+    await say("START", FROM);
+    assert.equal(await memory.isOptedOut("whatsapp", ASKED), false);
   });
 });

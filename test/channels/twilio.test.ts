@@ -263,7 +263,7 @@ describe("text messages and WhatsApp", () => {
         provider: "twilio",
         id: fields.MessageSid,
         at: world.clock.now(),
-        match: { pair: [ANA, OURS] },
+        match: { threads: [`${ANA}|${OURS}`] },
         sender: { kind: "phone", id: ANA },
         trust: "signed",
         content: { text: "YES 7KQ2" },
@@ -322,7 +322,7 @@ describe("text messages and WhatsApp", () => {
         [{ delivery: DELIVERY }, { choice: { is: "approve" } }],
         [{ delivery: DELIVERY }, { choice: { is: "reject" } }],
         [{ delivery: DELIVERY }, { choice: { is: "option", index: 2 } }],
-        [{ pair: [`whatsapp:${ANA}`, `whatsapp:${OURS}`] }, { text: "Approve" }],
+        [{ threads: [`whatsapp:${ANA}|whatsapp:${OURS}`] }, { text: "Approve" }],
       ],
     );
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { phoneNumber } from "../../src/lib/phone-number.ts";
+import { numberForms, phoneNumber } from "../../src/lib/phone-number.ts";
 
 const NUMBERS: readonly [number: string | undefined, ...texts: readonly string[]][] = [
   ["+491705550101", "+49 (0) 170 5550101", "+49(0)1705550101", "+49-(0)-170-555 01 01", "+49 ( 0 ) 170/5550101"],
@@ -45,4 +45,24 @@ describe("a phone number", () => {
       for (const text of texts) assert.equal(phoneNumber(text), number, text);
     });
   }
+});
+
+describe("the forms of a telephone number", () => {
+  const PAIRS = [
+    ["+525512345678", "+5215512345678"],
+    ["+541112345678", "+5491112345678"],
+    ["+551181234567", "+5511981234567"],
+  ] as const;
+
+  it("are two where WhatsApp writes a number of Mexico, Argentina or Brazil in another way than people", () => {
+    for (const [one, other] of PAIRS) {
+      assert.deepEqual(numberForms(one), [one, other]);
+      assert.deepEqual(numberForms(other), [other, one]);
+    }
+  });
+
+  it("are one for each other number", () => {
+    const others = ["+491705550101", "+12025550123", "+551133334444", "+52551234567", "+5411123456", "+5511933334444"];
+    for (const number of others) assert.deepEqual(numberForms(number), [number]);
+  });
 });

@@ -3,6 +3,7 @@ import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { endSubscriptionsOf } from "./bound-subscriptions.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
 import { join, sql } from "../../core/store/sql.ts";
+import { numberForms } from "../../lib/phone-number.ts";
 
 /** Somebody enrolled to be asked: a person with a number, channels in order, and what agents may know. */
 export interface Human {
@@ -126,11 +127,13 @@ export async function isRetired(on: Queryable, called: string): Promise<boolean>
   return row !== undefined;
 }
 
-/** Returns the person to whom an address, number or Slack user belongs. */
+/** Returns the person to whom an address, a number in any of its forms, or a Slack user belongs. */
 export async function findHumanByIdentity(on: Queryable, { kind, value }: Identity): Promise<Human | undefined> {
+  const values = kind === "phone" ? numberForms(value) : [value];
   const row = await first<Row>(
     on,
-    sql`SELECT p.* FROM identities i JOIN people p ON p.person_id = i.person WHERE i.kind = ${kind} AND i.value = ${value}`,
+    sql`SELECT p.* FROM identities i JOIN people p ON p.person_id = i.person
+      WHERE i.kind = ${kind} AND i.value IN (${join(values)}) ORDER BY i.value = ${value} DESC LIMIT 1`,
   );
   return row && toHuman(row);
 }

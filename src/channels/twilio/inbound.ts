@@ -1,3 +1,4 @@
+import { numberForms } from "../../lib/phone-number.ts";
 import type { Choice, InboundMessage, ThreadContext } from "../../requests/model/inbound-message.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import { isUnwritten } from "../../requests/model/unwritten-text.ts";
@@ -50,7 +51,7 @@ export function twilioHooks(
       provider: "twilio",
       id: sid,
       at: now(),
-      match: press ? { delivery: press.delivery } : { pair: [from.address, to.address] },
+      match: press ? { delivery: press.delivery } : { threads: threadsOf(from, to) },
       sender: { kind: "phone", id: number },
       trust: "signed",
       content: press ? { choice: press.choice } : { text },
@@ -109,13 +110,23 @@ function talkOf(from: Party, to: Party, sid: string, countries: readonly string[
     at: { channel: from.kind },
     begins: countries.some((prefix) => from.number.startsWith(prefix)),
     goesOn: true,
-    threads: [thread],
+    threads: threadsOf(from, to),
     thread,
     source: `twilio ${sid}`,
     proved: true,
     raw: {},
     target: { via: from.kind, to: from.number, settings: {} },
   };
+}
+
+/** Returns a number as Twilio writes it. */
+export function addressOf(kind: PhoneKind, number: string): string {
+  return kind === "whatsapp" ? `whatsapp:${number}` : number;
+}
+
+/** Returns the thread of a person's number and ours, by each form in which the person's may have been asked. */
+function threadsOf(from: Party, to: Party): string[] {
+  return numberForms(from.number).map((number) => `${addressOf(from.kind, number)}|${to.address}`);
 }
 
 function partyOf(form: FormFields, name: "From" | "To"): Party | undefined {

@@ -1,7 +1,7 @@
 import { DeliveryError, type Channel, type FieldDoc, type FieldError } from "../channel.ts";
 import { phoneNumber } from "../../lib/phone-number.ts";
 import { createMessage } from "./api.ts";
-import { STATUS_PATH, twilioHooks } from "./inbound.ts";
+import { STATUS_PATH, addressOf, twilioHooks } from "./inbound.ts";
 import { showsWhole, templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside, TwilioSettings } from "./settings.ts";
 
@@ -102,10 +102,6 @@ function phoneChannel(
       await post(to, { Body: words }, signal);
     },
   };
-}
-
-function addressOf(kind: PhoneKind, number: string): string {
-  return kind === "whatsapp" ? `whatsapp:${number}` : number;
 }
 
 function parsePhone(

@@ -77,7 +77,7 @@ function distinct(matched: readonly Matched[]): Matched[] {
 async function candidatesOf(on: Queryable, { match: by, sender }: InboundMessage): Promise<Delivery[]> {
   const found = isNamed(by)
     ? [await namedDelivery(on, by)].filter((one) => one !== undefined)
-    : await findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
+    : await findDeliveriesByThread(on, ...("thread" in by ? [by.thread] : by.threads));
   if (sender.kind !== "slack") return found;
   const { app = null, channel } = sender;
   if (!("delivery" in by)) return found.filter(({ target }) => isPostedBy(target, app));

@@ -4,7 +4,7 @@ import type { Queryable } from "../../core/store/db.ts";
 import { findDeliveriesByThread, findDelivery, findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
 
 type Match = InboundMessage["match"];
-type Naming = Exclude<Match, { thread: string } | { pair: unknown }>;
+type Naming = Exclude<Match, { thread: string } | { threads: unknown }>;
 
 /** True where a received message names the message that it answers, and not only the place where it was written. */
 export function isNamed(match: Match): match is Naming {

@@ -5,6 +5,7 @@ import type { Identity } from "../../access/model/identity.ts";
 import type { InboundMessage } from "../model/inbound-message.ts";
 import { readerOf } from "../model/audience.ts";
 import { isMailboxOf } from "../../lib/mail-address.ts";
+import { numberForms } from "../../lib/phone-number.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import type { Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity, findHumanByNumber, listIdentities } from "../../access/store/humans.ts";
@@ -50,7 +51,10 @@ export async function responderFor(ctx: Context, delivery: Delivery, message: In
     if (target.via !== "email" || !isMailboxOf(sender.id, target.to)) return null;
     return knownBy(ctx.db, via, { kind: "email", value: target.to });
   }
-  if (sender.kind === "phone" && (!("to" in target) || target.to !== sender.id)) return null;
+  if (sender.kind === "phone") {
+    if (!("to" in target) || !numberForms(sender.id).includes(target.to)) return null;
+    return knownBy(ctx.db, via, { kind: "phone", value: target.to });
+  }
 
   const slackMember = sender.kind === "slack" && {
     channel: sender.channel,
@@ -78,5 +82,6 @@ export async function isDecidedBy(
   const from = identityOf(message);
   if (!from || !outcome?.by) return false;
   const human = await findHumanByIdentity(on, from);
-  return [human?.person, readerOf(from)].includes(outcome.by.id);
+  const forms = from.kind === "phone" ? numberForms(from.value) : [from.value];
+  return [human?.person, ...forms.map((value) => readerOf({ kind: from.kind, value }))].includes(outcome.by.id);
 }

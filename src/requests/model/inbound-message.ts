@@ -21,16 +21,16 @@ export interface InboundMessage {
   at: number;
   /**
    * The message that it answers, by one of: the delivery's id, for a button on Slack with the timestamp of its
-   * message; the token of a link or a reply address; the messages that it follows, the nearest first; or its thread. A
-   * thread has the form that its channel returned as `externalIds.thread` on sending; for a pair that is `from|to`, in the
-   * inbound direction.
+   * message; the token of a link or a reply address; the messages that it follows, the nearest first; or its thread, by
+   * each name that it may have. A thread has the form that its channel returned as `externalIds.thread` on sending; for
+   * telephones that is `from|to`, in the inbound direction.
    */
   match:
     | { delivery: string; ts?: string }
     | { token: string }
     | { messages: readonly string[] }
     | { thread: string }
-    | { pair: [from: string, to: string] };
+    | { threads: readonly string[] };
   sender:
     /** `app` is the id of the app that received it; absent for the operator's own. */
     | { kind: "slack"; id: string; team: string; member: boolean; channel: string; app?: string }

@@ -238,11 +238,11 @@ export async function findDeliveryByHash(on: Queryable, hash: string): Promise<D
   return row && toDelivery(row);
 }
 
-/** Returns the messages of a provider's thread about open asks, newest first. */
-export async function findDeliveriesByThread(on: Queryable, thread: string): Promise<Delivery[]> {
+/** Returns the messages of a provider's thread, by any of its names, about open asks, newest first. */
+export async function findDeliveriesByThread(on: Queryable, ...threads: readonly string[]): Promise<Delivery[]> {
   const rows = await on.all<Row>(
     sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
-      WHERE d.thread = ${thread} ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
+      WHERE d.thread IN (${join([...threads])}) ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
   );
   return rows.map(toDelivery);
 }
