@@ -8,8 +8,9 @@ const CLAIM_MS = 125_000;
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Has `run` done once for identical asks that come at one time: the first does it, the others get what it gave. Resolves
- * with null where the signal was aborted first (spec/relay 7; spec/invariants P5).
+ * Has `run` done once for identical asks that come at one time: the first does it, the others get what it gave, also
+ * those that were posted before the first had its answer and come here after its run. Resolves with null where the
+ * signal was aborted first (spec/relay 7; spec/invariants P5).
  *
  * The result of `run` must be plain JSON.
  */
@@ -21,11 +22,10 @@ export async function shareRun<Outcome>(
   using waiting = watch(ctx, [runTopic(key)], [signal]);
   let leader: string | null = null;
   while (!signal.aborted) {
-    const shared = await findRun(ctx.db, key);
-    if (leader !== null && shared?.askId === leader && shared.outcome !== null) {
-      return JSON.parse(shared.outcome) as Outcome;
-    }
-    const isFree = !shared || shared.outcome !== null || shared.isOver;
+    const shared = await findRun(ctx.db, key, askId);
+    const isTheirs: boolean | undefined = shared?.askId === leader || (shared?.isBeside && !shared.isOver && shared.askId !== askId);
+    if (shared && shared.outcome !== null && isTheirs) return JSON.parse(shared.outcome) as Outcome;
+    const isFree: boolean = !shared || shared.outcome !== null || shared.isOver;
     if (isFree && (await claimRun(ctx.db, key, askId, CLAIM_MS))) {
       return lead(ctx, { key, askId, signal }, run);
     }

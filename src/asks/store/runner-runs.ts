@@ -8,12 +8,14 @@ export interface SharedRun {
   /** JSON; null while it runs. */
   outcome: string | null;
   isOver: boolean;
+  /** The ask was posted before the one whose run it is had an answer, so that the cache could not serve it. */
+  isBeside: boolean;
 }
 
 /** The topic that identical asks wait on. */
 export const runTopic = (decisionKey: string): string => `run:${decisionKey}`;
 
-/** Outcomes are there for those who were waiting, and not for those who come later: that is the cache's part. */
+/** Outcomes are there for asks beside the one whose run it was, and not for those that come later: the cache serves these. */
 const KEPT_MS = 10_000;
 
 /**
@@ -32,13 +34,16 @@ export async function claimRun(on: Queryable, decisionKey: string, askId: string
   return rows.length > 0;
 }
 
-export async function findRun(on: Queryable, decisionKey: string): Promise<SharedRun | undefined> {
-  const row = await first<{ ask_id: string; outcome: string | null; over: number }>(
+/** Returns the newest run of a decision, as the ask `askId` sees it. */
+export async function findRun(on: Queryable, decisionKey: string, askId: string): Promise<SharedRun | undefined> {
+  const row = await first<{ ask_id: string; outcome: string | null; over: number; beside: number }>(
     on,
-    sql`SELECT ask_id, outcome, CASE WHEN claimed_until < parley_now() THEN 1 ELSE 0 END AS over
-      FROM runner_runs WHERE decision_key = ${decisionKey}`,
+    sql`SELECT r.ask_id, r.outcome, CASE WHEN r.claimed_until < parley_now() THEN 1 ELSE 0 END AS over,
+        CASE WHEN a.ask_id IS NULL OR EXISTS (SELECT 1 FROM answers s WHERE s.ask_id = r.ask_id AND s.created_at < a.created_at)
+          THEN 0 ELSE 1 END AS beside
+      FROM runner_runs r LEFT JOIN asks a ON a.ask_id = ${askId} WHERE r.decision_key = ${decisionKey}`,
   );
-  return row && { askId: row.ask_id, outcome: row.outcome, isOver: row.over === 1 };
+  return row && { askId: row.ask_id, outcome: row.outcome, isOver: row.over === 1, isBeside: row.beside === 1 };
 }
 
 /** Stores the outcome for those who wait for the run, unless another process has taken it over meanwhile. */

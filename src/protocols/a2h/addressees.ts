@@ -12,7 +12,7 @@ import { isOwnThread } from "../../conversations/own-thread.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
 import type { UsualAudience } from "../http/door.ts";
 import { isJoint, recipientField, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
-import { complain, refuse, type Loc, type Problem } from "./fields.ts";
+import { complain, dotted, refuse, type Loc, type Problem } from "./fields.ts";
 import { idNumber } from "../http/query.ts";
 
 /** Everybody who sees all requests in the inbox. */
@@ -240,9 +240,9 @@ async function refuseForeignThreads(
     const ts = target.via === "slack" ? target.settings["threadTs"] : undefined;
     if (target.via !== "slack" || typeof ts !== "string") continue;
     if (await isOwnThread(ctx, principal, { to: target.to, ts })) continue;
-    const problems: Problem[] = [];
-    complain(problems, [...loc, "thread_ts"], "unknown_channel", "is no thread that a request of yours began");
-    throw refuse(problems);
+    const at = [...loc, "thread_ts"];
+    const says = `${dotted(at)} is no thread that a request of yours began.`;
+    throw new Refusal("channel_not_found", { id: ts, loc: at }, says);
   }
 }
 

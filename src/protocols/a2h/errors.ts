@@ -144,7 +144,12 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
     message: `${CHANNEL_NAMES[String(channel)] ?? String(channel)} is not configured on this server.`,
     facts: { channel, available },
   }),
-  channel_not_found: as(422, "unknown_channel", "No channel has this id.", "id"),
+  channel_not_found: ({ message, details: { id } }) => ({
+    status: 422,
+    code: "unknown_channel",
+    message,
+    facts: { id },
+  }),
   human_unknown: as(422, "unknown_human", "No human has this id.", "id"),
   unknown_option: as(422, "unknown_option", "This option was not offered.", "options"),
   not_editable: as(422, "not_editable", "This request does not take edited arguments."),

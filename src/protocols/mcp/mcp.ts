@@ -49,7 +49,7 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
           summary: "One message of the protocol",
           response: {
             200: { description: "Its reply", content: { "application/json": { schema: WireMcpReply } } },
-            202: z.unknown().meta({ description: "Taken; nothing is replied to it" }),
+            202: z.null().meta({ description: "Taken; nothing is replied to it" }),
           },
         },
       },

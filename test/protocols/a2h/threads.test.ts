@@ -50,7 +50,9 @@ async function assertRefused(by: Holder, kind: "function_calls" | "human_contact
   const body = kind === "function_calls" ? callBody({ ...spec }) : contactBody({ ...spec });
   const { status, text } = await by.post(`/${kind}`, body);
   assert.equal(status, 422, text);
-  assert.match(text, /thread_ts is no thread that a request of yours began/);
+  const { error } = JSON.parse(text) as { error: { code: string; message: string; id: string } };
+  assert.deepEqual([error.code, typeof error.id], ["unknown_channel", "string"]);
+  assert.match(error.message, /thread_ts is no thread that a request of yours began/);
 }
 
 for (const on of DATABASES) {

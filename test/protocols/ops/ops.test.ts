@@ -163,6 +163,8 @@ describe("the API's description", () => {
   it("is OpenAPI 3.1, names every route and says what each reply means", async () => {
     await using world = await openWorld({ on: "sqlite" });
     const { status, body } = await world.call("GET", "/openapi.json");
+    assert.deepEqual(body.info.license, { name: "Apache 2.0", identifier: "Apache-2.0" });
+    assert.equal(body.paths["/mcp"].post.responses["202"].content, undefined, "nothing is replied");
     assert.deepEqual([status, body.openapi, body.info.title, body.info.version], [200, "3.1.0", "Parley", VERSION]);
     const operations = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(
       ([path, methods]) =>

@@ -30,6 +30,7 @@ async function describe({ version, publicUrl, sessionCookie, routes }: DocumentJ
       info: {
         title: "Parley",
         version,
+        license: { name: "Apache 2.0", identifier: "Apache-2.0" },
         description: "Programs ask, people answer. Errors are always `{ error: { code, message, details? } }`.",
       },
       servers: [{ url: publicUrl }],
