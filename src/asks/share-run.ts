@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { claimRun, findRun, finishRun, releaseRun, runTopic } from "./store/runner-runs.ts";
+import { claimRun, findRun, finishRun, releaseRun, runTopic, type SharedRun } from "./store/runner-runs.ts";
 import { transact } from "../core/store/transact.ts";
 import { watch } from "../core/store/wake.ts";
 
@@ -23,9 +23,8 @@ export async function shareRun<Outcome>(
   let leader: string | null = null;
   while (!signal.aborted) {
     const shared = await findRun(ctx.db, key, askId);
-    const isTheirs: boolean | undefined = shared?.askId === leader || (shared?.isBeside && !shared.isOver && shared.askId !== askId);
-    if (shared && shared.outcome !== null && isTheirs) return JSON.parse(shared.outcome) as Outcome;
-    const isFree: boolean = !shared || shared.outcome !== null || shared.isOver;
+    if (shared && shared.outcome !== null && isFor(shared, askId, leader)) return JSON.parse(shared.outcome) as Outcome;
+    const isFree = !shared || shared.outcome !== null || shared.isOver;
     if (isFree && (await claimRun(ctx.db, key, askId, CLAIM_MS))) {
       return lead(ctx, { key, askId, signal }, run);
     }
@@ -33,6 +32,11 @@ export async function shareRun<Outcome>(
     if (leader !== null) await waiting.next(LOOK_EVERY_MS);
   }
   return null;
+}
+
+/** True where the ask gets what the run gave: it waited for the run, or was beside the ask whose run it was. */
+function isFor(run: SharedRun, askId: string, leader: string | null): boolean {
+  return run.askId === leader || (run.isBeside && !run.isOver && run.askId !== askId);
 }
 
 /** Does the run and stores its outcome. A server that stops releases the run, so that another server can do it. */
