@@ -270,6 +270,16 @@ describe("words in a Slack thread", () => {
     for (const subtype of ["file_share", "thread_broadcast"]) assert.ok(await say(scene, aReply("eu", { subtype })));
   });
 
+  it("may be a file alone, which is no answer and no part of a conversation, and whose person is told so", async () => {
+    await using scene = await openSlackScene();
+    scene.verdict = { is: "not_understood", says: "This was not understood.", reason: "unparseable" };
+    const file = { subtype: "file_share", files: [{ id: "F0FORM" }] };
+    const heard = (await say(scene, aReply("", file))) ?? assert.fail("nothing was heard");
+    assert.deepEqual([heard.content, heard.talk], [{ text: "" }, undefined]);
+    assert.deepEqual(toldTo(scene), ["U0ANA: This was not understood."]);
+    assert.equal(await say(scene, aReply("", { subtype: "file_share", files: [] })), undefined);
+  });
+
   const UNHEARD: readonly [what: string, more: Record<string, unknown>][] = [
     ["bots", { bot_id: "B0SOME" }],
     ["a bot without a name", { bot_id: "" }],

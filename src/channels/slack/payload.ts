@@ -98,7 +98,9 @@ function readEvent(payload: unknown): Wanted | null {
   const by: By = { user, team, channel, ...(threadTs && { threadTs }) };
   const marked = textAt(event, "text");
   const text = readText(marked);
-  if (threadTs === ts || text === "") return null;
+  // A file without words is heard where it can be a reply, so that its person learns that it is none.
+  const isReply = type === "message" && threadTs !== "";
+  if (threadTs === ts || (text === "" && !(isReply && hasFiles(event)))) return null;
   const direct = textAt(event, "channel_type") === "im";
   const words: SlackMessageText = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
@@ -107,6 +109,11 @@ function readEvent(payload: unknown): Wanted | null {
   if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
   if (threadTs) return { is: "say", ...message };
   return direct ? { is: "address", ...message } : null;
+}
+
+function hasFiles(event: unknown): boolean {
+  const files = at(event, "files");
+  return Array.isArray(files) && files.length > 0;
 }
 
 /** Returns what a person wrote, without what Slack adds to it: marks of links, a mention in front, a fence around all. */
