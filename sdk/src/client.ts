@@ -19,6 +19,7 @@ import {
   type PersonQuestion,
   withdrawQuestion,
 } from "./ask-person.ts";
+import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
@@ -129,6 +130,7 @@ export class Parley {
     question: AddressedQuestion | (NewQuestion & { to?: undefined }),
     options: CallOptions = {},
   ): Promise<QuestionReceipt | PersonAnswer> {
+    checkTexts(question);
     if (question.to !== undefined) return askPerson(this.#connection, asPersonQuestion(question, options));
     const type = question.type ?? (question.options === undefined ? "text" : "multiple_choice");
     const body = {
