@@ -135,6 +135,15 @@ export async function withdraw(
   await request(connection, `/agent${pathOf(id)}/cancel`, { reason }, signal);
 }
 
+/** Takes the decision for one run; what `Parley.claim` promises. */
+export async function claim(
+  connection: Connection,
+  id: string,
+  { run, signal }: CallOptions & { run: string },
+): Promise<void> {
+  await request(connection, `/agent${pathOf(id)}/claim`, { run }, signal);
+}
+
 async function channelOf(
   connection: Connection,
   { to, channel, signal }: ApprovalOptions,

@@ -218,7 +218,7 @@ export async function endRequest(tx: Tx, askId: string, outcome: Outcome, at: nu
   return toRequest(row);
 }
 
-/** Changes a held, open request: whom it asks, and the newest answer that was not accepted. Returns it as it is now. */
+/** Changes a held request: whom it asks, the newest answer that was not accepted, its door's fields. Returns it as it is now. */
 export async function updateRequest(
   tx: Tx,
   ask: Pick<Request, "id" | "audience" | "refused" | "wire">,
