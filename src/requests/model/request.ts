@@ -210,12 +210,12 @@ export interface Request {
 }
 
 /** The run of its asker that goes on with the decision. */
-export interface Claim {
+export interface DecisionClaim {
   run: string;
   at: number;
 }
 
 /** Returns the claim on a decision; undefined while no run has it. */
-export function claimOf({ wire }: Pick<Request, "wire">): Claim | undefined {
-  return wire["claim"] as Claim | undefined;
+export function claimOf({ wire }: Pick<Request, "wire">): DecisionClaim | undefined {
+  return wire["claim"] as DecisionClaim | undefined;
 }
