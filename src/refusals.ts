@@ -66,6 +66,8 @@ export const REFUSALS = {
   ref_taken: { kind: "conflict", says: "This id was already used for a different request." },
   ref_ambiguous: { kind: "conflict", says: "Several agents use this id; address the request by its own." },
   already_decided: { kind: "conflict", says: "This request has already been answered." },
+  not_decided: { kind: "conflict", says: "Nobody has decided this request yet." },
+  already_claimed: { kind: "conflict", says: "Another run has claimed this decision, and may have acted on it." },
   request_expired: { kind: "conflict", says: "This request expired before it was answered." },
   request_cancelled: { kind: "conflict", says: "This request was cancelled by its agent." },
   digest_mismatch: { kind: "conflict", says: "What was shown is not what would run." },

@@ -1,5 +1,5 @@
 import type { ModelMessage, Tool, ToolModelMessage } from "ai";
-import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
+import { type Approver, claimAll, type GateOptions, verdictOn } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -30,7 +30,7 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
  * run then, and of the others the model reads why.
  *
  * The tools are those of `toolApproval: { name: "user-approval" }` or `needsApproval: true`. Messages that were kept go
- * on after a crash: an approval is asked for once, under its id. `signal` ends the wait, never a request.
+ * on after a crash: an approval is asked for once, under its id, and one process gets the message. `signal` ends the wait, never a request.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
@@ -46,16 +46,19 @@ export async function answerApprovals(
     ({ approvalId, isAutomatic }) => !isAutomatic && !answered.has(approvalId),
   );
   if (open.length === 0) return undefined;
-  const content = await Promise.all(
+  const decisions = await Promise.all(
     open.map(async ({ approvalId, toolCallId }) => {
       const call = calls.get(toolCallId);
       if (!call) throw new TypeError(`No call ${toolCallId} is in the messages that request its approval.`);
       const run = { fn: call.toolName, args: call.input as object };
-      const verdict = await verdictOn(parley, run, { ...options, asked: ["ai", approvalId, toolCallId] });
-      const reason = verdict.isApproved ? {} : { reason: verdict.why };
-      return { type: "tool-approval-response", approvalId, approved: verdict.isApproved, ...reason } as const;
+      return { approvalId, ...(await verdictOn(parley, run, { ...options, asked: ["ai", approvalId, toolCallId] })) };
     }),
   );
+  await claimAll(parley, decisions, options.signal);
+  const content = decisions.map(({ approvalId, verdict }) => {
+    const reason = verdict.isApproved ? {} : { reason: verdict.why };
+    return { type: "tool-approval-response", approvalId, approved: verdict.isApproved, ...reason } as const;
+  });
   return { role: "tool", content };
 }
 

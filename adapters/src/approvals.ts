@@ -1,8 +1,8 @@
 import type { ApprovalOptions, Parley } from "@parley/sdk";
 import { withoutSteering } from "./ask-human.ts";
 
-/** The part of `Parley` that asks whether a call may run. */
-export type Approver = Pick<Parley, "approve">;
+/** The part of `Parley` that asks whether a call may run, and takes the decision for one run. */
+export type Approver = Pick<Parley, "approve" | "claim">;
 
 /**
  * The people whom a gate asks about a tool's call, and the time they get. The key or the server sets `to` and `channel`
@@ -25,6 +25,12 @@ export interface ToolRun {
  */
 export type Verdict = { isApproved: true; args: object; isEdited: boolean } | { isApproved: false; why: string };
 
+/** A decision, and the id of the request that it was made on. */
+export interface Decided {
+  id: string;
+  verdict: Verdict;
+}
+
 export interface VerdictOptions extends GateOptions {
   /** Names the request among all others. */
   asked: readonly string[];
@@ -43,15 +49,15 @@ export async function verdictOn(
   parley: Approver,
   run: ToolRun,
   { isEditable, asked, ...options }: VerdictOptions,
-): Promise<Verdict> {
+): Promise<Decided> {
   const idempotencyKey = await keyOf(asked);
   try {
     const request = { ...options, ...run, idempotencyKey, ...(isEditable && { editable: true }) };
     const { args, edited } = await parley.approve(request);
-    return { isApproved: true, args, isEdited: edited };
+    return { id: idempotencyKey, verdict: { isApproved: true, args, isEdited: edited } };
   } catch (error) {
     if (!(error instanceof Error) || !NOT_GIVEN.has(error.name)) throw error;
-    return { isApproved: false, why: withoutSteering(error.message) };
+    return { id: idempotencyKey, verdict: { isApproved: false, why: withoutSteering(error.message) } };
   }
 }
 
@@ -64,16 +70,33 @@ const decided = new WeakMap<Approver, Map<string, number>>();
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
-export async function verdictOnce(parley: Approver, run: ToolRun, options: VerdictOptions): Promise<Verdict> {
+export async function verdictOnce(parley: Approver, run: ToolRun, options: VerdictOptions): Promise<Decided> {
   const counts = decided.get(parley) ?? new Map<string, number>();
   decided.set(parley, counts);
   const asked = [...options.asked, run.fn, JSON.stringify(run.args)];
   const name = await keyOf(asked);
   const before = counts.get(name) ?? 0;
   const again = before === 0 ? [] : [String(before)];
-  const verdict = await verdictOn(parley, run, { ...options, asked: [...asked, ...again] });
+  const decision = await verdictOn(parley, run, { ...options, asked: [...asked, ...again] });
   counts.set(name, before + 1);
-  return verdict;
+  return decision;
+}
+
+/**
+ * Takes these decisions for the run that resumes a framework with them: of any number of processes that wait at one pause
+ * the first gets all, since each takes them in the same order. Called once all are made, and directly before the framework
+ * goes on.
+ *
+ * @throws {ParleyError} `already_claimed` where another run has one of them, or the signal's reason
+ */
+export async function claimAll(
+  parley: Approver,
+  decisions: readonly Pick<Decided, "id">[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const run = crypto.randomUUID();
+  const ids = [...new Set(decisions.map(({ id }) => id))].sort();
+  for (const id of ids) await parley.claim(id, { run, ...(signal && { signal }) });
 }
 
 /** By name, since an application may hold more than one copy of the SDK. */

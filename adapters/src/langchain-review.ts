@@ -1,4 +1,4 @@
-import { type Approver, type GateOptions, keyOf, verdictOn } from "./approvals.ts";
+import { type Approver, type Decided, type GateOptions, keyOf, verdictOn } from "./approvals.ts";
 import { type Asker, askHuman, NOBODY, withoutSteering } from "./ask-human.ts";
 
 /** The interrupt of LangChain's `humanInTheLoopMiddleware`: calls that wait, and the decisions allowed for each. */
@@ -36,33 +36,55 @@ type ReviewOptions = GateOptions & { asked: readonly string[] };
  * Resolves with what people decided on every call, all asked at once; they may edit arguments where the review says so.
  *
  * A call that may be responded to, and neither approved nor edited, is a question to people: their words are its result.
+ * LangChain runs no call of a review in which one is rejected, so a rejection names the approved calls that did not run.
  */
 export async function decisionsOn(
   parley: Asker & Approver,
   { actionRequests, reviewConfigs }: Review,
   { asked, ...options }: ReviewOptions,
-): Promise<ReviewAnswer> {
-  const decisions = actionRequests.map((call, i) => {
+): Promise<{ answer: ReviewAnswer; decided: Decided[] }> {
+  const deciding = actionRequests.map(async (call, i): Promise<ReviewDecision | Decided> => {
     const config = reviewConfigs.find(({ actionName }) => actionName === call.name);
     const named = { ...options, asked: [...asked, String(i)] };
     return isToAnswer(config?.allowedDecisions ?? [])
       ? responseTo(parley, call, named)
       : verdictOnCall(parley, call, config, named);
   });
-  return { decisions: await Promise.all(decisions) };
+  const reviewed = await Promise.all(deciding);
+  const decided = reviewed.filter((one) => "verdict" in one);
+  const notRun = decided.some(({ verdict }) => !verdict.isApproved) ? callsNotRun(actionRequests, reviewed) : "";
+  const decisions = actionRequests.map(({ name }, i) => {
+    const one = reviewed[i] as ReviewDecision | Decided;
+    return "verdict" in one ? decisionOf(name, one.verdict, notRun) : one;
+  });
+  return { answer: { decisions }, decided };
+}
+
+/** Returns a sentence for the model on the approved calls beside a rejected one. */
+function callsNotRun(calls: readonly ReviewedCall[], reviewed: readonly (ReviewDecision | Decided)[]): string {
+  const approved = reviewed.flatMap((one, i) =>
+    "verdict" in one && one.verdict.isApproved ? [`${calls[i]?.name} ${JSON.stringify(one.verdict.args)}`] : [],
+  );
+  if (approved.length === 0) return "";
+  return `\nApproved beside it, and not run because of this rejection: ${approved.join("; ")}. Make these calls again, with exactly these arguments; people are asked again.`;
+}
+
+function decisionOf(name: string, verdict: Decided["verdict"], notRun: string): ReviewDecision {
+  if (!verdict.isApproved) return { type: "reject", message: verdict.why + notRun };
+  return verdict.isEdited ? { type: "edit", editedAction: { name, args: verdict.args } } : { type: "approve" };
 }
 
 function isToAnswer(allowed: readonly string[]): boolean {
   return allowed.includes("respond") && !allowed.includes("approve") && !allowed.includes("edit");
 }
 
-async function verdictOnCall(
+function verdictOnCall(
   parley: Approver,
   { name, args }: ReviewedCall,
   config: Review["reviewConfigs"][number] | undefined,
   options: ReviewOptions,
-): Promise<ReviewDecision> {
-  const verdict = await verdictOn(
+): Promise<Decided> {
+  return verdictOn(
     parley,
     { fn: name, args },
     {
@@ -71,8 +93,6 @@ async function verdictOnCall(
       ...(config?.argsSchema && { argsSchema: config.argsSchema }),
     },
   );
-  if (!verdict.isApproved) return { type: "reject", message: verdict.why };
-  return verdict.isEdited ? { type: "edit", editedAction: { name, args: verdict.args } } : { type: "approve" };
 }
 
 /**

@@ -1,15 +1,42 @@
 import { Command, type CompiledStateGraph, interrupt } from "@langchain/langgraph";
-import { type Approver, type GateOptions, keyOf, type ToolRun, type Verdict, verdictOn } from "./approvals.ts";
+import {
+  type Approver,
+  claimAll,
+  type Decided,
+  type GateOptions,
+  keyOf,
+  type ToolRun,
+  type Verdict,
+  verdictOn,
+} from "./approvals.ts";
 import { type AskHumanInput, type Asker, askHuman, type HumanAnswers, isQuestion } from "./ask-human.ts";
 import { decisionsOn, isReview, type ReviewAnswer } from "./langchain-review.ts";
 
-/** Pauses a node of a graph until people have answered; `answerInterrupts` asks them and goes on. */
+/** Tells one interrupt of a node from an equal one: LangGraph 1.4 gives all of a node one id. */
+interface Occurrence {
+  occurrence: string;
+}
+
+/** A question that waits for answers, as an interrupt's value. */
+type HeldQuestion = AskHumanInput & Occurrence;
+
+/** Answers and the question they are to. */
+type GivenAnswers = HumanAnswers & { on: string };
+
+/**
+ * Pauses a node of a graph until people have answered; `answerInterrupts` asks them and goes on.
+ *
+ * @throws {TypeError} for answers to something else
+ */
 export function askInNode(question: AskHumanInput): HumanAnswers {
-  return interrupt<AskHumanInput, HumanAnswers>(question);
+  const held = { ...question, occurrence: crypto.randomUUID() };
+  const { on, ...answers } = interrupt<HeldQuestion, GivenAnswers>(held);
+  if (on !== JSON.stringify(question)) throw new TypeError(`The answers are not to "${question.question}".`);
+  return answers;
 }
 
 /** A call that waits for approval, as an interrupt's value. */
-interface HeldRun {
+interface HeldRun extends Partial<Occurrence> {
   approve: ToolRun;
 }
 
@@ -18,12 +45,12 @@ type GivenVerdict = Verdict & { on: string };
 
 /**
  * Pauses a node of a graph until somebody has decided whether exactly this may run; `answerInterrupts` asks and goes on.
- * At most once in a node, because LangGraph gives all interrupts of a node the same id.
  *
  * @throws {TypeError} for a verdict on something else
  */
 export function approveInNode(run: ToolRun): Verdict {
-  const { on, ...verdict } = interrupt<HeldRun, GivenVerdict>({ approve: run });
+  const held = { approve: run, occurrence: crypto.randomUUID() };
+  const { on, ...verdict } = interrupt<HeldRun, GivenVerdict>(held);
   if (on !== JSON.stringify(run)) throw new TypeError(`What was approved is not what would run as ${run.fn}.`);
   return verdict;
 }
@@ -47,18 +74,19 @@ export function requireApproval<Args extends object, More extends unknown[], Res
 export type Resumable = Pick<CompiledStateGraph<unknown, unknown, string>, "getState" | "invoke">;
 
 /**
- * Runs the graph as far as people's answers take it, until no interrupt is left to ask about. Interrupts whose value is
- * a
+ * Runs the graph as far as people's answers take it, until no interrupt is left to ask about. Interrupts whose value is a
  * question (`question`, and the other fields of `ask_human`) are resumed with the `HumanAnswers`. Calls that wait for
  * approval, by `approveInNode`, `requireApproval` or LangChain's `humanInTheLoopMiddleware`, are resumed with the
  * decision; of the middleware's calls that may only be responded to, with the words of the people whom `options` name.
  *
  * It starts from the checkpoint, so that after a crash the same call goes on. An interrupt is asked once, however often
- * that happens within 24 hours. Interrupts of another kind are left as they are. `config.signal` ends the wait, never
- * the
- * request. `options` name the people to ask for approvals.
+ * that happens within 24 hours, and of any number of processes one resumes the graph with a decision. Interrupts of
+ * another kind are left as they are. `config.signal` ends the wait, never the request. `options` name the people to ask
+ * for approvals.
  *
- * @throws {ParleyError} as `askHuman`, and {ApprovalMismatch} as `Parley.approve`
+ * @throws {ParleyError} as `askHuman`, `already_claimed` where another process goes on with a decision, and
+ *   {ApprovalMismatch} as `Parley.approve`
+ * @throws {TypeError} for an interrupt of a node's own that equals its last one, which LangGraph 1.4 cannot tell apart
  */
 export async function answerInterrupts(
   parley: Asker & Approver,
@@ -70,19 +98,52 @@ export async function answerInterrupts(
   // A branch that was resumed is still shown as interrupted until every branch beside it is done.
   const resumed = new Set<string>();
   for (;;) {
-    const { tasks } = await graph.getState(config);
-    const asked = tasks
-      .flatMap(({ interrupts }) => interrupts)
-      .flatMap(({ id, value }) => {
-        const answer = id === undefined ? undefined : answerTo(parley, value, [id, JSON.stringify(value)], more);
-        return answer && id !== undefined ? [{ id, name: `${id} ${JSON.stringify(value)}`, answer }] : [];
-      })
-      .filter(({ name }) => !resumed.has(name));
-    if (asked.length === 0) return;
-    const answers = await Promise.all(asked.map(async ({ id, answer }) => [id, await answer()] as const));
+    const waiting = await interruptsOf(parley, graph, config, more);
+    const asked = waiting.flatMap(({ answer, ...one }) => (answer && !resumed.has(one.name) ? { ...one, answer } : []));
+    if (asked.length === 0) {
+      if (waiting.length > 0 && waiting.every(({ name }) => resumed.has(name))) throw new TypeError(ASKED_TWICE);
+      return;
+    }
+    const answers = await Promise.all(asked.map(async ({ id, answer }) => ({ id, ...(await answer()) })));
+    const decided = answers.flatMap((one) => one.decided);
+    await claimAll(parley, decided, more.signal);
+    // Answers of the crowd have no claim: whoever waited for them longest finds the graph further on.
+    const still = new Set((await interruptsOf(parley, graph, config, more)).map(({ name }) => name));
+    if (!asked.every(({ name }) => still.has(name))) throw new TypeError(GONE_ON);
     for (const { name } of asked) resumed.add(name);
-    await graph.invoke(new Command({ resume: Object.fromEntries(answers) }), config);
+    await graph.invoke(
+      new Command({ resume: Object.fromEntries(answers.map(({ id, value }) => [id, value])) }),
+      config,
+    );
   }
+}
+
+const ASKED_TWICE =
+  "The graph waits for an interrupt that equals the last one of its node, which this version of LangGraph cannot tell apart: ask by askInNode or approveInNode, or give each a word of its own.";
+
+const GONE_ON = "Another process has gone on with this thread meanwhile.";
+
+/** An answer to an interrupt, and the decisions that it rests on. */
+interface Answer {
+  value: GivenAnswers | HumanAnswers | GivenVerdict | ReviewAnswer;
+  decided: readonly Decided[];
+}
+
+/** Returns the interrupts of a thread, and for those of ours the way to their answer. */
+async function interruptsOf(
+  parley: Asker & Approver,
+  graph: Resumable,
+  config: { configurable: { thread_id: string } },
+  options: GateOptions,
+): Promise<{ id: string; name: string; answer: (() => Promise<Answer>) | undefined }[]> {
+  const { tasks } = await graph.getState(config);
+  return tasks
+    .flatMap(({ interrupts }) => interrupts)
+    .map(({ id = "", value }) => {
+      const names = [id, JSON.stringify(value)];
+      const answer = id === "" ? undefined : answerTo(parley, value, names, options);
+      return { id, name: names.join(" "), answer };
+    });
 }
 
 /** Returns what asks people about an interrupt's value; undefined for one that is of another kind. */
@@ -91,15 +152,28 @@ function answerTo(
   value: unknown,
   names: readonly string[],
   options: GateOptions,
-): (() => Promise<HumanAnswers | GivenVerdict | ReviewAnswer>) | undefined {
+): (() => Promise<Answer>) | undefined {
   const asked = ["langgraph", ...names];
   if (isQuestion(value)) {
-    return async () => askHuman(parley, value, { signal: options.signal, idempotencyKey: await keyOf(asked) });
+    const { occurrence, ...question } = value as AskHumanInput & Partial<Occurrence>;
+    return async () => {
+      const { signal } = options;
+      const answers = await askHuman(parley, question, { signal, idempotencyKey: await keyOf(asked) });
+      return { value: occurrence === undefined ? answers : { ...answers, on: JSON.stringify(question) }, decided: [] };
+    };
   }
-  if (isReview(value)) return () => decisionsOn(parley, value, { ...options, asked });
+  if (isReview(value)) {
+    return async () => {
+      const { answer, decided } = await decisionsOn(parley, value, { ...options, asked });
+      return { value: answer, decided };
+    };
+  }
   if (!isHeldRun(value)) return undefined;
   const run = value.approve;
-  return async () => ({ ...(await verdictOn(parley, run, { ...options, asked })), on: JSON.stringify(run) });
+  return async () => {
+    const decision = await verdictOn(parley, run, { ...options, asked });
+    return { value: { ...decision.verdict, on: JSON.stringify(run) }, decided: [decision] };
+  };
 }
 
 function isHeldRun(value: unknown): value is HeldRun {

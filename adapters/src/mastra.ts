@@ -1,4 +1,4 @@
-import { type Approver, type GateOptions, verdictOnce } from "./approvals.ts";
+import { type Approver, claimAll, type GateOptions, verdictOnce } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -62,7 +62,8 @@ interface HeldCall {
  * Mastra holds them, and approved or declined as people decided. Runs that are suspended for another reason stay so.
  *
  * The tools are those with `requireApproval`, or all with `requireToolApproval`; Mastra needs a storage for that. After a
- * crash, a run of `agent.listSuspendedRuns()` goes on: a call is asked about once. `signal` ends the wait, never a request.
+ * crash, a run of `agent.listSuspendedRuns()` goes on: a call is asked about once, and one process
+ * resumes it. `signal` ends the wait, never a request.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
@@ -78,7 +79,9 @@ export async function answerApprovals<Given extends MastraRun, Output extends Ma
     const held = [suspendPayload, ...toolCalls.filter(isListedAsHeld)].find(isHeldCall);
     if (!held || runId === undefined) return latest;
     const { toolCallId, toolName: fn, args } = held;
-    const verdict = await verdictOnce(parley, { fn, args }, { ...options, asked: ["mastra", runId, toolCallId] });
+    const decision = await verdictOnce(parley, { fn, args }, { ...options, asked: ["mastra", runId, toolCallId] });
+    await claimAll(parley, [decision], options.signal);
+    const { verdict } = decision;
     latest = verdict.isApproved
       ? await agent.approveToolCallGenerate({ runId, toolCallId })
       : await agent.declineToolCallGenerate({ runId, toolCallId, reason: verdict.why });

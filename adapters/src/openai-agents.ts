@@ -1,5 +1,13 @@
 import { type Agent, type RunState, type RunToolApprovalItem, tool } from "@openai/agents";
-import { type Approver, type GateOptions, type ToolRun, verdictOn, verdictOnce } from "./approvals.ts";
+import {
+  type Approver,
+  claimAll,
+  type Decided,
+  type GateOptions,
+  type ToolRun,
+  verdictOn,
+  verdictOnce,
+} from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type Asker,
@@ -58,25 +66,30 @@ export async function answerInterruptions(
   const items = state.getInterruptions().map((item) => ({ item, wanted: wantedIn(item) }));
   const ids = items.map(({ wanted }) => wanted?.id);
   const answers = await Promise.all(
-    items.map(async ({ item, wanted }, at) => {
-      if (!wanted) return { item, why: "The arguments are no JSON object: nobody could be shown them." };
+    items.map(async ({ item, wanted }, at): Promise<{ item: RunToolApprovalItem; decision?: Decided }> => {
+      if (!wanted) return { item };
       const { id, run } = wanted;
       // Some models count their calls anew in each turn, so that an id comes again.
       const earlier = resultsIn(state, id);
       const alike = ids.slice(0, at).filter((other) => other === id).length;
       const asked = ["openai-agents", runName, id, String(alike)];
-      const verdict =
+      const decision =
         earlier === null
           ? await verdictOnce(parley, run, { ...options, asked })
           : await verdictOn(parley, run, { ...options, asked: [...asked, String(earlier), JSON.stringify(run.args)] });
-      return { item, why: verdict.isApproved ? undefined : verdict.why };
+      return { item, decision };
     }),
   );
-  for (const { item, why } of answers) {
-    if (why === undefined) state.approve(item);
-    else state.reject(item, { message: why });
+  const decisions = answers.flatMap(({ decision }) => decision ?? []);
+  await claimAll(parley, decisions, options.signal);
+  for (const { item, decision } of answers) {
+    const verdict = decision?.verdict ?? { isApproved: false, why: NO_OBJECT };
+    if (verdict.isApproved) state.approve(item);
+    else state.reject(item, { message: verdict.why });
   }
 }
+
+const NO_OBJECT = "The arguments are no JSON object: nobody could be shown them.";
 
 /** Returns how many calls of this id have their result already; null for a state that keeps no history. */
 function resultsIn({ history }: Interrupted, id: string): number | null {

@@ -6,7 +6,7 @@ import threading
 import unittest
 import uuid
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 from parley import (
     ApprovalMismatch,
@@ -145,6 +145,14 @@ class Approvals(AsksPeople):
         for args in ((1, 2), {1: 2}, float("nan"), object(), [b"bytes"], deep):
             with self.assertRaises(TypeError):
                 drop(args)
+        for cut in ("done \ud83d", ["done", "\ude00"], {"to": "\ud83d"}):
+            with self.assertRaisesRegex(TypeError, r"^args\.what.* is nothing that JSON can carry"):
+                drop(cut)
+        for more in ({"reason": "\ud83d"}, {"reject_options": [{"name": "\ud83d"}]}):
+            with self.assertRaisesRegex(TypeError, f"^{next(iter(more))}"):
+                self.client.approve("note", {}, **cast("Any", more))
+        with self.assertRaisesRegex(TypeError, "^message"):
+            self.client.ask_person("ana", "\ud83d")
         with self.assertRaises(TypeError):
             self.client.require_approval()(lambda *args: args)
 

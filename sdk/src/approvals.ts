@@ -1,4 +1,4 @@
-import { canonical, consentDigest, copyOf } from "./consent.ts";
+import { canonical, checkTexts, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, read, request } from "./outcome.ts";
@@ -92,6 +92,7 @@ export async function approve<Args extends object>(
   const id = idempotencyKey ?? newKey();
   const since = idempotencyKey === undefined ? Date.now() : undefined;
   const args = copyOf(given);
+  checkTexts({ fn, reason: options.reason, rejectOptions: options.rejectOptions });
   const body = {
     run_id: options.runId ?? "sdk",
     call_id: id,
@@ -132,6 +133,15 @@ export async function withdraw(
   { reason, signal }: CallOptions & { reason?: string },
 ): Promise<void> {
   await request(connection, `/agent${pathOf(id)}/cancel`, { reason }, signal);
+}
+
+/** Takes the decision for one run; what `Parley.claim` promises. */
+export async function claim(
+  connection: Connection,
+  id: string,
+  { run, signal }: CallOptions & { run: string },
+): Promise<void> {
+  await request(connection, `/agent${pathOf(id)}/claim`, { run }, signal);
 }
 
 async function channelOf(

@@ -1,3 +1,4 @@
+import { checkTexts } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, request } from "./outcome.ts";
@@ -70,6 +71,7 @@ export async function askPerson<Value>(
 ): Promise<PersonAnswer<Value>> {
   const { signal, idempotencyKey: uid = newKey(), timeoutSeconds } = rest;
   if (options && schema) throw new TypeError("Say what fits by `options` or by `schema`, and not by both.");
+  checkTexts({ message, options, schema });
   const body = {
     apiVersion: "proto.a2h.dev/v1alpha1",
     kind: "Message",

@@ -2,6 +2,7 @@ import {
   approve,
   type ApprovalOptions,
   type ApprovalRequest,
+  claim,
   type Decision,
   decision,
   type GuardedCall,
@@ -19,6 +20,7 @@ import {
   type PersonQuestion,
   withdrawQuestion,
 } from "./ask-person.ts";
+import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
@@ -129,6 +131,7 @@ export class Parley {
     question: AddressedQuestion | (NewQuestion & { to?: undefined }),
     options: CallOptions = {},
   ): Promise<QuestionReceipt | PersonAnswer> {
+    checkTexts(question);
     if (question.to !== undefined) return askPerson(this.#connection, asPersonQuestion(question, options));
     const type = question.type ?? (question.options === undefined ? "text" : "multiple_choice");
     const body = {
@@ -292,6 +295,17 @@ export class Parley {
    */
   async withdraw(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
     return withdraw(this.#connection, id, options);
+  }
+
+  /**
+   * Takes the decision for this run, which then goes on with it: of any number of processes one gets it. The same `run`
+   * gets it again, so that a lost reply loses nothing. It is never given back: after a crash nobody knows whether the
+   * run has acted.
+   *
+   * @throws {ParleyError} `already_claimed` by another run, `not_decided`, `not_found`, or the signal's reason
+   */
+  async claim(id: string, options: CallOptions & { run: string }): Promise<void> {
+    return claim(this.#connection, id, options);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The codes with which a server refuses, as they appear on the wire. */
 
 export type A2hErrorCode =
+  | "already_claimed"
   | "already_responded"
   | "call_id_ambiguous"
   | "call_id_conflict"
@@ -12,6 +13,7 @@ export type A2hErrorCode =
   | "internal"
   | "invalid_json"
   | "method_not_allowed"
+  | "not_decided"
   | "not_found"
   | "origin_not_allowed"
   | "rate_limited"

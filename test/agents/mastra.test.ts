@@ -9,7 +9,7 @@ import { answerApprovals } from "@parley/adapters/mastra";
 import { Parley } from "@parley/sdk";
 import { openScene, type Scene } from "../support/a2h.ts";
 import { fresh, until } from "../support/contract.ts";
-import { type GatedAgent, noting, officeOf, PROPERTIES, REFUND, testGate } from "../support/gated-agents.ts";
+import { type GatedAgent, noting, officeOf, oneGoesOn, PROPERTIES, REFUND, testGate } from "../support/gated-agents.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { support } from "./mastra-approval-example.ts";
 import { nameButton } from "./mastra-example.ts";
@@ -117,6 +117,19 @@ describe("a tool behind the approval of Mastra's", () => {
   after(() => scene[Symbol.asyncDispose]());
 
   testGate(mastra, () => scene);
+
+  it("runs in one of two processes that go on with the same run, and the other is told", async () => {
+    const { client, somebody } = officeOf(() => scene);
+    const ana = await somebody();
+    const ran: unknown[] = [];
+    const { model } = scriptedModel("issue_refund", REFUND, "All is done");
+    const tools = { issue_refund: refundTool(ran) };
+    const agent = new Agent({ id: fresh("support"), name: "Support", instructions: "You refund.", model, tools });
+    new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+    const held = await agent.generate("Refund order A-1007.");
+    await oneGoesOn(ana, () => answerApprovals(client(), agent, held, { to: ana.name }));
+    assert.deepEqual(ran, [REFUND]);
+  });
 
   it("is decided once for whoever takes up a run that is listed as suspended", async () => {
     const { client, somebody, isAsked } = officeOf(() => scene);

@@ -150,6 +150,27 @@ for (const on of DATABASES) {
       assert.match(outcome, /"approved":true/);
     });
 
+    it("gives no run a decision of the backup, which another may have claimed since", async () => {
+      await using world = await openWorld({ on });
+      const operator = await decider(world, OPERATOR);
+      const ids = ["used", "unused", "open"];
+      const path = (id: string) => `/a2h/v1alpha1/agent/function_calls/${id}/claim`;
+      const claim = (id: string, run: string) => world.call("POST", path(id), { body: { run } });
+      for (const call_id of ids) {
+        const spec = { fn: "pay", kwargs: { call_id }, channel: { inbox: {} } };
+        const body = { run_id: "r", call_id, spec };
+        assert.equal((await world.call("POST", "/a2h/v1alpha1/function_calls", { body })).status, 200);
+        if (call_id !== "open") await operator.decides({ approved: true });
+      }
+      assert.equal((await claim("used", "first")).status, 200);
+      await restore(world, ALL);
+
+      assert.equal((await claim("used", "first")).status, 200);
+      assert.equal((await claim("unused", "first")).body.error.code, "already_claimed");
+      await operator.decides({ approved: true });
+      assert.equal((await claim("open", "first")).status, 200);
+    });
+
     it("hands out no approval that had not reached its agent, to the same call or under the same key", async () => {
       await using world = await openWorld({ on });
       const operator = await decider(world, OPERATOR);

@@ -25,6 +25,26 @@ describe("a person who is asked by the SDK", () => {
       (error: unknown) => error,
     );
 
+  it("is not asked where a program cut a text within an emoji: the error names the text", async () => {
+    const cut = "done \ud83d";
+    const whole = { to: "nobody", message: "Done?" };
+    const call = { fn: "note", args: {} };
+    for (const [asking, says] of [
+      [parley.askPerson({ ...whole, message: cut }), /^message is nothing that JSON can carry/],
+      [parley.askPerson({ ...whole, options: ["yes", cut] }), /^options\[1\] is nothing/],
+      [parley.ask({ prompt: cut }), /^prompt is nothing/],
+      [parley.approve({ ...call, fn: cut }), /^fn is nothing/],
+      [parley.approve({ ...call, args: { lines: [cut] } }), /^args\.lines\[0\] is nothing/],
+      [parley.approve({ ...call, args: { to: { "\ude00": 1 } } }), /^args\.to\.\ude00 is nothing/],
+      [parley.approve({ ...call, reason: cut }), /^reason is nothing/],
+      [parley.approve({ ...call, rejectOptions: [{ name: "no", title: cut }] }), /^rejectOptions\[0\]\.title/],
+    ] as const) {
+      const error = await failure(asking);
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, says);
+    }
+  });
+
   it("chooses one of the options", async () => {
     const ana = await somebody();
     const options = ["Monday", "Tuesday"] as const;

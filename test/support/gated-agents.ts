@@ -46,6 +46,19 @@ export function officeOf(scene: () => Scene): Office {
   };
 }
 
+/** Has two processes go on with one pause, and its call approved: one does, and the other is told. */
+export async function oneGoesOn(person: Decider, goOn: () => Promise<unknown>): Promise<void> {
+  const both = Promise.allSettled([goOn(), goOn()]);
+  await person.decides({ approved: true });
+  const ends = await both;
+  const refusals = ends.flatMap((end) => (end.status === "rejected" ? [end.reason as { code?: string }] : []));
+  assert.deepEqual(
+    refusals.map(({ code }) => code),
+    ["already_claimed"],
+    String(refusals),
+  );
+}
+
 /** Tests the rules for every framework's own approval of a tool that is answered through Parley. */
 export function testGate(framework: () => GatedAgent, scene: () => Scene): void {
   const { client, somebody, isAsked } = officeOf(scene);

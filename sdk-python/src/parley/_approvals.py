@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union, cast
 from urllib.parse import quote
 
-from ._consent import consent_digest, copy_of
+from ._consent import check_texts, consent_digest, copy_of
 from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
 from ._outcome import outcome, read, read_text, request
@@ -49,6 +49,7 @@ class Decision:
 def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapping[str, Any]) -> Steps[Decision]:
     """Asks, waits, and returns the decision; what `Parley.approve` promises."""
     copied = cast("dict[str, Any]", copy_of(args))
+    check_texts({"fn": fn, "reason": more.get("reason"), "reject_options": more.get("reject_options")})
     key = more.get("idempotency_key")
     call_id = str(key or uuid.uuid4())
     since = None if key else time.time() * 1000

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import quote
 
+from ._consent import check_texts
 from ._errors import NotAnswered
 from ._http import Connection
 from ._outcome import outcome, request
@@ -41,6 +42,7 @@ def ask_person(
     """Asks and waits; what `Parley.ask_person` promises."""
     if options is not None and schema is not None:
         raise TypeError("Say what fits by `options` or by `schema`, and not by both.")
+    check_texts({"message": message, "options": options, "schema": schema})
     uid = idempotency_key or str(uuid.uuid4())
     spec = {
         "message": message,

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from decimal import Decimal
-from typing import Any, Mapping, cast
+from typing import Any, Mapping, Sequence, cast
 
 _MOST_DEPTH = 64
 """How deep arguments may be nested; the server takes no more."""
@@ -15,10 +15,11 @@ _MOST_DEPTH = 64
 def copy_of(value: Any, place: str = "args", depth: int = 0) -> Any:
     """Returns a copy of a value of JSON, which nobody else holds.
 
-    Raises TypeError for what JSON cannot carry as it is, and so nobody could be shown: a date, a tuple, NaN, an object.
+    Raises TypeError for what JSON cannot carry as it is, and so nobody could be shown: a date, a tuple, NaN, an object,
+    half an emoji.
     """
     # What a subclass is beside the text or number that is shown would run, too.
-    if value is None or _is(value, str, bool, int) or (_is(value, float) and math.isfinite(value)):
+    if value is None or _is(value, bool, int) or _is_text(value) or (_is(value, float) and math.isfinite(value)):
         return value
     if depth > _MOST_DEPTH:
         raise TypeError(f"{place} is nested more than {_MOST_DEPTH} deep.")
@@ -27,8 +28,32 @@ def copy_of(value: Any, place: str = "args", depth: int = 0) -> Any:
         return [copy_of(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(items)]
     if _is(value, dict) and all(_is(name, str) for name in value):
         members = cast("dict[str, Any]", value)
+        for name in members:
+            copy_of(name, f"{place}.{name!a}", depth + 1)
         return {name: copy_of(member, f"{place}.{name}", depth + 1) for name, member in members.items()}
     raise TypeError(f"{place} is nothing that JSON can carry as it is: nobody could be shown it.")
+
+
+def check_texts(value: Any, place: str = "") -> None:
+    """Raises TypeError that names the member with half an emoji, where a program cut a text: JSON cannot carry it."""
+    if isinstance(value, str) and not _is_whole(value):
+        raise TypeError(f"{place} is nothing that JSON can carry as it is: nobody could be shown it.")
+    if isinstance(value, Mapping):
+        for name, member in cast("Mapping[Any, Any]", value).items():
+            at = f"{place}.{name}" if place else str(name)
+            check_texts(str(name), ascii(at))
+            check_texts(member, at)
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(cast("Sequence[Any]", value)):
+            check_texts(item, f"{place}[{i}]")
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str and _is_whole(value)
+
+
+def _is_whole(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is(value: object, *kinds: object) -> bool:

@@ -7,6 +7,7 @@ import uuid
 from typing import Any, Mapping, Optional
 from urllib.parse import quote
 
+from ._consent import check_texts
 from ._http import Connection
 from ._steps import Steps
 from ._wire import Question, question_from
@@ -17,6 +18,7 @@ _HOLD_SECONDS = 25
 
 def ask(connection: Connection, fields: Mapping[str, Any]) -> Steps[Question]:
     """Stores a question; what `Parley.ask` promises."""
+    check_texts(fields)
     body = {
         **fields,
         "type": "text" if fields["options"] is None else "multiple_choice",

@@ -2,6 +2,7 @@ import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelRequest, escalateRequest } from "../../requests/end.ts";
+import { claimDecision } from "../../requests/claim-decision.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
 import { listPending, readRequest, readDetails } from "../../requests/read.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
@@ -20,6 +21,7 @@ import { readCall, readContact } from "./specs.ts";
 import { selectionOf, type RefKind } from "./written.ts";
 import {
   CancellationBody,
+  ClaimBody,
   FunctionCallResponseBody,
   HumanContactResponseBody,
   MailEscalationBody,
@@ -198,6 +200,8 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     },
   );
 
+  if (kind === "call") claimRoute(mount);
+
   app.post<WithId>(
     `/agent/${path}/:id/escalate_email`,
     routeOptions(mount, {
@@ -209,6 +213,27 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     async (request, reply) => {
       const escalated = await escalate(mount, request, kind);
       return sendJson(reply, printRequest(escalated, await readDetails(ctx, escalated)));
+    },
+  );
+}
+
+/** Gives the decision to one run of the agent, which goes on with it. */
+function claimRoute(mount: Mount): void {
+  const { app, door } = mount;
+  app.post<WithId>(
+    "/agent/function_calls/:id/claim",
+    routeOptions(mount, {
+      noun: "call",
+      summary: "Claim the decision on a function call for one run",
+      body: ClaimBody,
+      reply: WireFunctionCall,
+    }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      const { id } = await findOwnRequest(door, caller, "call", request.params.id);
+      const { run } = checkedBody(ClaimBody, bodyOf(request));
+      const claimed = await claimDecision(door.ctx, id, run);
+      return sendJson(reply, printRequest(claimed, await readDetails(door.ctx, claimed)));
     },
   );
 }

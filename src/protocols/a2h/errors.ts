@@ -197,6 +197,13 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
     },
   }),
   person_changed: as(409, "person_changed", "Somebody else is signed in than wrote this."),
+  not_decided: as(409, "not_decided", "Nobody has decided this request yet."),
+  already_claimed: ({ message, details }) => ({
+    status: 409,
+    code: "already_claimed",
+    message,
+    facts: { claimed_at: time(details["claimed_at"]) },
+  }),
   request_expired: resolved("expired", "This request expired before it was answered."),
   request_cancelled: resolved("cancelled", "This request was cancelled by its agent."),
   digest_mismatch: as(409, "digest_mismatch", "What was shown is not what would run.", "expected"),

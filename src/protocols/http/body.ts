@@ -51,13 +51,17 @@ export function readJson(bytes: Uint8Array, parse: typeof parseJsonBody, limits:
   }
 }
 
-/** Returns the object without members that are null, at every level; `__proto__` stays an ordinary name. */
+/**
+ * Returns the object without members that are null, at every level and in the objects of lists; an item of a list that
+ * is null stays, and so does `__proto__` as an ordinary name.
+ */
 export function withoutNulls(value: object): object {
-  const stays = (member: unknown) => member !== null && (typeof member !== "object" || Array.isArray(member));
-  if (Object.values(value).every(stays)) return value;
-  const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
-    if (member === null) return [];
-    return [[name, typeof member === "object" && !Array.isArray(member) ? withoutNulls(member as object) : member]];
-  });
-  return Object.fromEntries(kept);
+  return withoutNullMembers(value) as object;
+}
+
+function withoutNullMembers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutNullMembers);
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNullMembers(member)]));
 }

@@ -208,3 +208,14 @@ export interface Request {
   /** Nobody waits for it from then on, and it is withdrawn; left out where it is open until its deadline. */
   waitedUntil?: number;
 }
+
+/** The run of its asker that goes on with the decision. */
+export interface DecisionClaim {
+  run: string;
+  at: number;
+}
+
+/** Returns the claim on a decision; undefined while no run has it. */
+export function claimOf({ wire }: Pick<Request, "wire">): DecisionClaim | undefined {
+  return wire["claim"] as DecisionClaim | undefined;
+}

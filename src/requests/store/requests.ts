@@ -219,7 +219,7 @@ export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at:
 }
 
 /**
- * Changes a locked, open request: whom it asks, what its door keeps of it, and the newest refused answer. Returns it as
+ * Changes a locked request: whom it asks, what its door keeps of it, and the newest refused answer. Returns it as
  * it is now.
  */
 export async function updateRequest(tx: Tx, request: Request): Promise<Request> {

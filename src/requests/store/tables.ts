@@ -47,7 +47,11 @@ export const REQUEST_TABLES: OwnedTables = {
     request_waits: "stays",
     // An outcome that has not reached its asker is not handed out again to the same request: it may have been used.
     requests: {
-      ends: () => [
+      ends: (atMs) => [
+        // A run may have claimed a decision since the backup, and acted on it: this claim is no run's.
+        sql`UPDATE requests SET wire = ${`{"claim":{"run":"","at":${atMs}}`}
+            || CASE WHEN wire = '{}' THEN '}' ELSE ',' || substr(wire, 2) END
+          WHERE state <> 'open' AND ref LIKE 'call:%' AND wire NOT LIKE '%"claim":{"run":%'`,
         forgetKeys(
           DEDUPE_VERB,
           (principal, objectId) => sql`EXISTS (SELECT 1 FROM requests a

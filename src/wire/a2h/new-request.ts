@@ -135,6 +135,10 @@ export const CancellationBody = z
   .object({ reason: text({ max: 500 }).describe("Why").optional() })
   .meta({ id: "Cancellation" });
 
+export const ClaimBody = z
+  .object({ run: text({ min: 1, max: 64, without: NO_CONTROLS }).describe("The run that goes on with the decision") })
+  .meta({ id: "Claim" });
+
 export const MailEscalationBody = z
   .object({
     escalation_msg: escalationWords.describe("Stands first in the mail"),

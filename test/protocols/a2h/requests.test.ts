@@ -21,6 +21,33 @@ for (const on of DATABASES) {
   describe(`requests of A2H on ${on}`, () => {
     const shared = sharedScene(on, { env: { PARLEY_A2H_RECIPIENTS: "any" } });
 
+    it("are claimed by one run, once they are decided, and never by another", async () => {
+      const scene = shared();
+      const ana = await scene.human(`Ana ${freshId()}`);
+      const body = callBody({ channel: { human: { id: ana.id } } });
+      const { ask_id } = accepted(await scene.agent.post("/function_calls", body)).status;
+      const path = `/agent/function_calls/${body.call_id}`;
+      const claim = (run: unknown, by = scene.agent) => by.post(`${path}/claim`, { run });
+      const early = await claim("first");
+      assert.deepEqual([early.status, early.body.error.code], [409, "not_decided"]);
+      accepted(await ana.answer.post(`${path}/respond`, { approved: true }));
+
+      const runs = Array.from({ length: 8 }, (_, i) => `run ${i}`);
+      const claims = await Promise.all(runs.map((run) => claim(run)));
+      assert.deepEqual(claims.map(({ status }) => status).sort(), [200, ...Array<number>(7).fill(409)]);
+      const winner = runs[claims.findIndex(({ status }) => status === 200)];
+      const { status: again, body: same } = await claim(winner);
+      assert.deepEqual([again, same.status.approved, same.claim], [200, true, undefined]);
+      const late = await claim("late");
+      assert.deepEqual([late.body.error.code, late.body.error.claimed_at], ["already_claimed", iso(scene)]);
+      for (const run of ["", undefined, 7, "x".repeat(65)]) assert.equal((await claim(run)).status, 422);
+      const entries = (await scene.admin.get(`/audit?ask_id=${ask_id}&action=function_call.claimed`)).body.items;
+      assert.deepEqual(
+        entries.map(({ data }: { data: { run: string } }) => data.run),
+        [winner],
+      );
+    });
+
     it("are told as they were asked, with what became of them", async () => {
       const scene = shared();
       const ana = await scene.human("Ana Ruiz", { role: "Finance lead" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../../../src/core/store/sql.ts";
+import { digestOf } from "../../../src/lib/json/canonical-json.ts";
 import { fresh, limitsOf, ROOMY, sharedWorld, wireNow } from "../../support/contract.ts";
 import { askByTool, legacy, modern, QUESTION, tool, TOOL_NAMES } from "../../support/mcp.ts";
 import { SEEDED_TOOLS } from "../../support/seeded-tools.ts";
@@ -175,6 +176,22 @@ describe("the tools", () => {
         details: { field: "question", constraint: "required" },
       },
     });
+  });
+
+  it("take null for absent within a list's objects too, and never within what is approved", async () => {
+    const options = [{ name: "a", title: null, description: null }, { name: "b" }];
+    const bare = { message: fresh("Which of the two?"), max_wait_seconds: 0 };
+    const contact = await tool(world(), "contact_human", { ...bare, options });
+    assert.equal(contact.isError, undefined, JSON.stringify(contact.structuredContent));
+    const same = await tool(world(), "contact_human", { ...bare, options: [{ name: "a" }, { name: "b" }] });
+    assert.equal(same.structuredContent.call_id, contact.structuredContent.call_id);
+    const none = await tool(world(), "contact_human", { ...bare, options: [null] });
+    assert.equal(none.structuredContent.error.details.field, "options[0]");
+
+    const call = { fn: "note", reject_options: [{ name: "later", title: null }], max_wait_seconds: 0 };
+    const kwargs = { rows: [{ id: 1, note: null }], more: { note: null } };
+    const approval = await tool(world(), "request_approval", { ...call, kwargs });
+    assert.equal(approval.structuredContent.consent_digest, `sha256:${digestOf({ fn: "note", kwargs })}`);
   });
 
   it("know nothing of another agent's questions", async () => {

@@ -85,6 +85,15 @@ describe("the revisions of MCP", () => {
     ]);
   });
 
+  it("take a call without a version header for one of the revision that a client may leave unsaid", async () => {
+    // Gemini CLI agrees on 2025-06-18, and sends no header afterwards.
+    const opened = await legacy(world(), "initialize", opening("2025-06-18"));
+    assert.equal(opened.body.result.protocolVersion, "2025-06-18");
+    const listed = await world().call("POST", "/mcp", { body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
+    assert.deepEqual([listed.status, listed.body.result.resultType], [200, undefined]);
+    assert.ok(listed.body.result.tools.length > 0);
+  });
+
   it("refuse a version they do not speak, and say which they do", async () => {
     const headers = { "mcp-protocol-version": "2024-11-05" };
     const unspoken = await legacy(world(), "tools/list", {}, { headers, id: "a" });
