@@ -65,7 +65,8 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
   const located = objectsOf(call["locations"]).flatMap(({ path }) => textOf(path) ?? []);
   const paths = new Set([...diffs.map(({ path }) => path as string), ...located, ...input.paths]);
   // The agent tells raw inputs, and this one not: its label says nothing of where the call reads, writes or reaches.
-  if (paths.size === 0 && isObject(call["rawInput"]) && isEmptyInput(raw)) return [withoutArguments(asTool(call, tool))];
+  if (paths.size === 0 && isObject(call["rawInput"]) && isEmptyInput(raw))
+    return [withoutArguments(asTool(call, tool))];
   if (diffs.length > 0 || kind === "edit" || kind === "delete" || kind === "move") {
     const written = [...paths].map((path) => ({ ...writing(path, tree), ...diffOf(path, diffs, raw) }));
     return written.length > 0 ? written : [{ action: "tool", resource: tool }];
