@@ -84,7 +84,7 @@ function asTool(call: JsonObject, tool: string): Deed {
   return { action: "tool", resource: (!isNamed && textOf(call["title"])) || tool };
 }
 
-/** A grant for a call whose arguments are unknown is none for its tool, and one for the tool does not allow this call. */
+/** A grant for the tool does not allow a call whose arguments are unknown. */
 function withoutArguments({ action, resource }: Deed): Deed {
   return { action, resource: `${resource} (arguments unknown)` };
 }
