@@ -118,11 +118,16 @@ const chat: Dialect = {
       .filter(({ role }) => role === "tool")
       .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content))),
   reply(response, { model, stream: isStream }, _path, said) {
-    const fn = "call" in said && { name: said.call, arguments: JSON.stringify(inputOf(said)) };
-    const message = fn
-      ? { role: "assistant", content: null, tool_calls: [{ index: 0, id: callId(), type: "function", function: fn }] }
-      : { role: "assistant", content: "say" in said ? said.say : "" };
-    const finish_reason = fn ? "tool_calls" : "stop";
+    const calls = "call" in said ? [said, ...("beside" in said ? [said.beside] : [])] : [];
+    const tool_calls = calls.map((one, index) => {
+      const fn = { name: one.call, arguments: JSON.stringify(inputOf(one)) };
+      return { index, id: callId(), type: "function", function: fn };
+    });
+    const message =
+      "call" in said
+        ? { role: "assistant", content: null, tool_calls }
+        : { role: "assistant", content: "say" in said ? said.say : "" };
+    const finish_reason = "call" in said ? "tool_calls" : "stop";
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
     const head = { id: "chat_1", created: 1, model };
     if (!isStream) {

@@ -1,49 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { until } from "../support/program.ts";
-import { APPROVE, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
+import { APPROVE, REASON, REJECT } from "./hooked-site.ts";
+import { OPENCLAW, openOpenclaw } from "./openclaw-site.ts";
 import { isMissing } from "./real-agents.ts";
-import { stepModel, type StepModel } from "./step-model.ts";
-
-const OPENCLAW = join(PROGRAMS, "openclaw");
-const CONFIGURATION = ".openclaw/openclaw.json";
-const RELEASE = { call: "exec", input: { command: "touch released.txt" } };
-
-interface Running extends AsyncDisposable {
-  site: HookedSite;
-  model: StepModel;
-  /** Starts a turn in a process of its own, without a terminal: OpenClaw refuses what it cannot ask anybody. */
-  release(): { ended: Promise<unknown>; interrupt(): void };
-}
-
-/** Opens a site with an OpenClaw whose own rules let every command run. */
-async function open(): Promise<Running> {
-  const stack = new AsyncDisposableStack();
-  const model = stack.use(await stepModel([RELEASE, { say: "That was that." }]));
-  const site = stack.use(await openHookedSite("openclaw", { [CONFIGURATION]: settings(model.url) }));
-  const release = () => {
-    const args = ["agent", "--local", "--session-key", "agent:main:release", "--message", TASK];
-    const env = { ...site.env, OPENCLAW_WORKSPACE_DIR: site.folder };
-    const child = spawn(OPENCLAW, args, { cwd: site.folder, stdio: "ignore", env });
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    stack.defer(() => void child.kill("SIGKILL"));
-    return { ended, interrupt: () => void child.kill("SIGTERM") };
-  };
-  return { site, model, release, [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-
-function settings(model: string): string {
-  const models = [{ id: "fake-model", name: "fake", contextWindow: 100_000, maxTokens: 1000 }];
-  const fake = { baseUrl: `${model}/v1`, apiKey: "x", api: "openai-completions", models };
-  const defaults = { model: { primary: "fake/fake-model" }, skipBootstrap: true };
-  return JSON.stringify({ models: { providers: { fake } }, agents: { defaults } });
-}
 
 describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "command", command: [OPENCLAW] } }) }, () => {
   it("runs what a person approves, who sees the whole input", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { ended } = running.release();
     const { arguments: shown } = await running.site.waiting("exec");
     assert.match(JSON.stringify(shown), /touch released\.txt/);
@@ -54,7 +18,7 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
   });
 
   it("does not run what a person rejects, and tells its model why", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { ended } = running.release();
     await running.site.decide("exec", REJECT);
     await ended;
@@ -62,8 +26,19 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
     assert.match(running.model.results().join("\n"), REASON);
   });
 
+  it("runs the input that a person saw, where another plugin has rewritten it", async () => {
+    const plugins = { rewriter: `() => ({ params: { command: "touch rewritten.txt" } })` };
+    await using running = await openOpenclaw(plugins);
+    const { ended } = running.release();
+    const { arguments: shown } = await running.site.waiting("exec");
+    assert.match(JSON.stringify(shown), /touch released\.txt/);
+    await running.site.decide("exec", APPROVE);
+    await ended;
+    assert.deepEqual(["released.txt", "rewritten.txt"].map(running.site.isReleased), [true, false]);
+  });
+
   it("asks by itself where no server answers, and refuses without anybody to ask", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     await running.site.killServer();
     await running.release().ended;
     assert.match(running.model.results().join("\n"), /approval unavailable/i);
@@ -71,7 +46,7 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
   });
 
   it("gets the decision of a server that was killed in the middle and has come back", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { site } = running;
     const { ended } = running.release();
     await site.waiting("exec");
@@ -84,7 +59,7 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
   });
 
   it("runs nothing when its hook is killed", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { ended } = running.release();
     await running.site.waiting("exec");
     for (const pid of running.site.hooks()) process.kill(pid, "SIGKILL");
@@ -94,7 +69,7 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
   });
 
   it("withdraws its request when it is killed outright", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { site } = running;
     const { ended } = running.release();
     await site.waiting("exec");
@@ -105,7 +80,7 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
   });
 
   it("withdraws its request when it is interrupted", async () => {
-    await using running = await open();
+    await using running = await openOpenclaw();
     const { site } = running;
     const { ended, interrupt } = running.release();
     await site.waiting("exec");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { realpathSync } from "node:fs";
 import { describe, it } from "node:test";
 import { until } from "../support/program.ts";
+import type { Json } from "./dialects.ts";
 import { APPROVE, folderIn, type HookedSite, openHookedSite, REASON, REJECT } from "./hooked-site.ts";
 import { openOpencode, type OpencodeServer } from "./opencode-server.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
@@ -16,11 +17,11 @@ interface Running extends AsyncDisposable {
 }
 
 /** Opens a site with an opencode that asks before it runs a command. */
-async function open(step: Step = RELEASE): Promise<Running> {
+async function open(step: Step = RELEASE, permission: Json = { bash: "ask" }): Promise<Running> {
   const stack = new AsyncDisposableStack();
   const site = stack.use(await openHookedSite("opencode"));
   const model = stack.use(await stepModel([step, { say: "That was that." }]));
-  const opencode = stack.use(await openOpencode(site, model.url, { bash: "ask" }));
+  const opencode = stack.use(await openOpencode(site, model.url, permission));
   return { site, model, opencode, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
@@ -51,6 +52,20 @@ describe("an unmodified opencode", { skip: isMissing(REAL_AGENTS.opencode) }, ()
     await opencode.idle(session);
     assert.equal(site.isReleased(), false);
     assert.match(model.results().join("\n"), REASON);
+  });
+
+  it("tells its model why a person rejects a call, also where another call still waits", async () => {
+    const beside = { call: "write", input: { filePath: "notes.txt", content: "x\n" } };
+    await using running = await open({ ...RELEASE, beside }, { bash: "ask", edit: "ask" });
+    const { site, opencode, model } = running;
+    const session = await opencode.begin();
+    await site.waiting("edit");
+    await site.decide("bash", REJECT);
+    await until(() => REASON.test(JSON.stringify(model.latest())), "the reason");
+    await opencode.idle(session);
+    await site.emptied();
+    assert.match(JSON.stringify(model.latest()), /use the staging bucket.{1,40}opencode has refused your other calls/);
+    assert.deepEqual(["released.txt", "notes.txt"].map(site.isReleased), [false, false]);
   });
 
   it("withdraws the request from people once somebody has answered at its terminal", async () => {

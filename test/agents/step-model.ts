@@ -6,6 +6,8 @@ import { dialectOf, type Json } from "./dialects.ts";
 /** The model's next step: it calls a tool, ends with a text, fails, or never replies again. */
 export type Step =
   | { call: string; input: Json; namespace?: string }
+  /** Two calls of one turn, in the form of OpenAI Chat alone. */
+  | { call: string; input: Json; beside: { call: string; input: Json } }
   /** A tool that takes text and not JSON. */
   | { call: string; text: string }
   | { say: string }

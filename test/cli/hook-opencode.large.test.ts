@@ -35,18 +35,30 @@ interface Plugin {
   event(sent: { event: Asked }): Promise<void>;
 }
 
+/** The other prompts that wait, and the session that has started this one as its subagent. */
+interface Surroundings {
+  others?: { id: string; sessionID: string }[];
+  parentID?: string;
+}
+
 /** The part of opencode that its plugins see: what a message holds, and the replies to its prompts. */
-function opencodeClient() {
+function opencodeClient({ others = [], parentID }: Surroundings) {
   const replies: unknown[] = [];
   const part = {
     callID: "call_1",
     state: { status: "running", input: { command: "rm -rf dist", description: "Remove dist" } },
   };
+  const info = { agent: "plan", providerID: "local", modelID: "m" };
   const client = {
     _client: {
+      get: async () => ({ data: others }),
       post: async (reply: Posted) => ({ response: { ok: replies.push([reply.url, reply.path, reply.body]) > 0 } }),
     },
-    session: { message: async () => ({ data: { parts: [part] } }) },
+    session: {
+      get: async () => ({ data: { id: "ses_1", parentID } }),
+      message: async () => ({ data: { parts: [part], info } }),
+      promptAsync: async (prompt: unknown) => void replies.push(prompt),
+    },
     postSessionIdPermissionsPermissionId: async (reply: unknown) => void replies.push(reply),
   };
   return { client, replies };
@@ -56,13 +68,13 @@ describe("the plugin of opencode", () => {
   const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
   let prompts = 0;
 
-  async function loaded() {
+  async function loaded(surroundings: Surroundings = {}) {
     const home = newFolder();
     const { code, err } = await parley(["hook", "install", "opencode", "--url", world().url], { HOME: home });
     assert.equal(code, 0, err);
     const file = join(home, ".config/opencode/plugin/parley.js");
     const module = (await import(pathToFileURL(file).href)) as { Parley(given: object): Promise<Plugin> };
-    const { client, replies } = opencodeClient();
+    const { client, replies } = opencodeClient(surroundings);
     const plugin = await module.Parley({ client });
     const id = `per_${(prompts += 1)}`;
     const tool = { messageID: "msg_1", callID: "call_1" };
@@ -92,6 +104,28 @@ describe("the plugin of opencode", () => {
       const allowed = { path: { id: "ses_1", permissionID: id }, body: { response: "once" } };
       assert.deepEqual(replies, [approved ? allowed : refused]);
     }
+  });
+
+  it("tells the model of the same agent why people reject a call with which others end, but no subagent's", async () => {
+    const waiting = (sessionID: string) => ({ others: [{ id: "per_x", sessionID }] });
+    const told = async (surroundings: Surroundings) => {
+      const operator = await decider(world(), "1");
+      const { replies } = await loaded(surroundings);
+      await operator.decides({ approved: false, comment: "no" });
+      await until(() => replies.length > 0 || undefined);
+      // The follow-up comes within the same turn of this process.
+      for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+      return replies.slice(1) as { path: object; body: { agent: string; model: object; parts: { text: string }[] } }[];
+    };
+    const [prompt] = await told(waiting("ses_1"));
+    assert.deepEqual(prompt?.path, { id: "ses_1" });
+    assert.deepEqual([prompt.body.agent, prompt.body.model], ["plan", { providerID: "local", modelID: "m" }]);
+    assert.match(
+      prompt.body.parts[0]?.text ?? "",
+      /^Rejected by operator: no\n\nopencode has refused your other calls/,
+    );
+    assert.deepEqual(await told(waiting("ses_2")), []);
+    assert.deepEqual(await told({ ...waiting("ses_1"), parentID: "ses_0" }), []);
   });
 
   it("withdraws the request once somebody has decided at the terminal, or interrupted the turn there", async () => {

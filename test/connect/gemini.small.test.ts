@@ -1,4 +1,6 @@
-import { gemini } from "../../src/connect/agents/gemini/gemini.ts";
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { gemini, printFor } from "../../src/connect/agents/gemini/gemini.ts";
 import { describeWire } from "../support/prompt-wire.ts";
 
 const common = { session_id: "s1", cwd: "/app", hook_event_name: "BeforeTool", timestamp: "2026-11-20T10:00:00Z" };
@@ -34,7 +36,6 @@ describeWire({
       '{"decision":"deny","reason":"Not approved: Gemini CLI cannot leave out dir_path, as the edited input does."}',
     ],
     [{ is: "deny", because: "Rejected by Ana: no" }, '{"decision":"deny","reason":"Rejected by Ana: no"}'],
-    [{ is: "undecided", because: "Nobody there." }, '{"decision":"ask","systemMessage":"Nobody there."}'],
   ],
   otherEvents: [{ ...common, hook_event_name: "AfterTool", tool_name: "x", tool_input: {} }],
   unreadable: [
@@ -42,4 +43,18 @@ describeWire({
     { ...common, tool_name: "replace", tool_input: [1] },
     { ...common, tool_name: 1, tool_input: {} },
   ],
+});
+
+describe("a prompt of Gemini CLI about which nobody could be asked", () => {
+  it("is put to whoever sits at its terminal, and denied where it has none", () => {
+    const sent = { ...common, tool_name: "replace", tool_input: {} };
+    const prompt = gemini.read(Buffer.from(JSON.stringify(sent))) ?? assert.fail();
+    const printed = (isAtTerminal: boolean) =>
+      printFor(() => isAtTerminal, prompt, { is: "undecided", because: "Nobody there." });
+    assert.equal(printed(true), '{"decision":"ask","systemMessage":"Nobody there."}');
+    assert.equal(
+      printed(false),
+      '{"decision":"deny","reason":"Nobody there. Gemini CLI has no terminal at which it could ask."}',
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import type {
   AgentEnd,
   AgentSettings,
@@ -16,6 +17,9 @@ import { afterLast } from "./shared.ts";
 /** Adapters on an agent's lines alone, without a program: the test says what the agent says. */
 const root = mkdtempSync(join(tmpdir(), "parley-wire-"));
 afterLast(() => rmSync(root, { recursive: true }));
+
+/** A clock on which nobody waits in vain: each sleep is over at once. */
+const IMPATIENT: Clock = { ...systemClock, sleep: () => Promise.resolve() };
 
 /** The other end of an adapter: what the agent says is what the test has it say. */
 export interface Wire {
@@ -40,7 +44,7 @@ export function openWire(
   type: AgentSettings["type"],
   told: Partial<AgentCallbacks> = {},
   flavour: AgentSettings["flavour"] = "other",
-  resume: string | null = null,
+  { resume = null, clock = IMPATIENT }: { resume?: string | null; clock?: Clock } = {},
 ): Wire {
   const folder = mkdtempSync(join(root, "w-"));
   const tree = join(folder, "tree");
@@ -114,6 +118,7 @@ export function openWire(
     },
     closeInput: () => undefined,
     exited: exit.promise,
+    clock,
   };
   const ended = agentOf(type).converse(
     order,

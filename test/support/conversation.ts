@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { systemClock } from "../../src/lib/clock.ts";
 import { linesOf } from "../../src/lib/lines.ts";
 import {
   type AgentEnd,
@@ -124,6 +125,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
     closeInput: () => void child.stdin.end(),
     lines: lines(),
     exited: gone,
+    clock: systemClock,
   };
   try {
     seen.end = await agent.converse(

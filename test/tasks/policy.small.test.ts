@@ -57,6 +57,7 @@ const TABLE: readonly [AgentCall, string, string | null][] = [
   [{ action: "reconfigure", resource: ".claude/settings.json" }, "ESCALATE", null],
   [{ action: "reconfigure", resource: ".claude/settings.json", sandbox: "bubblewrap" }, "ESCALATE", null],
   [{ action: "reconfigure", resource: "/home/ana/.claude/settings.json" }, "DENY", "write-outside"],
+  [{ action: "tool", resource: "s_pay (arguments unknown)" }, "ESCALATE", "arguments-unknown"],
   [{ action: "network", resource: "example.com" }, "ESCALATE", null],
   [{ action: "network", resource: "example.com", sandbox: "bubblewrap" }, "ESCALATE", null],
   [{ action: "tool", resource: "mcp:linear" }, "ESCALATE", null],
@@ -115,6 +116,12 @@ describe("what agents may do where the operator's policy says nothing", () => {
       { env, repo, agent, tool, action, resource },
       { env: "agent", repo: "shop", agent: "claude", tool: "T", action: "execute", resource: "npm test" },
     );
+  });
+
+  it("is allowed for good by nobody where the arguments of a tool are unknown", () => {
+    const resources = ["s_pay", "s_pay (arguments unknown)", "ns/s.pay (arguments unknown)"];
+    const grantable = resources.map((resource) => judged({ action: "tool", resource }).isGrantable);
+    assert.deepEqual(grantable, [true, false, false]);
   });
 
   it("is explained with what the operator's own policy says", () => {

@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { INPUT_WITHIN_MS } from "../../src/workshop/agents/acp-updates.ts";
 import type { AgentSettings, AgentCallbacks } from "../../src/workshop/agents/agent.ts";
+import { until } from "../support/contract.ts";
+import { heldClock, type HeldClock } from "../support/held-clock.ts";
 import { openWire, type Wire } from "../support/agent-wire.ts";
 
 describe("requests of an ACP agent", () => {
-  async function working(told: Partial<AgentCallbacks> = {}, flavour?: AgentSettings["flavour"]): Promise<Wire> {
-    const wire = openWire("acp", told, flavour);
+  async function working(
+    told: Partial<AgentCallbacks> = {},
+    flavour?: AgentSettings["flavour"],
+    clock?: HeldClock,
+  ): Promise<Wire> {
+    const wire = openWire("acp", told, flavour, clock && { clock });
     const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
     for (const [method, result] of [
       ["initialize", { protocolVersion: 1, agentCapabilities }],
@@ -55,6 +62,52 @@ describe("requests of an ACP agent", () => {
     });
     assert.deepEqual(wire.wishes[0]?.input, { title: "Tidy up", kind: "execute", rawInput });
     await wire.gone(0);
+  });
+
+  const told = (wire: Wire, update: object) =>
+    wire.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update } });
+  const toolCall = { toolCallId: "call_1", title: "s_pay", kind: "other", locations: [], rawInput: {} };
+
+  it("for a permission wait for arguments that the agent tells a moment later", async () => {
+    for (const rawInput of [{}, null, undefined]) {
+      const clock = heldClock();
+      const wire = await working({}, "opencode", clock);
+      told(wire, { sessionUpdate: "tool_call", status: "pending", ...toolCall, rawInput });
+      const answer = asked(wire, "p", "session/request_permission", {
+        toolCall: { ...toolCall, rawInput },
+        options: OPTIONS,
+      });
+      await until(() => clock.isAwaited(INPUT_WITHIN_MS));
+      const update = { sessionUpdate: "tool_call_update", status: "in_progress" };
+      told(wire, { ...update, toolCallId: "call_2", rawInput: { amount: 2 } });
+      told(wire, { ...update, toolCallId: "call_1", rawInput: { amount: 100 } });
+      await answer;
+      assert.deepEqual(
+        wire.wishes.map(({ input, resource }) => [input["rawInput"], resource]),
+        [[{ amount: 100 }, "s_pay"]],
+      );
+      await wire.gone(0);
+    }
+  });
+
+  it("for a permission say that the arguments are unknown where none come, and no label stands for them", async () => {
+    for (const kind of ["other", "read", "search", "fetch"]) {
+      const clock = heldClock();
+      const wire = await working({}, "opencode", clock);
+      const answer = asked(wire, "p", "session/request_permission", {
+        toolCall: { ...toolCall, kind },
+        options: OPTIONS,
+      });
+      await until(() => clock.isAwaited(INPUT_WITHIN_MS));
+      assert.deepEqual(wire.wishes, []);
+      clock.advance(INPUT_WITHIN_MS);
+      await answer;
+      assert.deepEqual(
+        wire.wishes.map(({ action, resource }) => [action, resource]),
+        [["tool", "s_pay (arguments unknown)"]],
+      );
+      await wire.gone(0);
+    }
   });
 
   it("for a permission are answered as cancelled when the attempt is", async () => {
@@ -120,7 +173,7 @@ describe("requests of an ACP agent", () => {
       [{ resume: {} }, "session/resume"],
       [{ resume: null }, "session/load"],
     ] as const) {
-      const wire = openWire("acp", {}, "other", "s1");
+      const wire = openWire("acp", {}, "other", { resume: "s1" });
       const { id } = await wire.heard((message) => message.method === "initialize");
       const agentCapabilities = { loadSession: true, sessionCapabilities };
       wire.say({ jsonrpc: "2.0", id, result: { protocolVersion: 1, agentCapabilities } });

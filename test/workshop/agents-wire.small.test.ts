@@ -145,7 +145,7 @@ describe("requests of Codex", () => {
 
   it("come after a resume too, whose reply holds the whole session", async () => {
     for (const text of ["a long talk".repeat(200_000), "["]) {
-      const wire = openWire("codex", {}, "other", "t1");
+      const wire = openWire("codex", {}, "other", { resume: "t1" });
       const { id: first } = await wire.heard((message) => message.method === "initialize");
       wire.say({ id: first, result: { userAgent: "parley/0.169.0 (x)" } });
       const { id } = await wire.heard((message) => message.method === "thread/resume");

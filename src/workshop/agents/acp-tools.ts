@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { commandIn, isEmptyInput, readRawInput, titledCommand } from "./acp-raw-input.ts";
-import { objectOf, objectsOf, textOf } from "./json-lines.ts";
+import { isObject, objectOf, objectsOf, textOf } from "./json-lines.ts";
 
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
@@ -64,6 +64,9 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
   const diffs = objectsOf(call["content"]).filter(({ type, path }) => type === "diff" && typeof path === "string");
   const located = objectsOf(call["locations"]).flatMap(({ path }) => textOf(path) ?? []);
   const paths = new Set([...diffs.map(({ path }) => path as string), ...located, ...input.paths]);
+  // The agent tells raw inputs, and this one not: its label says nothing of where the call reads, writes or reaches.
+  if (paths.size === 0 && isObject(call["rawInput"]) && isEmptyInput(raw))
+    return [withoutArguments(asTool(call, tool))];
   if (diffs.length > 0 || kind === "edit" || kind === "delete" || kind === "move") {
     const written = [...paths].map((path) => ({ ...writing(path, tree), ...diffOf(path, diffs, raw) }));
     return written.length > 0 ? written : [{ action: "tool", resource: tool }];
@@ -79,6 +82,11 @@ export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & 
 function asTool(call: JsonObject, tool: string): Deed {
   const isNamed = tool !== (textOf(call["kind"]) ?? "other");
   return { action: "tool", resource: (!isNamed && textOf(call["title"])) || tool };
+}
+
+/** A grant for the tool does not allow a call whose arguments are unknown. */
+function withoutArguments({ action, resource }: Deed): Deed {
+  return { action, resource: `${resource} (arguments unknown)` };
 }
 
 /** Returns one request for each host that a prompt to fetch names. */

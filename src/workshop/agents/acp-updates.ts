@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { AgentCallbacks } from "./agent.ts";
 import { isEmptyInput } from "./acp-raw-input.ts";
@@ -7,12 +8,16 @@ import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-li
 
 const MOST_CALLS = 1000;
 const MOST_PENDING_CHARACTERS = 65_536;
+/** The longest wait for the raw input of a call that an agent asks about before it tells it. */
+export const INPUT_WITHIN_MS = 250;
 
 /** Receives the updates of an ACP agent in pieces, and reports them as whole messages. */
 export class AcpUpdates {
   readonly #callbacks: AgentCallbacks;
   /** Calls of tools that go on, with all their updates; their first words name the tool. */
   readonly #calls = new Map<string, { name: string; call: JsonObject }>();
+  /** Called after each update of a call. */
+  readonly #watchers = new Set<() => void>();
   #kind = "";
   #text = "";
   #lastWords = "";
@@ -61,6 +66,18 @@ export class AcpUpdates {
     return { name: before.name, call: { ...merged, kind, ...(!isEmptyInput(rawInput) && { rawInput }) } };
   }
 
+  /** Waits until the raw input of a call is known, for a moment at most: some agents ask first, and tell it then. */
+  async inputTold(asked: JsonObject, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
+    const told = new AbortController();
+    const look = () => {
+      if (!isEmptyInput(this.known(asked).call["rawInput"])) told.abort();
+    };
+    look();
+    this.#watchers.add(look);
+    await clock.sleep(INPUT_WITHIN_MS, AbortSignal.any([told.signal, signal]));
+    this.#watchers.delete(look);
+  }
+
   /** Reports the gathered text. */
   flush(): void {
     if (this.#kind === "agent_message_chunk" && this.#text.trim() !== "") this.#lastWords = this.#text;
@@ -99,6 +116,7 @@ export class AcpUpdates {
     if (status !== "completed" && status !== "failed") {
       if (isNew && this.#calls.size >= MOST_CALLS) this.#calls.clear();
       this.#calls.set(id, known);
+      for (const look of this.#watchers) look();
       return;
     }
     this.#calls.delete(id);

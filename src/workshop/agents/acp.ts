@@ -172,14 +172,17 @@ class Conversation {
   }
 
   async #permission(params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
-    const { name, call } = this.#updates.known(objectOf(params["toolCall"]));
+    const asked = objectOf(params["toolCall"]);
+    const isDiff = writesOf(asked).length > 0;
+    if (!isDiff) await this.#updates.inputTold(asked, { clock: this.#pipes.clock, signal: withdrawn });
+    const { name, call } = this.#updates.known(asked);
     const options = objectsOf(params["options"]);
     const chosen = (kind: string): JsonObject => {
       // An "always" is never chosen: what may be done without asking is Parley's to remember.
       const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
     };
-    const input = inputOf(objectOf(params["toolCall"]), call);
+    const input = inputOf(asked, call);
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
       const decision = await this.#callbacks.permission(permissionRequest, withdrawn);

@@ -1,3 +1,4 @@
+import type { Clock } from "../../lib/clock.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
   PermissionDecision,
@@ -91,6 +92,8 @@ export interface AgentPipes {
   closeInput(): void;
   /** Resolves when the process is gone; with the last 4 KiB of its standard error. */
   exited: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+  /** The clock of waits for what the agent may still send. */
+  clock: Clock;
 }
 
 /** Called by the adapter while the agent works. */

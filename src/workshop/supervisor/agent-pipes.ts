@@ -54,6 +54,7 @@ export function openAgentPipes(
     write: (line) => void (stdin.writable && stdin.write(`${line}\n`)),
     closeInput: () => void stdin.end(),
     exited: lastWords(),
+    clock,
     [Symbol.dispose]: () => {
       stdout.destroy();
       stderr.destroy();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { hasTerminal } from "../../../lib/terminal.ts";
 import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { OWN_TOOLS } from "../../own-tools.ts";
@@ -8,6 +9,7 @@ import { geminiSwitches, HOOK_NAME } from "./switches.ts";
 const EVENT = "BeforeTool";
 /** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
 const DENIES = 2;
+const NO_TERMINAL = "Gemini CLI has no terminal at which it could ask.";
 /** The tools that change or reach something; Parley's own ask people already. */
 const USUAL_TOOLS = `^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(${OWN_TOOLS})$).*)$`;
 
@@ -22,6 +24,7 @@ export const gemini: PromptingAgent = {
   uncovered: [
     { prompt: "its own prompt after an approval", because: "a hook can refuse a tool, and never skips its policy" },
     { prompt: "tools in a folder that is not trusted", because: "Gemini CLI runs no hook there" },
+    { prompt: "the input that a later hook returns", because: "the last one runs, and a workspace's hooks come last" },
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
@@ -35,7 +38,8 @@ export const gemini: PromptingAgent = {
       command: hook.command,
       timeout: hook.timeoutSeconds * 1000,
     };
-    const entry = run ? { matcher: hook.always ?? USUAL_TOOLS, hooks: [run] } : undefined;
+    // One after another: people see the input as the hooks before have left it.
+    const entry = run ? { matcher: hook.always ?? USUAL_TOOLS, sequential: true, hooks: [run] } : undefined;
     return withHookEntries(text, "gemini", { [EVENT]: entry });
   },
   holds: (text) => holdsHookEntries(text, "gemini", [EVENT]),
@@ -46,18 +50,24 @@ export const gemini: PromptingAgent = {
     const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
   },
-  print,
+  print: (prompt, decision) => printFor(hasTerminal, prompt, decision),
   fail: (because) => ({ err: because, exit: DENIES }),
 };
 
-/** Returns what Gemini CLI reads. Without a decision of people it asks at its terminal, whatever its policy allows. */
-function print({ input }: AgentPrompt, decision: PromptDecision): string {
+/**
+ * Returns what Gemini CLI reads. Without a decision of people it asks at its terminal, whatever its policy allows; where
+ * it has none it would wait for ever, and so it denies.
+ */
+export function printFor(isAtTerminal: () => boolean, { input }: AgentPrompt, decision: PromptDecision): string {
   const { is, because } = decision;
-  if (is === "undecided") return JSON.stringify({ decision: "ask", systemMessage: because });
+  if (is === "undecided") {
+    if (isAtTerminal()) return JSON.stringify({ decision: "ask", systemMessage: because });
+    return JSON.stringify({ decision: "deny", reason: `${because} ${NO_TERMINAL}` });
+  }
   if (is === "deny") return JSON.stringify({ decision: "deny", reason: because });
   if (!decision.updatedInput) return JSON.stringify({ decision: "allow", reason: because });
   const edited = decision.updatedInput;
-  // Gemini CLI may lay the edited input over the first one, so that what a person took out would still run.
+  // Gemini CLI 0.61 puts the edited input in the place of the first one. Its guide says that it lays it over that one.
   const missing = Object.keys(input).filter((name) => !Object.hasOwn(edited, name));
   if (missing.length > 0) {
     const reason = `Not approved: Gemini CLI cannot leave out ${missing.join(", ")}, as the edited input does.`;

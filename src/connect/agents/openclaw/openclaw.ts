@@ -35,6 +35,10 @@ export const openclaw: PromptingAgent = {
     { prompt: "its own approval of a command, after a yes", because: "a plugin can refuse a tool, and never skips it" },
     { prompt: "tools of an agent that it starts by ACP", because: "they run outside OpenClaw" },
     { prompt: "tools of its Codex runtime", because: "OpenClaw relays them with a shorter time, then refuses" },
+    {
+      prompt: "the input that another plugin asks about itself",
+      because: "OpenClaw keeps the input of the first to ask",
+    },
     { prompt: "the folder", because: "OpenClaw tells none: a permission counts in every workspace" },
     { prompt: "questions of its model", because: "ask_user has its own way to people" },
   ],

@@ -50,8 +50,8 @@ export default {
   name: "Parley",
   description: "People decide about tool calls.",
   register(api) {
-    // The last one to be asked: another plugin's refusal needs nobody.
-    api.on("before_tool_call", beforeToolCall, { timeoutMs: WAIT_MS, priority: -1000 });
+    // The last one to be asked: another plugin's refusal needs nobody, and the params of the last one run.
+    api.on("before_tool_call", beforeToolCall, { timeoutMs: WAIT_MS, priority: Number.MIN_SAFE_INTEGER });
   },
 };`;
 

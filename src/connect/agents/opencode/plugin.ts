@@ -10,7 +10,11 @@ export function isPlugin(text: string): boolean {
 }
 
 /** Hears of prompts and questions, and answers them. */
-const PLUGIN = `export const Parley = async ({ client, directory: cwd }) => {
+const PLUGIN = `const GO_ON =
+  "\\n\\nopencode has refused your other calls too, about which nobody has decided. " +
+  "Go on with the task, if there is still something to do.";
+
+export const Parley = async ({ client, directory: cwd }) => {
   const asking = new Map();
 
   // The arguments of a call stand in the session once the call is more than pending.
@@ -36,6 +40,23 @@ const PLUGIN = `export const Parley = async ({ client, directory: cwd }) => {
     return stop.signal;
   }
 
+  // A rejection takes all that waits in its session, and ends the turn: its model would not read the reason.
+  async function othersWait(id, sessionID) {
+    const { data } = (await client._client?.get({ url: "/permission" }).catch(() => undefined)) ?? {};
+    return Array.isArray(data) && data.some((one) => one.sessionID === sessionID && one.id !== id);
+  }
+
+  // The agent and the model stay those of the call. The session of a subagent is over with its turn.
+  async function goOn({ sessionID, messageID }, reason) {
+    const { data: session } = await client.session.get({ path: { id: sessionID } });
+    const { data: message } = await client.session.message({ path: { id: sessionID, messageID } });
+    if (!session || session.parentID || !message) return;
+    const { agent, mode, providerID, modelID } = message.info;
+    const parts = [{ type: "text", text: reason + GO_ON }];
+    const body = { agent: agent ?? mode, model: { providerID, modelID }, parts };
+    await client.session.promptAsync({ path: { id: sessionID }, body });
+  }
+
   async function permission({ id, sessionID, permission, patterns, metadata, tool }) {
     const signal = begin(id, sessionID);
     const input = await inputOf({ sessionID, tool }, signal).catch(() => undefined);
@@ -51,7 +72,12 @@ const PLUGIN = `export const Parley = async ({ client, directory: cwd }) => {
     if (response === undefined) return;
     const refused = { reply: response, message: reason };
     // With a reason its model goes on; without one the turn ends.
-    if (decision === "deny" && reason && (await post("/permission/{requestID}/reply", id, refused))) return;
+    if (decision === "deny" && reason) {
+      const endsTurn = await othersWait(id, sessionID);
+      const isSent = await post("/permission/{requestID}/reply", id, refused);
+      if (isSent && endsTurn) await goOn({ sessionID, messageID: tool.messageID }, reason);
+      if (isSent) return;
+    }
     await client.postSessionIdPermissionsPermissionId({ path: { id: sessionID, permissionID: id }, body: { response } });
   }
 
