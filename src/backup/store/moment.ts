@@ -5,7 +5,12 @@ import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
 import { postgresNumbers } from "../../core/store/postgres/postgres.ts";
-import { connectionTo, LONG_STATEMENT_MS, WAKE_CONNECTION } from "../../core/store/postgres/connection.ts";
+import {
+  beginSession,
+  connectionTo,
+  LONG_STATEMENT_MS,
+  WAKE_CONNECTION,
+} from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { raw, type Sql, sql } from "../../core/store/sql.ts";
 import type { Row } from "../model/export-lines.ts";
@@ -95,8 +100,6 @@ async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Pro
     ...connectionTo(url, waitMs, "parley moment"),
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: LONG_STATEMENT_MS,
-    statement_timeout: LONG_STATEMENT_MS,
-    idle_in_transaction_session_timeout: LONG_STATEMENT_MS,
     types: postgresNumbers,
   });
   // A connection that breaks between two statements fails the next one.
@@ -105,6 +108,10 @@ async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Pro
   const on: Queryable = { dialect: "postgres", all };
   await client.connect();
   try {
+    await beginSession(client, url, waitMs, {
+      statement_timeout: LONG_STATEMENT_MS,
+      idle_in_transaction_session_timeout: LONG_STATEMENT_MS,
+    });
     await client.query(BEGIN);
     if (isHeld) await hold(client, on);
     await one(on, sql`SELECT parley_now() AS now`);

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
-import { breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres/connection.ts";
+import { beginSession, breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres/connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
 interface NotifyOptions {
@@ -43,7 +43,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
     fresh.on("notification", ({ payload }) => {
       for (const topic of payload?.split("\n") ?? []) options.onTopic(topic);
     });
-    await listen(fresh);
+    await listen(fresh, options);
     client = fresh;
   }
 
@@ -93,9 +93,10 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
 }
 
 /** Connects and listens. A connection that cannot is broken. @throws {Error} the database's or the wire's own */
-async function listen(client: pg.Client): Promise<void> {
+async function listen(client: pg.Client, { url, waitMs }: NotifyOptions): Promise<void> {
   try {
     await client.connect();
+    await beginSession(client, url, waitMs);
     await client.query(`LISTEN ${CHANNEL}`);
   } catch (error) {
     breakConnection(client);

@@ -8,7 +8,7 @@ import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/dat
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { countCommit } from "../../core/store/store-marks.ts";
 import { postgresNumbers } from "../../core/store/postgres/postgres.ts";
-import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres/connection.ts";
+import { BEGIN_LONG, beginSession, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { lockSecrets } from "../../core/store/sealed-secrets.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
@@ -100,7 +100,6 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
     ...connectionTo(url, waitMs, "parley rotate"),
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: LONG_STATEMENT_MS,
-    statement_timeout: LONG_STATEMENT_MS,
     types: postgresNumbers,
   });
   // A connection that breaks between two statements fails the next one.
@@ -109,6 +108,7 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
   const tx: Tx = { dialect: "postgres", all, ...nobodyHears };
   await client.connect();
   try {
+    await beginSession(client, url, waitMs, { statement_timeout: LONG_STATEMENT_MS });
     const { taken } = await one<{ taken: boolean }>(
       tx,
       sql`SELECT pg_try_advisory_lock(hashtextextended(${TURN}, 0)) AS taken`,

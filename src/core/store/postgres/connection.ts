@@ -13,29 +13,53 @@ export const WAKE_CONNECTION = "parley wake";
 /** Servers that start together wait for the one that changes the schema. */
 const LONG_LOCK_MS = 600_000;
 
-/**
- * Returns how every connection to PostgreSQL is opened: nothing on it lasts longer than `waitMs`, on either side, so that
- * a write that cannot go on is refused within two seconds by default (spec/invariants R7).
- *
- * The database ends a transaction whose server sends nothing for half of the wait. That is below the wait of anybody
- * for a lock, so a caller that needs a row of a frozen server gets it while the wait lasts. It is far above every pause
- * of a server that runs. A server that lost its transaction so runs it again, or reports that nothing was done.
- */
+/** Returns how every connection to PostgreSQL is opened; `beginSession` sets its limits. */
 export function connectionTo(url: string, waitMs: number, name: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: part(waitMs, 5 / 6),
     query_timeout: waitMs,
-    statement_timeout: waitMs,
-    lock_timeout: part(waitMs, 2 / 3),
-    idle_in_transaction_session_timeout: part(waitMs, 1 / 2),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   };
 }
 
 const part = (ms: number, of: number): number => Math.max(1, Math.round(ms * of));
+
+/** The limits of a session by PostgreSQL's names, in ms. */
+interface SessionLimits {
+  statement_timeout: number;
+  lock_timeout: number;
+  idle_in_transaction_session_timeout: number;
+}
+
+/**
+ * Sets the limits of a new connection, those of `other` in place of the usual ones: nothing on it lasts longer than `waitMs`, on either side, so that a write that
+ * cannot go on is refused within two seconds by default (spec/invariants R7). A parameter of the same name in the address
+ * comes first, which PostgreSQL knows already. A statement sets them, because poolers pass on no start parameters.
+ *
+ * The database ends a transaction whose server sends nothing for half of the wait. That is below the wait of anybody
+ * for a lock, so a caller that needs a row of a frozen server gets it while the wait lasts. It is far above every pause
+ * of a server that runs. A server that lost its transaction so runs it again, or reports that nothing was done.
+ */
+export async function beginSession(
+  client: pg.ClientBase,
+  url: string,
+  waitMs: number,
+  other: Partial<SessionLimits> = {},
+): Promise<void> {
+  const limits: SessionLimits = {
+    statement_timeout: waitMs,
+    lock_timeout: part(waitMs, 2 / 3),
+    idle_in_transaction_session_timeout: part(waitMs, 1 / 2),
+    ...other,
+  };
+  const addressed = new URLSearchParams(url.split("?")[1]);
+  const wanted = Object.entries(limits).filter(([name]) => name in other || !addressed.has(name));
+  const sets = wanted.map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+  if (sets.length > 0) await client.query(`SELECT ${sets.join(", ")}`);
+}
 
 /** Begins a transaction that may take long. */
 export const BEGIN_LONG = `BEGIN; SET LOCAL statement_timeout = ${LONG_STATEMENT_MS};

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { systemClock } from "../../../lib/clock.ts";
 import { Refusal } from "../../../refusals.ts";
 import type { CommitResult, Db, Fact, Queryable, Tx } from "../db.ts";
-import { BEGIN_LONG, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./connection.ts";
+import { BEGIN_LONG, beginSession, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./connection.ts";
 import { openRowQueues } from "../row-queues.ts";
 import { oncePerText, type Sql } from "../sql.ts";
 
@@ -54,7 +55,7 @@ type Left = () => number;
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const { waitMs } = options;
   const pools = openPools(options);
-  const version = await checkServer(pools.reading, options.url).catch(async (error: unknown) => {
+  const version = await checkServer(pools, options.url).catch(async (error: unknown) => {
     await pools.end();
     throw error;
   });
@@ -88,7 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
           await client.query(`SET statement_timeout = ${LONG_STATEMENT_MS}`);
           const all = <Row>(statement: Sql) => query<Row>(client, statement, LONG_STATEMENT_MS);
           const value = await work({ dialect: "postgres", all });
-          await client.query("RESET statement_timeout");
+          await beginSession(client, options.url, waitMs);
           return value;
         });
       } catch (error) {
@@ -277,20 +278,28 @@ function openPool({ url, onError, waitMs }: PostgresOptions, max: number): pg.Po
     max,
     maxLifetimeSeconds: PLANS_LAST_SECONDS,
     types: postgresNumbers,
+    onConnect: (client) => beginSession(client, url, waitMs),
   });
   pool.on("error", onError);
   return pool;
 }
 
-async function checkServer(pool: pg.Pool, url: string): Promise<string> {
+async function checkServer(pools: Pools, url: string): Promise<string> {
+  let isShared: boolean;
   let rows: { version: string; number: string; fsync: string; pages: string; commit: string; encoding: string }[];
   try {
-    ({ rows } = await pool.query(`SELECT current_setting('server_version') AS version,
+    isShared = await areSessionsShared(pools);
+    ({ rows } = await pools.reading.query(`SELECT current_setting('server_version') AS version,
       current_setting('server_version_num') AS number, current_setting('fsync') AS fsync,
       current_setting('full_page_writes') AS pages, current_setting('synchronous_commit') AS commit,
       current_setting('server_encoding') AS encoding`));
   } catch (error) {
     throw new Error(`PostgreSQL at ${withoutPassword(url)} cannot be used: ${reasonOf(error)}.`, { cause: error });
+  }
+  if (isShared) {
+    throw new Error(
+      `The pooler at ${withoutPassword(url)} shares sessions between connections, and notifications and locks would be lost: set pool_mode = session (docs/how-to/operate.md).`,
+    );
   }
   const [row] = rows;
   if (!row || Number(row.number) < 150_000) throw new Error(`PostgreSQL ${row?.version} is too old; Parley needs 15.`);
@@ -308,6 +317,28 @@ async function checkServer(pool: pg.Pool, url: string): Promise<string> {
       throw new Error(`PostgreSQL runs with ${setting}=off and could lose what was acknowledged; turn it on.`);
   }
   return row.version.split(" ")[0] ?? row.version;
+}
+
+/**
+ * Returns whether a pooler lends one session of the database to two connections at one time. The pooler lends the session
+ * that came back last first, but other servers' work may come between, so it is asked several times.
+ */
+async function areSessionsShared({ writing, reading }: Pools): Promise<boolean> {
+  return onClient(writing, (one) =>
+    onClient(reading, async (other) => {
+      for (let tries = 0; tries < 5; tries += 1) {
+        const mark = randomUUID();
+        await one.query("SELECT set_config('parley.session', $1, false)", [mark]);
+        for (const client of [other, one]) {
+          const { rows } = await client.query<{ mark: string }>(
+            "SELECT current_setting('parley.session', true) AS mark",
+          );
+          if ((rows[0]?.mark === mark) !== (client === one)) return true;
+        }
+      }
+      return false;
+    }),
+  );
 }
 
 function reasonOf(error: unknown): string {
