@@ -154,8 +154,8 @@ export interface PromptingAgent {
   readUseOver?(bytes: Uint8Array): UseOver | null;
   /** Returns what the agent reads on standard output, or as the reply to its request. */
   print(prompt: AgentPrompt, decision: PromptDecision): string;
-  /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
-  fail(because: string): FailedHook;
+  /** Returns how a hook denies that failed before it could ask; `sent` is its event as far as it came, in any form. */
+  fail(because: string, sent: Uint8Array): FailedHook;
   /** Returns the questions of a prompt by which the agent asks its user; nothing for any other prompt. */
   questionsOf?(prompt: AgentPrompt): PromptQuestion[] | Unclear | null;
   /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */

@@ -11,7 +11,15 @@ import {
   type UseOver,
 } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
-import { eventNameOf, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import {
+  eventNameOf,
+  originOf,
+  readObject,
+  sentEventName,
+  sessionOf,
+  textOf,
+  toolAndInput,
+} from "../../prompt-json.ts";
 import { questionsIn } from "../../prompt-questions.ts";
 import { claudeSwitches, SWITCH_VARIABLES } from "./switches.ts";
 import { wasDecidedThere } from "./transcript.ts";
@@ -23,7 +31,7 @@ const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
 /** For so long Claude Code waits while it tells that a use is over. */
 const OVER_S = 5;
-/** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
+/** Claude Code lets a tool run that its own rules allow after any other failure of a `PreToolUse` hook. */
 const BLOCKS = 2;
 
 /** Claude Code: `PermissionRequest`, and `PreToolUse` for tools that are always asked about. */
@@ -63,9 +71,11 @@ export const claude: PromptingAgent = {
   read,
   readUseOver,
   print,
-  fail(because) {
-    const out = print({ event: "PreToolUse", input: {} }, { is: "deny", because });
-    return { out, err: because, exit: BLOCKS };
+  fail(because, sent) {
+    const event = sentEventName(sent) === "PermissionRequest" ? "PermissionRequest" : "PreToolUse";
+    const out = print({ event, input: {} }, { is: "deny", because });
+    // Claude Code passes over every exit code of a PermissionRequest hook, and asks at its terminal.
+    return { out, err: because, exit: event === "PermissionRequest" ? 0 : BLOCKS };
   },
   questionsOf,
   async wasDecidedThere({ event, transcript, tool, input }, clock, signal) {
@@ -115,8 +125,7 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
 function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDecision): string {
   const { event } = prompt;
   const { is, because } = decision;
-  const answers = decision.is === "allow" ? decision.answers : undefined;
-  const updated = answers && { updatedInput: { ...prompt.input, answers: answersByWords(prompt.input, answers) } };
+  const updated = decision.is === "allow" && { updatedInput: approvedInput(prompt.input, decision.answers) };
   if (event === "PreToolUse") {
     const permissionDecision = is === "undecided" ? "ask" : is;
     const output = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
@@ -125,6 +134,14 @@ function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDec
   if (is === "undecided") return JSON.stringify({ systemMessage: because });
   const reply = is === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision: reply } });
+}
+
+/**
+ * Returns the input for Claude Code to run. It passes over a yes without one to a tool that asks its user by itself
+ * (`ExitPlanMode`, and tools of MCP servers that say so); to any other tool it binds the run to what people saw.
+ */
+function approvedInput(input: AgentPrompt["input"], answers: PromptAnswers | undefined): object {
+  return answers === undefined ? input : { ...input, answers: answersByWords(input, answers) };
 }
 
 /** Returns the questions that Claude Code would ask its user. */
