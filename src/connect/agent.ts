@@ -1,6 +1,7 @@
 import { delimiter, join } from "node:path";
 import { existsSync } from "node:fs";
 import type { Clock } from "../lib/clock.ts";
+import type { HookPlace, HooksBeside } from "./hooks-beside.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -123,12 +124,18 @@ export interface PromptingAgent {
   events: readonly string[];
   /** The prompts that its hook cannot cover, and why. */
   uncovered: readonly { prompt: string; because: string }[];
+  /** A row for each event: how several hooks of it run, and who decides. */
+  beside: readonly HooksBeside[];
+  /** Returns the files, some of them missing, in which its hooks may stand beside Parley's: its user's, and a project's. */
+  hookPlaces?(env: Environment, project: string): readonly HookPlace[];
   /** True where `--always TOOLS` chooses tools of this agent. */
   takesAlways: boolean;
   /** The first version of its program that sends prompts by HTTP; left out where none does. */
   httpSince?: string;
   /** Sentences for its user after the hook is written. */
   afterInstall: string;
+  /** A sentence about another way to people that must not be on beside the hook. */
+  hookNote?: string;
   /** People may change the input: what they approve then runs in its place. */
   takesEdits: boolean;
   /**

@@ -11,6 +11,7 @@ import {
   type UseOver,
 } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
+import type { HooksBeside } from "../../hooks-beside.ts";
 import {
   eventNameOf,
   originOf,
@@ -34,6 +35,28 @@ const OVER_S = 5;
 /** Claude Code lets a tool run that its own rules allow after any other failure of a `PreToolUse` hook. */
 const BLOCKS = 2;
 
+const TRIED = { version: "2.1.332", on: "2026-11-28" };
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: "PermissionRequest",
+    runs: "at once, and beside the terminal and the prompt tool",
+    decides: "the first to answer",
+    input: "of the first to answer",
+    means: {
+      beside: "runs at the same time as Parley's, and the first answer counts: its allow overrides people's no",
+    },
+    tried: TRIED,
+  },
+  {
+    event: "PreToolUse",
+    runs: "at once; all are waited for",
+    decides: "a deny, or an ask, before an allow",
+    input: "of the last to answer",
+    means: { beside: "comes before the prompt: after its allow no prompt appears, and people are not asked" },
+    tried: TRIED,
+  },
+];
+
 /** Claude Code: `PermissionRequest`, and `PreToolUse` for tools that are always asked about. */
 export const claude: PromptingAgent = {
   name: "claude",
@@ -46,9 +69,16 @@ export const claude: PromptingAgent = {
     { prompt: "trust in a folder", because: "Claude Code runs no hook before the folder is trusted" },
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) =>
+    [claude.file(env), ...["settings.json", "settings.local.json"].map((name) => join(project, ".claude", name))].map(
+      (path) => ({ path, turn: "beside" }),
+    ),
   takesAlways: true,
   httpSince: "2.1.63",
   afterInstall: "",
+  hookNote:
+    "Start Claude Code without --permission-prompt-tool mcp__parley__approve: beside the hook it asks people a second time, without --to and --by, and the first answer counts.",
   takesEdits: false,
   withHook(text, hook, own = []) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
