@@ -92,7 +92,7 @@ function hooksOf(text: string, event: string): unknown[] {
   });
 }
 
-/** Returns the text of a file; null where there is none. @throws {Error} for one that cannot be read */
+/** The text of a file; null where it is missing or blank. @throws {Error} for one that cannot be read */
 function textIn(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) return null;

@@ -17,6 +17,7 @@ n=0
 while [ -n "$2" ] && ! grep -qx "end $2" "$HOME/log/all" && [ $n -lt 60 ]; do sleep 0.1; n=$((n + 1)); done
 cat "$HOME/log/$1"
 echo "end $1" >> "$HOME/log/all"
+[ ! -e "$HOME/log/$1.fails" ] || { echo "it failed" >&2; exit 2; }
 `;
 
 interface Hook {
@@ -24,6 +25,8 @@ interface Hook {
   says: object;
   /** It answers after this one has. */
   after?: string;
+  /** It fails with exit code 2. */
+  fails?: boolean;
 }
 
 /** A home with hooks of these names, and their command lines. */
@@ -38,7 +41,10 @@ function openHome(
   };
   write("hook", HOOK);
   write("log/all", "");
-  for (const { name, says } of hooks) write(`log/${name}`, JSON.stringify(says));
+  for (const { name, says, fails } of hooks) {
+    write(`log/${name}`, JSON.stringify(says));
+    if (fails) write(`log/${name}.fails`, "");
+  }
   const command = (name: string) => {
     const hook = hooks.find((one) => one.name === name) ?? assert.fail(name);
     return `${join(folder, "hook")} ${name} ${hook.after ?? ""}`.trim();
@@ -48,7 +54,7 @@ function openHome(
   return {
     folder,
     env: { HOME: folder, PATH: path },
-    /** What the hooks noted, in their order. */
+    /** The notes of the hooks, in their order. */
     log: () => readFileSync(join(folder, "log/all"), "utf8").trim().split("\n"),
     ran: (name: string) => existsSync(join(folder, name)),
   };
@@ -172,27 +178,34 @@ describe("several hooks of an unmodified Codex", { skip: isMissing(REAL_AGENTS.c
     },
   });
 
+  async function run(hooks: readonly Hook[]): Promise<HookHome> {
+    const entries = (command: (name: string) => string) =>
+      hooks.map(({ name }) => ({ hooks: [{ type: "command", command: command(name) }] }));
+    const home = openHome(hooks, (command) => ({
+      ".codex/hooks.json": { hooks: { PermissionRequest: entries(command) } },
+    }));
+    writeFileSync(join(home.folder, ".codex/config.toml"), "");
+    await using model = await stepModel([escalated(TOUCH), { say: "That was that." }]);
+    await codexTurn(home, model.url);
+    return home;
+  }
+
   for (const first of ["allow", "deny"]) {
     it(`are waited for, run at once, and a deny counts: ${first} first`, async () => {
       const second = first === "allow" ? "deny" : "allow";
-      const hooks = [
+      const home = await run([
         { name: "late", says: decides(second), after: "early" },
         { name: "early", says: decides(first) },
-      ];
-      const home = openHome(hooks, (command) => ({
-        ".codex/hooks.json": {
-          hooks: {
-            PermissionRequest: hooks.map(({ name }) => ({ hooks: [{ type: "command", command: command(name) }] })),
-          },
-        },
-      }));
-      writeFileSync(join(home.folder, ".codex/config.toml"), "");
-      await using model = await stepModel([escalated(TOUCH), { say: "That was that." }]);
-      await codexTurn(home, model.url);
+      ]);
       assert.equal(home.ran("shown.txt"), false);
       assertAtOnce(home.log());
     });
   }
+
+  it("deny by exit code 2", async () => {
+    const home = await run([{ name: "only", says: {}, fails: true }]);
+    assert.deepEqual([home.ran("shown.txt"), home.log()], [false, ["start only", "end only"]]);
+  });
 });
 
 const COPILOT = join(PROGRAMS, "copilot");
@@ -203,8 +216,9 @@ describe(
   () => {
     const EVENT = "permissionRequest";
     /** Runs it with each of these hooks in a file of its own. */
-    async function run(event: string, files: Readonly<Record<string, object>>, isTrusted = true): Promise<HookHome> {
-      const hooks = Object.entries(files).map(([file, says]) => ({ name: file.replaceAll(/\W/g, "-"), says }));
+    async function run(event: string, files: Readonly<Record<string, object>>, more = {}): Promise<HookHome> {
+      const { isTrusted = true, fails = false }: { isTrusted?: boolean; fails?: boolean } = more;
+      const hooks = Object.entries(files).map(([file, says]) => ({ name: file.replaceAll(/\W/g, "-"), says, fails }));
       const home = openHome(hooks, (command) =>
         Object.fromEntries(
           Object.keys(files).map((file) => {
@@ -248,6 +262,11 @@ describe(
       assert.equal(home.ran("shown.txt"), false);
     });
 
+    it("deny by exit code 2", async () => {
+      const home = await run(EVENT, { ".copilot/hooks/a.json": deny }, { fails: true });
+      assert.equal(home.ran("shown.txt"), false);
+    });
+
     it("of a trusted repository come after the user's", async () => {
       const home = await run(EVENT, { ".copilot/hooks/a.json": deny, ".github/hooks/z.json": allow });
       assert.deepEqual(starts(home), ["start -copilot-hooks-a-json", "start -github-hooks-z-json"]);
@@ -255,7 +274,7 @@ describe(
     });
 
     it("of a repository that is not trusted do not run", async () => {
-      const home = await run(EVENT, { ".github/hooks/z.json": deny }, false);
+      const home = await run(EVENT, { ".github/hooks/z.json": deny }, { isTrusted: false });
       assert.deepEqual([home.ran("shown.txt"), home.log()], [true, [""]]);
     });
 
