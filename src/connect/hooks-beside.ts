@@ -1,32 +1,10 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readPlainJson } from "../lib/json/json-edit.ts";
-import type { PromptingAgent } from "./agent.ts";
+import type { PromptingAgent, Turn } from "./agent.ts";
 import { isOwnHook } from "./own-hooks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** When a hook of another runs: at the same time as Parley's, or in an order. */
-export type Turn = "beside" | "before" | "after";
-
-/** How an agent runs several hooks of one event that Parley uses. Each row has a test against the real program. */
-export interface HooksBeside {
-  event: string;
-  runs: string;
-  decides: string;
-  /** The edited input that the tool runs with; left out where the agent takes none. */
-  input?: string;
-  /** The end of a sentence about another's hook: its effect on a person's decision. */
-  means: Partial<Readonly<Record<Turn, string>>>;
-  /** The version of the agent that was tried, and the day; left out where none was. */
-  tried?: { version: string; on: string };
-}
-
-/** A file in which hooks of others may stand. */
-export interface HookPlace {
-  path: string;
-  turn: Turn;
-}
 
 /** No configuration of an agent is longer. */
 const MOST_BYTES = 4 * 1_048_576;

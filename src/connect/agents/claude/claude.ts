@@ -6,12 +6,12 @@ import {
   type PromptQuestion,
   type Unclear,
   homeOf,
+  type HooksBeside,
   type PromptDecision,
   type PromptingAgent,
   type UseOver,
 } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
-import type { HooksBeside } from "../../hooks-beside.ts";
 import {
   eventNameOf,
   originOf,

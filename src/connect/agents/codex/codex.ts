@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HooksBeside, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
-import type { HooksBeside } from "../../hooks-beside.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { codexSwitches } from "./switches.ts";
 

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { jsonAt } from "../../../lib/json/json-edit.ts";
-import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HookPlace, type HooksBeside, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
-import { type HookPlace, type HooksBeside, jsonFilesIn } from "../../hooks-beside.ts";
+import { jsonFilesIn } from "../../hooks-beside.ts";
 import { objectOrText, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const SWITCH = "disableAllHooks";

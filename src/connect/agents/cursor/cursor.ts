@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
-import type { HooksBeside } from "../../hooks-beside.ts";
 import {
   eventNameOf,
   objectOrText,

@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import { NotJson } from "../../../lib/json/json-edit.ts";
-import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
-import type { HooksBeside } from "../../hooks-beside.ts";
+import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
 import { loadsPlugin, withoutPlugin, withPlugin } from "./settings.ts";

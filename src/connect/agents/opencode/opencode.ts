@@ -3,12 +3,12 @@ import { NotJson } from "../../../lib/json/json-edit.ts";
 import {
   type AgentPrompt,
   homeOf,
+  type HooksBeside,
   type PromptDecision,
   type PromptingAgent,
   type PromptQuestion,
   type Unclear,
 } from "../../agent.ts";
-import type { HooksBeside } from "../../hooks-beside.ts";
 import { eventNameOf, isObject, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { questionsIn } from "../../prompt-questions.ts";
 import { isPlugin, pluginText } from "./plugin.ts";
