@@ -102,7 +102,7 @@ export interface FailedHook {
 }
 
 /** When a hook of another runs: at the same time as Parley's, or in an order. */
-export type Turn = "beside" | "before" | "after";
+export type HookTurn = "beside" | "before" | "after";
 
 /** How an agent runs several hooks of one event that Parley uses. Each row has a test against the real program. */
 export interface HooksBeside {
@@ -112,7 +112,7 @@ export interface HooksBeside {
   /** The edited input that the tool runs with; left out where the agent takes none. */
   input?: string;
   /** The end of a sentence about another's hook: its effect on a person's decision. */
-  means: Partial<Readonly<Record<Turn, string>>>;
+  means: Partial<Readonly<Record<HookTurn, string>>>;
   /** The version of the agent that was tried, and the day; left out where none was. */
   tried?: { version: string; on: string };
 }
@@ -120,7 +120,7 @@ export interface HooksBeside {
 /** A file in which hooks of others may stand. */
 export interface HookPlace {
   path: string;
-  turn: Turn;
+  turn: HookTurn;
 }
 
 /**

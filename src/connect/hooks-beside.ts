@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readPlainJson } from "../lib/json/json-edit.ts";
-import type { PromptingAgent, Turn } from "./agent.ts";
+import type { PromptingAgent, HookTurn } from "./agent.ts";
 import { isOwnHook } from "./own-hooks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,7 +45,7 @@ export function hooksBeside(
 interface PlacedText {
   path: string;
   text: string;
-  turn: Turn;
+  turn: HookTurn;
 }
 
 function sentencesOf(agent: PromptingAgent, { path, text, turn }: PlacedText, addresses: readonly string[]): string[] {
