@@ -101,6 +101,28 @@ export interface FailedHook {
   exit: number;
 }
 
+/** When a hook of another runs: at the same time as Parley's, or in an order. */
+export type HookTurn = "beside" | "before" | "after";
+
+/** How an agent runs several hooks of one event that Parley uses. Each row has a test against the real program. */
+export interface HooksBeside {
+  event: string;
+  runs: string;
+  decides: string;
+  /** The edited input that the tool runs with; left out where the agent takes none. */
+  input?: string;
+  /** The end of a sentence about another's hook: its effect on a person's decision. */
+  means: Partial<Readonly<Record<HookTurn, string>>>;
+  /** The version of the agent that was tried, and the day; left out where none was. */
+  tried?: { version: string; on: string };
+}
+
+/** A file in which hooks of others may stand. */
+export interface HookPlace {
+  path: string;
+  turn: HookTurn;
+}
+
 /**
  * An agent whose permission prompts people can answer. Each has a folder in src/connect/agents and a row in
  * src/connect/registry.ts; nothing else knows it.
@@ -123,12 +145,18 @@ export interface PromptingAgent {
   events: readonly string[];
   /** The prompts that its hook cannot cover, and why. */
   uncovered: readonly { prompt: string; because: string }[];
+  /** A row for each event: how several hooks of it run, and who decides. */
+  beside: readonly HooksBeside[];
+  /** Returns the files, some of them missing, in which its hooks may stand beside Parley's: its user's, and a project's. */
+  hookPlaces?(env: Environment, project: string): readonly HookPlace[];
   /** True where `--always TOOLS` chooses tools of this agent. */
   takesAlways: boolean;
   /** The first version of its program that sends prompts by HTTP; left out where none does. */
   httpSince?: string;
   /** Sentences for its user after the hook is written. */
   afterInstall: string;
+  /** A sentence about another way to people that must not be on beside the hook. */
+  hookNote?: string;
   /** People may change the input: what they approve then runs in its place. */
   takesEdits: boolean;
   /**
@@ -154,8 +182,8 @@ export interface PromptingAgent {
   readUseOver?(bytes: Uint8Array): UseOver | null;
   /** Returns what the agent reads on standard output, or as the reply to its request. */
   print(prompt: AgentPrompt, decision: PromptDecision): string;
-  /** Returns how a hook denies that failed before it could ask, in which it does not know the event. */
-  fail(because: string): FailedHook;
+  /** Returns how a hook denies that failed before it could ask; `sent` is its event as far as it came, in any form. */
+  fail(because: string, sent: Uint8Array): FailedHook;
   /** Returns the questions of a prompt by which the agent asks its user; nothing for any other prompt. */
   questionsOf?(prompt: AgentPrompt): PromptQuestion[] | Unclear | null;
   /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */

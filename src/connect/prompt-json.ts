@@ -101,6 +101,20 @@ export function eventNameOf(event: Members): string {
   return name;
 }
 
+/** The name of an event in a text that is not JSON, cut off for example. Within a text a quotation mark has a backslash. */
+const NAMED_EVENT = /(?<!\\)"hook_event_name"\s*:\s*"(\w+)"/;
+
+/** Returns the agent's name of an event that may be of any form; nothing where it names none. */
+export function sentEventName(bytes: Uint8Array): string | undefined {
+  const text = Buffer.from(bytes).toString("latin1");
+  try {
+    const { hook_event_name: name } = Object(JSON.parse(text)) as { hook_event_name?: unknown };
+    return filledText(name);
+  } catch {
+    return NAMED_EVENT.exec(text)?.[1];
+  }
+}
+
 /** Reads an input that an agent sent as an object, or as the text of one. @throws {Error} in one sentence */
 export function objectOrText(input: unknown, isExact: boolean): { input: unknown; isExact: boolean } {
   if (typeof input !== "string") return { input, isExact };

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { stop, until } from "../support/program.ts";
+import { parley, stop, until } from "../support/program.ts";
 import { APPROVE, folderIn, type HookedSite, openHookedSite, PROGRAMS, REASON, REJECT, TASK } from "./hooked-site.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
 import { stepModel, type Step } from "./step-model.ts";
@@ -17,18 +17,19 @@ const SAID = { type: "user", message: { role: "user", content: TASK } };
 /** A Claude Code whose hook `parley hook install` has written, and its model. */
 interface ClaudeSite extends HookedSite {
   /** Starts Claude Code, whose model takes its step: alone, or with a program in which its user sits. */
-  release(isAttended?: boolean): { ended: Promise<number | null>; stop(): void };
+  release(isAttended?: boolean, ...flags: string[]): { ended: Promise<number | null>; stop(): void };
   told(): string;
 }
 
-async function openSite(step: Step = RELEASE): Promise<ClaudeSite> {
+async function openSite(step: Step = RELEASE, type: "http" | "command" = "http"): Promise<ClaudeSite> {
   const site = await openHookedSite("claude");
   const { folder, env } = site;
-  assert.match(readFileSync(join(folder, ".claude/settings.json"), "utf8"), /"type": "http"/);
+  if (type === "command") await parley(["hook", "install", "claude", "--type", type, "--yes"], env);
+  assert.ok(readFileSync(join(folder, ".claude/settings.json"), "utf8").includes(`"type": "${type}"`));
   const model = await stepModel([step, { say: "That was that." }]);
   return Object.assign(site, {
-    release(isAttended = false) {
-      const args = isAttended ? ATTENDED : ["-p", TASK];
+    release(isAttended = false, ...flags) {
+      const args = [...(isAttended ? ATTENDED : ["-p", TASK]), ...flags];
       const child = spawn(join(PROGRAMS, "claude"), [...args, "--model", "claude-sonnet-4-5"], {
         cwd: folder,
         stdio: ["pipe", "ignore", "ignore"],
@@ -102,6 +103,25 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
     await running.ended;
     await until(async () => (await site.inbox()).length === 0, "the withdrawal");
     assert.equal(site.isReleased(), false);
+  });
+
+  for (const type of ["http", "command"] as const) {
+    it(`leaves its plan mode after a person has approved the plan, by ${type}`, async () => {
+      await using site = await openSite({ call: "ExitPlanMode", input: { plan: "1. Release it" } }, type);
+      const { ended } = site.release(true, "--permission-mode", "plan");
+      await Promise.race([site.decide("ExitPlanMode", APPROVE), ended]);
+      await ended;
+      assert.match(site.told(), /User has approved exiting plan mode/);
+    });
+  }
+
+  it("runs an input as it was, which a person approved: a long one, and letters of all kinds", async () => {
+    const content = `${"é😀\n".repeat(20_000)}end`;
+    await using site = await openSite({ call: "Write", input: { file_path: "long.txt", content } });
+    const { ended } = site.release();
+    await Promise.race([site.decide("Write", APPROVE), ended]);
+    await ended;
+    assert.equal(readFileSync(join(site.folder, "long.txt"), "utf8"), content, site.told());
   });
 
   it("gives its model the options that a person has chosen of its questions", async () => {

@@ -34,6 +34,8 @@ export interface HookedSite extends AsyncDisposable {
   decide(title: string, flags: (ask: WholeAsk) => readonly string[]): Promise<void>;
   /** Decides it as the web app does, with what stands in this body. */
   post(title: string, body: object): Promise<void>;
+  /** Decides the request with this id in the same way. */
+  postTo(id: string, body: object): Promise<void>;
   /** Resolves once no request waits. */
   emptied(): Promise<void>;
   /** Kills the server, and waits until it is gone. */
@@ -134,7 +136,10 @@ function siteOf({ dataDir, phone, ...opened }: Opened): HookedSite {
       assert.equal(code, 0, err);
     },
     async post(title, body) {
-      const { id, digest } = await waiting(title);
+      await site.postTo((await waiting(title)).id, body);
+    },
+    async postTo(id, body) {
+      const { digest } = await read<WholeAsk>(id);
       const headers = { authorization: `Bearer ${phone.PARLEY_KEY}`, "content-type": "application/json" };
       const sent = JSON.stringify({ ...(digest !== null && { digest }), ...body });
       const reply = await fetch(`${site.server.url}/people/me/asks/${id}/decision`, {

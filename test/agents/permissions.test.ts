@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { blocksOf } from "../support/documents.ts";
-import { parley } from "../support/program.ts";
+import { parley, until } from "../support/program.ts";
 import { APPROVE, type HookedSite, openHookedSite, REASON, REJECT } from "./hooked-site.ts";
 import { stepModel } from "./step-model.ts";
 
@@ -47,6 +47,21 @@ describe("permission prompts of an unmodified Claude Code", () => {
     const out = await running;
     return { out, told: model.results().join("\n"), isReleased: isReleased() };
   }
+
+  it("are two requests to people where the hook and the permission prompt tool are both on", async () => {
+    await using place = await openHookedSite("claude");
+    writeFileSync(join(place.folder, ".mcp.json"), (await parley(["mcp", "config", "claude"], place.env)).out);
+    const running = release(shownIn(PAGE, "claude -p"), place);
+    const two = async () => ((await place.inbox()).length === 2 ? place.inbox() : undefined);
+    const asks = await Promise.race([until(two, "two requests"), running]);
+    assert.ok(Array.isArray(asks), "it has ended without them");
+    assert.deepEqual(
+      asks.map(({ title }) => title),
+      ["Bash", "Bash"],
+    );
+    await place.postTo(asks[0]?.id ?? "", { approved: true });
+    assert.equal((await running).isReleased, true);
+  });
 
   const ways = {
     "the permission prompt tool, as the page says": async ({ folder, env }: HookedSite) => {

@@ -28,7 +28,7 @@ export interface RealAgent {
 export const REAL_AGENTS = {
   claude: {
     settings: { type: "claude", command: [program("claude")] },
-    version: "2.1.329",
+    version: "2.1.332",
     writes: "Write",
     runs: "Bash",
     surroundings: (model) => ({ env: { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "x" } }),
@@ -42,7 +42,7 @@ export const REAL_AGENTS = {
   },
   codex: {
     settings: { type: "codex", command: [program("codex")] },
-    version: "0.169.0",
+    version: "0.171.0",
     writes: "fileChange",
     runs: "commandExecution",
     surroundings(model) {

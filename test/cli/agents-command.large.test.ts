@@ -72,7 +72,7 @@ describe("finding agents", () => {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  tells("codex", 'echo "codex-cli 0.169.0"');
+  tells("codex", 'echo "codex-cli 0.171.0"');
   tells("claude", 'echo "9.9.9 (Claude Code)"');
   tells("gemini", "exit 1");
   tells("mine", "touch ran");
@@ -100,9 +100,9 @@ describe("finding agents", () => {
           "claude",
           "9.9.9",
           true,
-          "never tested with this version, but with 2.1.197, 2.1.329; without ANTHROPIC_API_KEY",
+          "never tested with this version, but with 2.1.197, 2.1.332; without ANTHROPIC_API_KEY",
         ],
-        ["codex", "0.169.0", true, ""],
+        ["codex", "0.171.0", true, ""],
         ["gemini", null, false, "gemini --version tells no version"],
         ["opencode", null, false, "opencode is not on the PATH"],
         ["mine", null, true, "never tested"],

@@ -49,7 +49,7 @@ async function said(run: Run): Promise<Record<string, unknown>> {
   return JSON.parse(out) as Record<string, unknown>;
 }
 
-/** Claude Code runs no tool after this exit code, whatever its own rules allow. */
+/** Claude Code runs no tool after this exit code of PreToolUse, whatever its own rules allow. */
 function assertBlocked({ code, out, err }: Awaited<Run["ended"]>): void {
   assert.equal(code, 2, `${out}${err}`);
   const { hookSpecificOutput } = JSON.parse(out) as { hookSpecificOutput: Record<string, string> };
@@ -60,8 +60,14 @@ function assertBlocked({ code, out, err }: Awaited<Run["ended"]>): void {
 const permission = (decision: object) => ({
   hookSpecificOutput: { hookEventName: "PermissionRequest", decision },
 });
-const preToolUse = (permissionDecision: string, permissionDecisionReason: string) => ({
-  hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
+const allowed = (updatedInput: object) => permission({ behavior: "allow", updatedInput });
+const preToolUse = (permissionDecision: string, permissionDecisionReason: string, updatedInput?: object) => ({
+  hookSpecificOutput: {
+    hookEventName: "PreToolUse",
+    permissionDecision,
+    permissionDecisionReason,
+    ...(updatedInput && { updatedInput }),
+  },
 });
 
 describe("a hook of Claude Code", () => {
@@ -99,7 +105,7 @@ describe("a hook of Claude Code", () => {
       ],
     );
     await operator.decides({ approved: true });
-    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+    assert.deepEqual(await said(asking), allowed(PERMISSION_REQUEST.tool_input));
 
     const again = hook(world().url, PERMISSION_REQUEST);
     await operator.decides({ approved: false, comment: "move \u202eit away instead" });
@@ -111,7 +117,8 @@ describe("a hook of Claude Code", () => {
     const jane = await somebody(world());
     const runs = [1, 2].map(() => hook(world().url, PRE_TOOL_USE, "--to", jane.number));
     await jane.decides({ approved: true, comment: "once" });
-    for (const run of runs) assert.deepEqual(await said(run), preToolUse("allow", `Approved by ${jane.name}: once`));
+    const approved = preToolUse("allow", `Approved by ${jane.name}: once`, PRE_TOOL_USE.tool_input);
+    for (const run of runs) assert.deepEqual(await said(run), approved);
     assert.deepEqual(await jane.inbox(), []);
     // The same use with another input is not what was approved.
     const other = hook(world().url, { ...PRE_TOOL_USE, tool_input: { file_path: "/etc/passwd", content: "" } });
@@ -125,7 +132,7 @@ describe("a hook of Claude Code", () => {
     for (const [n, by] of [jane.number, `${bo.number},${jane.number}`, "enrolled"].entries()) {
       const asking = hook(world().url, use(n), "--to", jane.number, "--by", by);
       await jane.decides({ approved: true });
-      assert.deepEqual(await said(asking), preToolUse("allow", `Approved by ${jane.name}`));
+      assert.deepEqual(await said(asking), preToolUse("allow", `Approved by ${jane.name}`, PRE_TOOL_USE.tool_input));
     }
     const asking = hook(world().url, use(9), "--to", jane.number, "--by", bo.number);
     await jane.decides({ approved: true });
@@ -144,7 +151,8 @@ describe("a hook of Claude Code", () => {
       { name: "note", text: "null", typed: null, secret: false, masked: null },
     ]);
     await operator.decides({ approved: true });
-    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+    const { out } = await asking.ended;
+    assert.match(out, /"updatedInput":\{"id":1152921504606846977,"note":null\}/);
   });
 
   it("is denied when nobody decides in time", async () => {
@@ -173,7 +181,7 @@ describe("a hook of Claude Code", () => {
       await operator.decide(id, title === "Library" ? { option: "option_2" } : { text: "No, thank you." });
     }
     const answers = { "Which library?": "dayjs", "Anything else?": "No, thank you." };
-    assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
+    assert.deepEqual(await said(asking), allowed({ ...input, answers }));
   });
 
   it("withdraws the other questions before it ends where one of them cannot be asked", async () => {
@@ -219,7 +227,7 @@ describe("a hook of Claude Code", () => {
       "By a press?": "e2e, in a browser",
       "In other words?": "unit, and the smoke tests",
     };
-    assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
+    assert.deepEqual(await said(asking), allowed({ ...input, answers }));
   });
 
   it("leaves alone what is nothing to decide, and blocks the tool where it can read no hook or is called wrongly", async () => {
@@ -259,7 +267,7 @@ describe("a hook of Claude Code", () => {
       const seen = rows.map(({ name, text: json }) => [name, JSON.parse(json)]);
       assert.deepEqual(Object.fromEntries(seen), { cwd: COMMON.cwd, input_json: shown });
       await operator.decides({ approved: true });
-      assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+      assert.deepEqual(await said(asking), allowed(JSON.parse(shown) as object));
     }
   });
 
@@ -288,7 +296,9 @@ describe("a hook of Claude Code", () => {
     const asking = hook(world().url, PERMISSION_REQUEST);
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     asking.child.kill("SIGTERM");
-    assertBlocked(await asking.ended);
+    const message =
+      "Parley denied it, because the hook could not ask anybody: it was interrupted before anybody decided.";
+    assert.deepEqual(await said(asking), permission({ behavior: "deny", message }));
     assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
   });
 });
@@ -333,7 +343,7 @@ describe("a hook of Claude Code, without a server to ask", () => {
     const body = JSON.stringify({ approved: true, digest });
     const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
     assert.equal((await fetch(`${place}/decision`, init)).status, 200);
-    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+    assert.deepEqual(await said(asking), allowed(PERMISSION_REQUEST.tool_input));
     second.child.kill("SIGTERM");
   });
 });

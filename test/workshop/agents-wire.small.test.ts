@@ -114,7 +114,7 @@ describe("requests of Codex", () => {
   async function working(told: Partial<AgentCallbacks> = {}): Promise<Wire> {
     const wire = openWire("codex", told);
     for (const [method, result] of [
-      ["initialize", { userAgent: "parley/0.169.0 (x)" }],
+      ["initialize", { userAgent: "parley/0.171.0 (x)" }],
       ["thread/start", { thread: { id: "t1" } }],
       ["turn/start", { turn: { id: "u1" } }],
     ] as const) {
@@ -147,7 +147,7 @@ describe("requests of Codex", () => {
     for (const text of ["a long talk".repeat(200_000), "["]) {
       const wire = openWire("codex", {}, "other", { resume: "t1" });
       const { id: first } = await wire.heard((message) => message.method === "initialize");
-      wire.say({ id: first, result: { userAgent: "parley/0.169.0 (x)" } });
+      wire.say({ id: first, result: { userAgent: "parley/0.171.0 (x)" } });
       const { id } = await wire.heard((message) => message.method === "thread/resume");
       const reply = `{"id":${id},"result":{"thread":{"id":"t1","turns":[{"items":[${JSON.stringify({ text })}]}]}}}`;
       // One that was cut cannot be read: a session that is lost begins anew.

@@ -11,6 +11,7 @@ import { hookFor, INSTALL_FLAGS } from "../hook/install.ts";
 import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
+import { besideSentences } from "./beside.ts";
 import { connecting, type FileChange } from "./file-changes.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
@@ -102,6 +103,7 @@ function showAgents(agents: readonly LocalAgent[], io: Io): void {
   for (const { agent } of agents) {
     const uncovered = agent.uncovered.map(({ prompt, because }) => `${prompt} (${because})`);
     io.tell(`${agent.title} keeps for itself: ${uncovered.join("; ")}.`);
+    for (const sentence of besideSentences(agent, io.env)) io.tell(printable(sentence));
   }
 }
 
@@ -142,6 +144,7 @@ function tellConnected({ agent }: LocalAgent, { address }: WantedParts, io: Io):
   const words = [
     `${agent.title} is connected: its prompts go to Parley in every session that starts from now on.`,
     agent.afterInstall,
+    agent.hookNote ?? "",
     client ? keySentence(client, address) : "",
     `To take it out: parley disconnect ${agent.name}`,
   ];

@@ -4,6 +4,7 @@ import { printable } from "../../lib/printable.ts";
 import { type Command, EXIT, type Io } from "../command.ts";
 import { CLIENT_OPTIONS, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
+import { besideSentences } from "./beside.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf, stateOf } from "./found.ts";
 import { type LastPrompts, promptWords, readLastPrompts } from "./last-prompts.ts";
 
@@ -26,11 +27,18 @@ export const connectStatus: Command = {
     io.out(`${states.filter(({ isIn }) => isIn).length} of ${agents.length} agents of this computer go through Parley`);
     if (agents.length > 0) showAgents(agents, prompts, io);
     for (const off of eachReadable(agents, (one) => one.turnedOff(), io)) if (off !== null) io.tell(off);
+    for (const { one, isIn } of states) if (isIn) tellBeside(one, io);
     const missing = states.filter(({ isIn }) => !isIn).map(({ one }) => one.agent.name);
     if (missing.length > 0) io.tell(`To connect the others: parley connect ${missing.join(" ")}`);
     return EXIT.done;
   },
 };
+
+/** Tells what decides beside Parley's hook, and the other way to people that must not be on. */
+function tellBeside(one: LocalAgent, io: Io): void {
+  for (const sentence of besideSentences(one.agent, io.env)) io.tell(printable(sentence));
+  if (one.agent.hookNote !== undefined && stateOf(one, "mcp") === true) io.tell(one.agent.hookNote);
+}
 
 function promptsOf(agents: readonly LocalAgent[], url: string | undefined, io: Io): Promise<LastPrompts | null> {
   const named = agents.map(({ agent }) => agent);
@@ -45,6 +53,7 @@ function jsonRow(one: LocalAgent, prompts: LastPrompts | null, env: Io["env"]): 
     version: one.version,
     hook,
     mcp,
+    beside: hook === "yes" ? besideSentences(one.agent, env) : [],
     files: [...new Set(one.parts.map(({ file }) => file))],
     ...(prompts && { last_prompt: prompts.get(one.agent.name) ?? null }),
   };

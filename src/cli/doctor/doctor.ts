@@ -24,6 +24,7 @@ import { differingGroups } from "../../access/shared-groups.ts";
 import { agentFacts } from "../tasks/agents.ts";
 import { STORE_OPTIONS } from "../command-store.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { besideFacts } from "../connect/beside.ts";
 import { examineClient } from "./client.ts";
 import { readPolicy, UnreadableFile } from "../policy/input.ts";
 import { agentKey, CLIENT_OPTIONS, serverUrl } from "../server-client.ts";
@@ -62,10 +63,16 @@ export const doctor: Command = {
       io.tell(`parley doctor: could not look: ${error instanceof Error ? error.message : String(error)}`);
       return EXIT.usage;
     }
-    const { findings, facts } = report;
+    const findings = report.findings;
+    const facts = { ...report.facts, ...(await besideFacts(io.env)) };
     const holds = isSound(report);
     if (values.json) io.out(printableJson(JSON.stringify({ holds, ...(!client && { quick }), findings, facts })));
-    else tellReport(report, client ? "Something does not hold." : "Something is broken; nothing was changed.", io);
+    else
+      tellReport(
+        { findings, facts },
+        client ? "Something does not hold." : "Something is broken; nothing was changed.",
+        io,
+      );
     return holds ? EXIT.done : EXIT.refused;
   },
 };

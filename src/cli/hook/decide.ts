@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { systemClock } from "../../lib/clock.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
-import { printable } from "../../lib/printable.ts";
 import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
 import { decided, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
 import { CouldNotAsk } from "../../connect/people-requests.ts";
@@ -37,26 +36,35 @@ export const hookOf = (name: string, row: AgentRow): Command => ({
   example: `parley hook ${name} < hook.json`,
   async run(argv, io) {
     const agent = await row.load();
+    const sent = await sentEvent();
     try {
-      return await decide(agent, argv, io);
+      return await decide({ agent, sent }, argv, io);
     } catch (error) {
-      return blocked(agent, error instanceof Error ? error.message : String(error), io);
+      return blocked({ agent, sent }, whyOf(error), io);
     }
   },
 });
 
-async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): Promise<number> {
+/** A hook that an agent runs: the event comes on standard input. */
+interface HookRun {
+  agent: PromptingAgent;
+  sent: SentEvent;
+}
+
+async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<number> {
+  const { agent, sent } = run;
   // An agent that is killed outright ends no hook.
   using parent = openParentGone(systemClock);
   const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
   const timeoutSeconds = timeoutOf(values.timeout);
   const by = readBy(values.by);
-  const prompt = agent.read(await standardInput());
+  if (sent.isCut) throw new Error("standard input is too long");
+  const prompt = agent.read(sent.bytes);
   // Other events ask nothing.
   if (!prompt) return EXIT.done;
   const url = serverUrl(values.url, io.env);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new WrongUsage(`${printable(url)} is no address of a server`);
+    throw new WrongUsage("the server's address is none of http or https");
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
@@ -75,8 +83,8 @@ async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): P
   const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();
   await watching;
-  if (io.interrupted.aborted) return blocked(agent, "it was interrupted before anybody decided", io);
-  if (parent.signal.aborted) return blocked(agent, `${agent.title} ended before anybody decided`, io);
+  if (io.interrupted.aborted) return blocked(run, "it was interrupted before anybody decided", io);
+  if (parent.signal.aborted) return blocked(run, `${agent.title} ended before anybody decided`, io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
   io.out(agent.print(prompt, decision));
@@ -84,11 +92,24 @@ async function decide(agent: PromptingAgent, argv: readonly string[], io: Io): P
 }
 
 /** Denies a tool because the hook itself failed, in the way that keeps this agent from running it. */
-function blocked(agent: PromptingAgent, why: string, io: Io): number {
-  const { out, err, exit } = agent.fail(`Parley denied it, because the hook could not ask anybody: ${why}.`);
+function blocked({ agent, sent }: HookRun, why: string, io: Io): number {
+  const because = `Parley denied it, because the hook could not ask anybody: ${withoutCredentials(why)}.`;
+  const { out, err, exit } = agent.fail(because, sent.bytes);
   if (out !== undefined) io.out(out);
   io.tell(err);
   return exit;
+}
+
+/** The sentence about an error. The model reads it: no value of a flag stands in it. */
+function whyOf(error: unknown): string {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  if (String(code).startsWith("ERR_PARSE_ARGS")) return "its command has a flag or a word that it does not know";
+  return typeof message === "string" ? message : "something went wrong";
+}
+
+/** Leaves a name, a password and a query out of each address. */
+function withoutCredentials(text: string): string {
+  return text.replaceAll(/(\w:\/\/)[^\s/@]*@/g, "$1").replaceAll(/(\w:\/\/[^\s?#]*)[?#]\S*/g, "$1");
 }
 
 /** Returns the seconds of `--timeout`. @throws {WrongUsage} */
@@ -104,16 +125,23 @@ function undecided(error: unknown, signal: AbortSignal, io: Io): PromptDecision 
     io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
-  return { is: "undecided", because: `Parley could not ask anybody. ${why}` };
+  return { is: "undecided", because: `Parley could not ask anybody. ${withoutCredentials(why)}` };
 }
 
-async function standardInput(): Promise<Uint8Array> {
+/** An event as it came; `isCut` where it is longer than any event. */
+interface SentEvent {
+  bytes: Uint8Array;
+  isCut: boolean;
+}
+
+/** Reads standard input to its end, so that the agent can write all of it; at a terminal there is nothing to read. */
+async function sentEvent(): Promise<SentEvent> {
+  if (process.stdin.isTTY) return { bytes: Buffer.alloc(0), isCut: false };
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of process.stdin as AsyncIterable<Buffer>) {
     length += part.length;
-    if (length > LONGEST_BYTES) throw new Error("standard input is too long");
-    parts.push(part);
+    if (length <= LONGEST_BYTES) parts.push(part);
   }
-  return Buffer.concat(parts);
+  return { bytes: Buffer.concat(parts), isCut: length > LONGEST_BYTES };
 }

@@ -52,7 +52,7 @@ export async function httpHookFor(
 }
 
 /** Returns the addresses of an agent's hooks that are Parley's: those on record, and those that would be written now. */
-export function hookAddresses(agent: PromptingAgent, url: string | undefined, env: Io["env"]): string[] {
+export function hookAddresses(agent: Pick<PromptingAgent, "name">, url: string | undefined, env: Io["env"]): string[] {
   const servers = new Set([serverUrl(url, env), serverUrl(undefined, env), localServerUrl(env)]);
   return [...recordedAddresses(env), ...[...servers].map((server) => `${server}/hooks/${agent.name}`)];
 }

@@ -6,11 +6,13 @@ import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
 import { forgetMissing, recordAddress } from "../../config/undo-record.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
+import { printable } from "../../lib/printable.ts";
 import { ownCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges, textIn } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
+import { besideSentences } from "../connect/beside.ts";
 import { hookAddresses, httpHookFor, TYPE_FLAG } from "./http-form.ts";
 import { serverUrl } from "../server-client.ts";
 
@@ -59,7 +61,7 @@ export const hookInstall: Command = {
     if (off) throw new Error(off);
     const done = [
       `${title}'s permission prompts go to Parley in every session that starts from now on.`,
-      ...(afterInstall === "" ? [] : [afterInstall]),
+      ...[afterInstall, agent.hookNote ?? ""].filter((sentence) => sentence !== ""),
       "It reads the key from PARLEY_KEY, where there is one, and shows it to the server of PARLEY_URL alone, else to this computer's: export them where you start it.",
       `To take it out: parley hook uninstall ${name}`,
     ];
@@ -67,6 +69,7 @@ export const hookInstall: Command = {
     const isNew = first !== undefined && !existsSync(first.file);
     const code = await makeChanges(changes, values, { done: done.join(" "), already }, io);
     const isWritten = first !== undefined && first.before !== first.after && textIn(first.file) === first.after;
+    for (const sentence of besideSentences(agent, io.env, values.url)) io.tell(printable(sentence));
     if (http && isWritten) await recordAddress(first.file, http.url, { ...first, isNew }, io.env);
     return code;
   },

@@ -22,6 +22,8 @@ export interface BridgeOptions {
   write(line: string): void;
   /** Tells whoever reads the log. */
   log(line: string): void;
+  /** Called once, at the first permission prompt of the client. */
+  atFirstPrompt?: () => void;
 }
 
 type Json = Record<string, unknown>;
@@ -47,6 +49,7 @@ export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOp
   const { write, log } = options;
   const underWay = new Map<RpcId, { abort: AbortController; isWait: boolean; done: Promise<void> }>();
   let negotiated: string | undefined;
+  let isPrompted = false;
 
   for await (const line of linesOf(input)) {
     if (line.trim() === "") continue;
@@ -76,6 +79,10 @@ export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOp
       negotiated = (initializeResult(given["protocolVersion"]) as { protocolVersion: string }).protocolVersion;
     }
     const version = claimed ?? (method === "initialize" ? undefined : negotiated);
+    if (method === "tools/call" && given["name"] === APPROVE_TOOL && !isPrompted) {
+      isPrompted = true;
+      options.atFirstPrompt?.();
+    }
     const request = { id, method, params: given, version, line };
     const abort = new AbortController();
     const done = exchange(request, abort.signal, options)

@@ -3,6 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { type Command, EXIT } from "../command.ts";
 import { bridge } from "./bridge.ts";
+import { tellSecondWay } from "../connect/beside.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
 export const mcp: Command = {
@@ -22,6 +23,7 @@ export const mcp: Command = {
       fetch: systemFetch,
       write: io.out,
       log: io.tell,
+      atFirstPrompt: () => void tellSecondWay(io),
     });
     const interrupted = new Promise<"interrupted">((resolve) => {
       io.interrupted.addEventListener("abort", () => resolve("interrupted"), { once: true });

@@ -9,8 +9,8 @@ import { agentOf } from "./agents.ts";
 
 /** Versions that Parley's own tests have run, by agent (spec/assignment 7). */
 const TESTED: Readonly<Record<string, readonly string[]>> = {
-  claude: ["2.1.197", "2.1.329"],
-  codex: ["0.169.0"],
+  claude: ["2.1.197", "2.1.332"],
+  codex: ["0.171.0"],
   gemini: ["0.61.0"],
   opencode: ["1.18.33"],
 };

@@ -20,7 +20,7 @@ const PROMPT = {
 };
 const prompt = (command: string): Sent => ({ ...PROMPT, tool_input: { command } });
 const decision = (one: object) => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision: one } });
-const ALLOWED = decision({ behavior: "allow" });
+const allowed = (sent: Sent) => decision({ behavior: "allow", updatedInput: sent["tool_input"] });
 const denied = (message: string) => decision({ behavior: "deny", message });
 
 const post = (world: World, body: unknown, headers: Record<string, string> = {}, query = ""): Promise<Reply> =>
@@ -51,7 +51,7 @@ describe("POST /hooks/claude", () => {
     );
     await operator.decides({ approved: true });
     const { status, body: said } = await asking;
-    assert.deepEqual([status, said], [200, ALLOWED]);
+    assert.deepEqual([status, said], [200, allowed(PROMPT)]);
   });
 
   it("denies with the reason that a person gives", async () => {
@@ -148,13 +148,14 @@ describe("POST /hooks/claude", () => {
   it("decides PreToolUse too, each use once, and asks at the terminal where the door refuses", async () => {
     const operator = await decider(world(), "1");
     const use = { ...PROMPT, hook_event_name: "PreToolUse", tool_use_id: "functions.Bash:0" };
-    const reply = (permissionDecision: string, permissionDecisionReason: string) => ({
-      hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
+    const reply = (permissionDecision: string, permissionDecisionReason: string, more = {}) => ({
+      hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason, ...more },
     });
+    const approved = reply("allow", "Approved by operator", { updatedInput: PROMPT.tool_input });
     // Two hooks about one use share its request.
     const asking = [post(world(), use), post(world(), use)];
     await operator.decides({ approved: true });
-    for (const one of asking) assert.deepEqual((await one).body, reply("allow", "Approved by operator"));
+    for (const one of asking) assert.deepEqual((await one).body, approved);
     // Later the id names another use, in the same session, in another one, and with another input.
     for (const more of [{}, { session_id: "tuesday" }, { tool_input: { command: "another" } }]) {
       const again = post(world(), { ...use, ...more });
@@ -208,6 +209,6 @@ describe("POST /hooks/claude", () => {
     const operator = await decider(world(), "1");
     const asking = post(world(), PROMPT, { authorization: `Bearer ${key}`, ...from("203.0.113.7") });
     await operator.decides({ approved: true });
-    assert.deepEqual((await asking).body, ALLOWED);
+    assert.deepEqual((await asking).body, allowed(PROMPT));
   });
 });

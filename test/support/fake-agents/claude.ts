@@ -13,8 +13,8 @@ import {
   type PermissionReply,
 } from "./play.ts";
 
-/** A fake Claude Code: what it says was looked up in what 2.1.329 says. */
-const VERSION = "2.1.329";
+/** A fake Claude Code: what it says was looked up in what 2.1.332 says. */
+const VERSION = "2.1.332";
 const { values } = parseArgs({
   options: {
     version: { type: "boolean" },

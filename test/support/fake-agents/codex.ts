@@ -12,8 +12,8 @@ import {
   type PermissionReply,
 } from "./play.ts";
 
-/** A fake Codex app server: what it says was looked up in what 0.169.0 says. */
-const VERSION = "0.169.0";
+/** A fake Codex app server: what it says was looked up in what 0.171.0 says. */
+const VERSION = "0.171.0";
 const args = process.argv.slice(2);
 if (args.includes("--version")) {
   console.log(`codex-cli ${VERSION}`);

@@ -6,12 +6,21 @@ import {
   type PromptQuestion,
   type Unclear,
   homeOf,
+  type HooksBeside,
   type PromptDecision,
   type PromptingAgent,
   type UseOver,
 } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
-import { eventNameOf, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
+import {
+  eventNameOf,
+  originOf,
+  readObject,
+  sentEventName,
+  sessionOf,
+  textOf,
+  toolAndInput,
+} from "../../prompt-json.ts";
 import { questionsIn } from "../../prompt-questions.ts";
 import { claudeSwitches, SWITCH_VARIABLES } from "./switches.ts";
 import { wasDecidedThere } from "./transcript.ts";
@@ -23,8 +32,30 @@ const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
 /** For so long Claude Code waits while it tells that a use is over. */
 const OVER_S = 5;
-/** Claude Code lets a tool run that its own rules allow after any other failure of a hook. */
+/** Claude Code lets a tool run that its own rules allow after any other failure of a `PreToolUse` hook. */
 const BLOCKS = 2;
+
+const TRIED = { version: "2.1.332", on: "2026-11-28" };
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: "PermissionRequest",
+    runs: "at once, and beside the terminal and the prompt tool",
+    decides: "the first to answer",
+    input: "of the first to answer",
+    means: {
+      beside: "runs at the same time as Parley's, and the first answer counts: its allow overrides people's no",
+    },
+    tried: TRIED,
+  },
+  {
+    event: "PreToolUse",
+    runs: "at once; all are waited for",
+    decides: "a deny, or an ask, before an allow",
+    input: "of the last to answer",
+    means: { beside: "comes before the prompt: after its allow no prompt appears, and people are not asked" },
+    tried: TRIED,
+  },
+];
 
 /** Claude Code: `PermissionRequest`, and `PreToolUse` for tools that are always asked about. */
 export const claude: PromptingAgent = {
@@ -38,9 +69,16 @@ export const claude: PromptingAgent = {
     { prompt: "trust in a folder", because: "Claude Code runs no hook before the folder is trusted" },
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) =>
+    [claude.file(env), ...["settings.json", "settings.local.json"].map((name) => join(project, ".claude", name))].map(
+      (path) => ({ path, turn: "beside" }),
+    ),
   takesAlways: true,
   httpSince: "2.1.63",
   afterInstall: "",
+  hookNote:
+    "Start Claude Code without --permission-prompt-tool mcp__parley__approve: beside the hook it asks people a second time, without --to and --by, and the first answer counts.",
   takesEdits: false,
   withHook(text, hook, own = []) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
@@ -63,9 +101,11 @@ export const claude: PromptingAgent = {
   read,
   readUseOver,
   print,
-  fail(because) {
-    const out = print({ event: "PreToolUse", input: {} }, { is: "deny", because });
-    return { out, err: because, exit: BLOCKS };
+  fail(because, sent) {
+    const event = sentEventName(sent) === "PermissionRequest" ? "PermissionRequest" : "PreToolUse";
+    const out = print({ event, input: {} }, { is: "deny", because });
+    // Claude Code passes over every exit code of a PermissionRequest hook, and asks at its terminal.
+    return { out, err: because, exit: event === "PermissionRequest" ? 0 : BLOCKS };
   },
   questionsOf,
   async wasDecidedThere({ event, transcript, tool, input }, clock, signal) {
@@ -115,8 +155,7 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
 function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDecision): string {
   const { event } = prompt;
   const { is, because } = decision;
-  const answers = decision.is === "allow" ? decision.answers : undefined;
-  const updated = answers && { updatedInput: { ...prompt.input, answers: answersByWords(prompt.input, answers) } };
+  const updated = decision.is === "allow" && { updatedInput: approvedInput(prompt.input, decision.answers) };
   if (event === "PreToolUse") {
     const permissionDecision = is === "undecided" ? "ask" : is;
     const output = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
@@ -125,6 +164,14 @@ function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDec
   if (is === "undecided") return JSON.stringify({ systemMessage: because });
   const reply = is === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision: reply } });
+}
+
+/**
+ * Returns the input for Claude Code to run. It passes over a yes without one to a tool that asks its user by itself
+ * (`ExitPlanMode`, and tools of MCP servers that say so); to any other tool it binds the run to what people saw.
+ */
+function approvedInput(input: AgentPrompt["input"], answers: PromptAnswers | undefined): object {
+  return answers === undefined ? input : { ...input, answers: answersByWords(input, answers) };
 }
 
 /** Returns the questions that Claude Code would ask its user. */

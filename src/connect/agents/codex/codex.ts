@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HooksBeside, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { codexSwitches } from "./switches.ts";
@@ -7,6 +7,16 @@ import { codexSwitches } from "./switches.ts";
 const EVENT = "PermissionRequest";
 /** Codex denies by this exit code, and gives its model the words on standard error. */
 const DENIES = 2;
+
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: EVENT,
+    runs: "at once; all are waited for",
+    decides: "a deny, before an allow",
+    means: { beside: "is waited for beside Parley's: its deny overrides people's yes, and its allow not their no" },
+    tried: { version: "0.171.0", on: "2026-11-28" },
+  },
+];
 
 /** Codex: `PermissionRequest`, which comes before its own prompt for a command, a patch, the network or an MCP tool. */
 export const codex: PromptingAgent = {
@@ -21,6 +31,9 @@ export const codex: PromptingAgent = {
     { prompt: "a run with --ask-for-approval never", because: "Codex asks nothing there, and refuses by itself" },
     { prompt: "questions of its model, forms of MCP servers", because: "Codex has no hook for them" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) =>
+    [codex.file(env), join(project, ".codex", "hooks.json")].map((path) => ({ path, turn: "beside" })),
   takesAlways: false,
   afterInstall: "Codex runs it only after you have trusted it once: start codex, and open /hooks.",
   takesEdits: false,

@@ -1,13 +1,27 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { jsonAt } from "../../../lib/json/json-edit.ts";
-import { homeOf, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HookPlace, type HooksBeside, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
+import { jsonFilesIn } from "../../hooks-beside.ts";
 import { objectOrText, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 
 const SWITCH = "disableAllHooks";
 const EVENT = "permissionRequest";
 /** Copilot CLI denies by this exit code, with the message on standard output. */
 const DENIES = 2;
+
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: EVENT,
+    runs: "one by one: the user's files from the last name to the first, then those of a trusted repository",
+    decides: "the last to speak; an empty answer leaves the one before",
+    means: {
+      before: "speaks before Parley's: people's yes overrides its deny",
+      after: "speaks after Parley's: its allow overrides people's no",
+    },
+    tried: { version: "1.0.102", on: "2026-11-28" },
+  },
+];
 
 /** GitHub Copilot CLI: `permissionRequest`, which comes before its rules and its own prompt. */
 export const copilot: PromptingAgent = {
@@ -22,10 +36,21 @@ export const copilot: PromptingAgent = {
     { prompt: "reading a file", because: "Copilot CLI decides it before it asks a hook" },
     { prompt: "leaving its sandbox", because: "a hook can refuse that; an approval leaves it to the terminal" },
     { prompt: "the cloud agent", because: "it runs elsewhere, with all permissions given" },
+    { prompt: "any, by a hook of a repository that is not trusted", because: "Copilot CLI skips it without a word" },
     { prompt: "a use in which the hook is killed", because: "Copilot CLI goes on to its own prompt then" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) => {
+    const own = copilot.file(env);
+    const theirs = jsonFilesIn(dirname(own)).filter((path) => path !== own);
+    return [
+      ...theirs.map((path): HookPlace => ({ path, turn: path < own ? "after" : "before" })),
+      ...jsonFilesIn(join(project, ".github", "hooks")).map((path): HookPlace => ({ path, turn: "after" })),
+    ];
+  },
   takesAlways: false,
-  afterInstall: "They include those that its own rules would allow, and not the reading of files.",
+  afterInstall:
+    "They include those that its own rules would allow, and not the reading of files. A hook in .github/hooks runs only where trusted_folders of ~/.copilot/config.json holds the folder.",
   takesEdits: false,
   withHook(text, hook) {
     const entry = hook ? { type: "command", bash: hook.command, timeoutSec: hook.timeoutSeconds } : undefined;

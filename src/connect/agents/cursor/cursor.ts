@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
 import {
   eventNameOf,
@@ -14,6 +14,13 @@ import {
 
 const EVENTS = ["beforeShellExecution", "beforeMCPExecution"] as const;
 
+const BESIDE: readonly HooksBeside[] = EVENTS.map((event) => ({
+  event,
+  runs: "not tried",
+  decides: "not tried",
+  means: { beside: "runs beside Parley's, and it is not known which of them decides" },
+}));
+
 /** Cursor: the hooks that come before each command in a shell, and before each tool of an MCP server. */
 export const cursor: PromptingAgent = {
   name: "cursor",
@@ -26,6 +33,9 @@ export const cursor: PromptingAgent = {
     { prompt: "edits and deletions of files", because: "Cursor's hooks of files see them afterwards, and cannot ask" },
     { prompt: "trust in a workspace, and questions", because: "Cursor has no hook for them" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) =>
+    [cursor.file(env), join(project, ".cursor", "hooks.json")].map((path) => ({ path, turn: "beside" })),
   takesAlways: false,
   afterInstall: "They include every command and every tool of an MCP server: its own lists decide nothing any more.",
   takesEdits: false,

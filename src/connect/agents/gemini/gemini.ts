@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { hasTerminal } from "../../../lib/terminal.ts";
-import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { OWN_TOOLS } from "../../own-tools.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
@@ -12,6 +12,19 @@ const DENIES = 2;
 const NO_TERMINAL = "Gemini CLI has no terminal at which it could ask.";
 /** The tools that change or reach something; Parley's own ask people already. */
 const USUAL_TOOLS = `^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(${OWN_TOOLS})$).*)$`;
+
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: EVENT,
+    runs: "at once; all are waited for",
+    decides: "a deny, before an allow",
+    input: "of the workspace, before the user's; it replaces the whole input",
+    means: {
+      beside: "is waited for beside Parley's: its deny overrides people's yes, and its input may replace theirs",
+    },
+    tried: { version: "0.61.0", on: "2026-11-28" },
+  },
+];
 
 /** Gemini CLI: `BeforeTool`, which comes before each use of a tool, and before its own policy. */
 export const gemini: PromptingAgent = {
@@ -28,6 +41,9 @@ export const gemini: PromptingAgent = {
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
+  beside: BESIDE,
+  hookPlaces: (env, project) =>
+    [gemini.file(env), join(project, ".gemini", "settings.json")].map((path) => ({ path, turn: "beside" })),
   takesAlways: true,
   afterInstall: "It asks about tools that change or reach something; --always names others.",
   takesEdits: true,

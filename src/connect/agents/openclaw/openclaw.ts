@@ -1,12 +1,23 @@
 import { join, resolve } from "node:path";
 import { NotJson } from "../../../lib/json/json-edit.ts";
-import { type AgentPrompt, homeOf, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
 import { loadsPlugin, withoutPlugin, withPlugin } from "./settings.ts";
 
 const EVENT = "before_tool_call";
 const DENIES = 2;
+
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: EVENT,
+    runs: "one by one, by priority",
+    decides: "a block",
+    input: "of the last that returns one; each plugin sees the first",
+    means: {},
+    tried: { version: "2026.9.6", on: "2026-11-28" },
+  },
+];
 
 /**
  * OpenClaw: a plugin sends `before_tool_call`, which comes before each use of a tool, to the hook. Its manifest has the
@@ -42,6 +53,7 @@ export const openclaw: PromptingAgent = {
     { prompt: "the folder", because: "OpenClaw tells none: a permission counts in every workspace" },
     { prompt: "questions of its model", because: "ask_user has its own way to people" },
   ],
+  beside: BESIDE,
   takesAlways: true,
   afterInstall: "It asks about tools that change or reach something; --always names others.",
   takesEdits: false,

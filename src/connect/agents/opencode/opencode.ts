@@ -3,6 +3,7 @@ import { NotJson } from "../../../lib/json/json-edit.ts";
 import {
   type AgentPrompt,
   homeOf,
+  type HooksBeside,
   type PromptDecision,
   type PromptingAgent,
   type PromptQuestion,
@@ -16,6 +17,18 @@ const ASKS = "permission.asked";
 const QUESTION = "question.asked";
 const EVENTS: readonly string[] = [ASKS, QUESTION];
 const DENIES = 2;
+
+const TRIED = { version: "1.18.33", on: "2026-11-28" };
+const BESIDE: readonly HooksBeside[] = [
+  {
+    event: ASKS,
+    runs: "at once, and beside the terminal",
+    decides: "the first reply; a reject takes every prompt of the session",
+    means: {},
+    tried: TRIED,
+  },
+  { event: QUESTION, runs: "at once, and beside the terminal", decides: "the first reply", means: {}, tried: TRIED },
+];
 
 /**
  * opencode: a plugin sends `permission.asked`, the event of each prompt, and `question.asked`, that of its model's
@@ -31,6 +44,7 @@ export const opencode: PromptingAgent = {
   folder: opencodeFolder,
   events: EVENTS,
   uncovered: [{ prompt: "a run with opencode run", because: "it refuses each prompt by itself, before people can" }],
+  beside: BESIDE,
   takesAlways: false,
   afterInstall: "opencode asks at its terminal too: the first decision counts.",
   takesEdits: false,
