@@ -237,7 +237,12 @@ describe("a number that WhatsApp writes in another form", () => {
     assert.equal(await memory.hasWritten("whatsapp", ASKED, 1000), true);
 
     const audience = leaf({ via: "whatsapp", to: ASKED, settings: {} });
-    const { id } = await askPeople(ctx, { title: "Which day?", digest: null, form: { kind: "reply", options: [] }, audience });
+    const { id } = await askPeople(ctx, {
+      title: "Which day?",
+      digest: null,
+      form: { kind: "reply", options: [] },
+      audience,
+    });
     await advanceUntil(world, 500, () => double.calls.some(({ form }) => form["Body"]?.includes("Which day?")));
     assert.equal(double.calls.at(-1)?.form["To"], `whatsapp:${ASKED}`, "it is sent to the number as it was named");
     await say("Tuesday", FROM);

@@ -98,7 +98,7 @@ function readEvent(payload: unknown): Wanted | null {
   const by: By = { user, team, channel, ...(threadTs && { threadTs }) };
   const marked = textAt(event, "text");
   const text = readText(marked);
-  // A file without words is heard where it can be a reply, so that its person learns that it is none.
+  // A file without words is heard where words would be a reply: its person learns that nothing was understood.
   const isReply = type === "message" && threadTs !== "";
   if (threadTs === ts || (text === "" && !(isReply && hasFiles(event)))) return null;
   const direct = textAt(event, "channel_type") === "im";

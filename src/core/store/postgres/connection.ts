@@ -57,8 +57,10 @@ export async function beginSession(
   };
   const addressed = new URLSearchParams(url.split("?")[1]);
   const wanted = Object.entries(limits).filter(([name]) => name in other || !addressed.has(name));
-  const sets = wanted.map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
-  if (sets.length > 0) await client.query(`SELECT ${sets.join(", ")}`);
+  await client.query("SELECT set_config(name, ms, false) FROM unnest($1::text[], $2::text[]) AS wanted(name, ms)", [
+    wanted.map(([name]) => name),
+    wanted.map(([, ms]) => String(ms)),
+  ]);
 }
 
 /** Begins a transaction that may take long. */

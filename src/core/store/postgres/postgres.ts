@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { systemClock } from "../../../lib/clock.ts";
 import { Refusal } from "../../../refusals.ts";
@@ -273,12 +272,14 @@ export const postgresNumbers: pg.CustomTypesConfig = {
 };
 
 function openPool({ url, onError, waitMs }: PostgresOptions, max: number): pg.Pool {
+  // The pool waits for the promise, which its types do not know of.
+  const begins: object = { onConnect: (client: pg.ClientBase) => beginSession(client, url, waitMs) };
   const pool = new pg.Pool({
     ...connectionTo(url, waitMs, "parley"),
     max,
     maxLifetimeSeconds: PLANS_LAST_SECONDS,
     types: postgresNumbers,
-    onConnect: (client) => beginSession(client, url, waitMs),
+    ...begins,
   });
   pool.on("error", onError);
   return pool;
@@ -327,18 +328,19 @@ async function areSessionsShared({ writing, reading }: Pools): Promise<boolean> 
   return onClient(writing, (one) =>
     onClient(reading, async (other) => {
       for (let tries = 0; tries < 5; tries += 1) {
-        const mark = randomUUID();
-        await one.query("SELECT set_config('parley.session', $1, false)", [mark]);
+        const mark = await markOf(one, "SELECT set_config('parley.session', gen_random_uuid()::text, false) AS mark");
         for (const client of [other, one]) {
-          const { rows } = await client.query<{ mark: string }>(
-            "SELECT current_setting('parley.session', true) AS mark",
-          );
-          if ((rows[0]?.mark === mark) !== (client === one)) return true;
+          const seen = await markOf(client, "SELECT current_setting('parley.session', true) AS mark");
+          if ((seen === mark) !== (client === one)) return true;
         }
       }
       return false;
     }),
   );
+}
+
+async function markOf(client: pg.PoolClient, query: string): Promise<string | null | undefined> {
+  return (await client.query<{ mark: string | null }>(query)).rows[0]?.mark;
 }
 
 function reasonOf(error: unknown): string {
