@@ -95,9 +95,13 @@ function tried(agent: PromptingAgent, command: string, io: Io): Promise<Trial> {
   });
 }
 
+/** Stands in the reason of a no that the hook gave by itself, because it reached nobody. */
+const NOBODY_ASKED = /^Parley [^"]*could not ask anybody\b/;
+
 /** Returns the decision in what a hook prints, and the reason where the agent is told one. */
 function outcomeIn(out: string): Trial {
   const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
   const words = /"((?:Approved|Not approved|Rejected|Parley)\b(?:[^"\\]|\\.)*)"/.exec(out)?.[1] ?? "";
+  if (NOBODY_ASKED.test(words)) return { outcome: "not decided", words };
   return { outcome: reply === "allow" ? "allowed" : reply === "deny" ? "denied" : "not decided", words };
 }
