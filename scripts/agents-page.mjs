@@ -43,13 +43,14 @@ async function pageText() {
   const versions = agents.map(({ name, title }) => [title, devDependencies[PACKAGES[name]] ?? "–"]);
   const text = [
     "# Hooks beside Parley's",
-    "An agent may run hooks of other people and plugins for the event that Parley uses. This page says who decides then. `node scripts/agents-page.mjs` writes it from `src/connect`; `test/agents/hooks-beside.test.ts` tries the rows with the real programs.",
+    "An agent may run hooks of other people and plugins for the event that Parley uses. This page says who decides then. `node scripts/agents-page.mjs` writes it from `src/connect`; `hooks-beside.test.ts` and `hooks-beside-others.test.ts` in `test/agents` try the rows with the real programs.",
     table(["Event", "Several hooks run", "Decides", "The edited input that runs", "Tried"], beside),
     "## The effect on a person's decision",
     means.join("\n"),
     "`parley connect`, `parley hook install`, `parley connect status` and `parley doctor` read the files of the agent's user and of the present folder, and say this of each file that holds such a hook. Hooks of plugins and of administrators are not read.",
     "## Versions of the tested programs",
     table(["Agent", "Version"], versions),
+    "`npm run agents:newer` says whether the registry has a newer release than the tested one.",
   ];
   return format(text.join("\n\n"), { parser: "markdown", printWidth: 120 });
 }

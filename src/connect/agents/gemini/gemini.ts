@@ -16,11 +16,11 @@ const USUAL_TOOLS = `^(run_shell_command|write_file|replace|web_fetch|mcp_(?!par
 const BESIDE: readonly HooksBeside[] = [
   {
     event: EVENT,
-    runs: "at once; all are waited for",
+    runs: "one by one in a sequential entry, as Parley's is, each with the input of the one before; else at once",
     decides: "a deny, before an allow",
-    input: "of the workspace, before the user's; it replaces the whole input",
+    input: "of the last, and a workspace's come last; it replaces the whole input",
     means: {
-      beside: "is waited for beside Parley's: its deny overrides people's yes, and its input may replace theirs",
+      beside: "counts beside Parley's: its deny overrides people's yes, and its input may replace theirs",
     },
     tried: { version: "0.61.0", on: "2026-11-28" },
   },
