@@ -44,6 +44,7 @@ const request = (family: string, one: string, many: string): Operations => ({
 
 const PEOPLE: Operations = {
   ...request("function_calls", "FunctionCall", "FunctionCalls"),
+  [`POST ${A2H}/agent/function_calls/{id}/claim`]: { id: "claimFunctionCall" },
   ...request("human_contacts", "HumanContact", "HumanContacts"),
   [`POST ${A2H}/contact_requests`]: { id: "createContactRequest" },
   [`GET ${A2H}/contact_requests/{id}`]: { id: "readContactRequest", query: ["wait"] },
