@@ -257,6 +257,13 @@ describe("mistakes in settings", () => {
       `assignment: { prompt_pad: "${wrong}" }\n`,
       `FILE:1: assignment.prompt_pad must be an origin such as https://prompt-pad.danmercer.net, not "${wrong}".`,
     ]),
+    ...["mailto:ops@localhost", "https://localhost:3415", "https://127.0.0.1", "mailto:ops@a.localhost"].map(
+      (wrong): [string, string] => [
+        `push: { subject: "${wrong}" }\n`,
+        "FILE:1: push.subject must be a mailto: or https: address that others can reach: Apple's push service refuses " +
+          `each message with one of this computer, not "${wrong}".`,
+      ],
+    ),
     [
       "public_url: https://a.example/parley\n",
       `FILE:1: public_url must be an http or https address without a path, not "https://a.example/parley".`,
