@@ -139,9 +139,9 @@ describe("finding agents", () => {
     assert.equal(told.code, 0, told.err);
     assert.match(
       told.out,
-      /^AGENT +TYPE +VERSION +STATE\nclaude +claude +2\.1\.329 +works; without ANTHROPIC_API_KEY\b/,
+      /^AGENT +TYPE +VERSION +STATE\nclaude +claude +2\.1\.332 +works; without ANTHROPIC_API_KEY\b/,
     );
-    assert.match(told.out, /^codex +codex +0\.169\.0 +works$/m);
+    assert.match(told.out, /^codex +codex +0\.171\.0 +works$/m);
     assert.match(told.out, /^gemini +acp +- +does not work: gemini is not on the PATH$/m);
     const wire = JSON.parse((await parley(["agents", "--json"], env)).out) as { name: string; works: boolean }[];
     assert.deepEqual(
