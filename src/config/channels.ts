@@ -250,13 +250,13 @@ function isAllowance(text: string): boolean {
   return isAddressRange(text) || isHostAndPort(text);
 }
 
-/** Tokens go to this address: it must be nobody else's. */
 /** Returns the host of a `mailto:` or `https:` address; an empty text where it has none. */
 function hostOfSubject(subject: string): string {
   if (subject.startsWith("mailto:")) return subject.slice(subject.lastIndexOf("@") + 1);
   return URL.canParse(subject) ? new URL(subject).hostname : "";
 }
 
+/** Tokens go to this address: it must be nobody else's. */
 function isLoopbackUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
