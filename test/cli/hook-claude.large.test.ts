@@ -70,6 +70,14 @@ const preToolUse = (permissionDecision: string, permissionDecisionReason: string
   },
 });
 
+/** Returns how many times a request to approve a call was posted, those that joined another among them. */
+async function requestsPosted(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const posted =
+    /^parley_http_request_seconds_count\{route="[^"]*\/function_calls",method="POST",status="200"\} (\d+)$/m;
+  return Number(posted.exec(metrics)?.[1] ?? 0);
+}
+
 describe("a hook of Claude Code", () => {
   // A receipt older than its request approves nothing, and the hook has the clock of this computer.
   const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
@@ -115,7 +123,10 @@ describe("a hook of Claude Code", () => {
 
   it("is one request for one use of a tool, and goes to whom it is told", async () => {
     const jane = await somebody(world());
+    const before = await requestsPosted(world().url);
     const runs = [1, 2].map(() => hook(world().url, PRE_TOOL_USE, "--to", jane.number));
+    // A hook that comes after the decision asks anew.
+    await until(async () => (await requestsPosted(world().url)) === before + 2);
     await jane.decides({ approved: true, comment: "once" });
     const approved = preToolUse("allow", `Approved by ${jane.name}: once`, PRE_TOOL_USE.tool_input);
     for (const run of runs) assert.deepEqual(await said(run), approved);
