@@ -64,7 +64,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
   if (!prompt) return EXIT.done;
   const url = serverUrl(values.url, io.env);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new WrongUsage("the server's address is none of http or https");
+    throw new WrongUsage("the server's address must be one of http or https");
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());

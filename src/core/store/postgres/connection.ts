@@ -35,9 +35,10 @@ interface SessionLimits {
 }
 
 /**
- * Sets the limits of a new connection, those of `other` in place of the usual ones: nothing on it lasts longer than `waitMs`, on either side, so that a write that
- * cannot go on is refused within two seconds by default (spec/invariants R7). A parameter of the same name in the address
- * comes first, which PostgreSQL knows already. A statement sets them, because poolers pass on no start parameters.
+ * Sets the limits of a new connection: nothing on it lasts longer than `waitMs`, on either side, so that a write that
+ * cannot go on is refused within two seconds by default (spec/invariants R7). A limit in `other` replaces the usual one;
+ * a parameter of the same name in the address stays in force. A statement sets the limits, because poolers pass on no
+ * start parameters.
  *
  * The database ends a transaction whose server sends nothing for half of the wait. That is below the wait of anybody
  * for a lock, so a caller that needs a row of a frozen server gets it while the wait lasts. It is far above every pause
