@@ -1,7 +1,6 @@
 import type { Context } from "../context.ts";
 import { readExactJson, sha256Digest } from "../lib/json/exact-json.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
-import { reminderSeconds } from "../requests/model/rules.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { PolicyInput } from "../policy/model/policy.ts";
@@ -97,7 +96,6 @@ export async function askPeopleIn(
   const leftMs =
     ask.constraints.timeoutS === undefined ? ctx.relay.peopleDeadlineMs : Math.max(1, ask.expiresAt - held.now);
   const timeoutSeconds = leftMs / 1000;
-  const remindS = reminderSeconds(timeoutSeconds);
   const remarks = [...plan.remarks, ...(plan.before ? [beforeText(plan.before, digest)] : [])].join("\n");
   const { request: addressed } = await createRequestIn(ctx, tx, {
     door: RELAY_DOOR,
@@ -110,7 +108,6 @@ export async function askPeopleIn(
     title: form.kind === "approval" && !call ? form.fn : titleOf(ask.prompt),
     words: remarks === "" ? ask.prompt : `${ask.prompt}\n\n${remarks}`,
     audience: plan.asked.audience,
-    remindAfterMs: remindS === null ? null : Math.round(remindS * 1000),
     wire: {
       run_id: `${ask.jobId} / ${ask.stepId}`,
       job_id: ask.jobId,

@@ -5,10 +5,18 @@ import { printable, withoutSteering } from "../lib/printable.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { AgentPrompt, PromptDecision, PromptingAgent, PromptQuestion } from "./agent.ts";
 import { deciderName, isBy, type Approvers } from "./decided-by.ts";
-import { askPeople, CouldNotAsk, type Asked, type Ended, type ServerAccess } from "./people-requests.ts";
+import {
+  askPeople,
+  CouldNotAsk,
+  type Asked,
+  type Ended,
+  type Kind,
+  type PromptRequest,
+  type ServerAccess,
+} from "./people-requests.ts";
 import { editSchema, withoutFolder } from "./prompt-json.ts";
 import { chosenIn, contactOf } from "./prompt-questions.ts";
-import { receiptProblem } from "./receipt.ts";
+import { type CallOfHook, receiptProblem } from "./receipt.ts";
 
 /** An agent ends its hook two minutes after the time of people, and may run the tool then: nothing is waited for so long. */
 const LATEST_MS = 90_000;
@@ -29,9 +37,26 @@ export interface How {
   timeoutSeconds: number;
 }
 
+/** How a hook reaches people: over HTTP, or within the server. */
+export interface WayToPeople extends Pick<ServerAccess, "clock" | "signal" | "leaseSeconds"> {
+  /** Asks people and resolves with how it ended; withdraws the request once the signal is aborted. @throws {CouldNotAsk} */
+  ask(kind: Kind, request: PromptRequest, signal: AbortSignal): Promise<Asked>;
+  /** Returns why an approval does not count, in words that follow "because"; left out where it comes out of the store itself. */
+  receiptProblem?(call: CallOfHook, ended: Ended, signal: AbortSignal): Promise<string | null>;
+}
+
+/** Returns the way to people through the A2H door of a server. */
+export function overHttp(server: ServerAccess): WayToPeople {
+  return {
+    ...server,
+    ask: (kind, request, signal) => askPeople({ ...server, signal }, kind, request),
+    receiptProblem: (call, ended, signal) => receiptProblem({ ...server, signal }, call, ended),
+  };
+}
+
 /** Resolves with what people decided about a tool, or answered, at most 90 s after their time. @throws {CouldNotAsk} */
 export async function decided(
-  place: ServerAccess,
+  way: WayToPeople,
   agent: PromptingAgent,
   prompt: AgentPrompt,
   how: How,
@@ -44,18 +69,18 @@ export async function decided(
     };
   }
   const named = { ...prompt, agentName: agent.name, editable: agent.takesEdits && prompt.isExact };
-  using latest = openLatest(place, how);
-  const asked = { ...place, signal: AbortSignal.any([place.signal, latest.signal]) };
+  using latest = openLatest(way, how);
+  const asked = { ...way, signal: AbortSignal.any([way.signal, latest.signal]) };
   try {
     return await (questions ? answered(asked, named, how, questions) : permitted(asked, named, how));
   } catch (error) {
-    if (!latest.signal.aborted || place.signal.aborted) throw error;
+    if (!latest.signal.aborted || way.signal.aborted) throw error;
     throw new CouldNotAsk("The server did not say how the request ended.");
   }
 }
 
 /** Returns a signal that is aborted when nothing may be waited for any more, until it is disposed of. */
-function openLatest({ clock }: ServerAccess, { timeoutSeconds }: How): { signal: AbortSignal } & Disposable {
+function openLatest({ clock }: WayToPeople, { timeoutSeconds }: How): { signal: AbortSignal } & Disposable {
   const [late, over] = [new AbortController(), new AbortController()];
   const at = clock.monotonic() + timeoutSeconds * 1000 + LATEST_MS;
   const wait = async (): Promise<void> => {
@@ -74,22 +99,20 @@ interface NamedPrompt extends AgentPrompt {
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
-async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Promise<PromptDecision> {
+async function permitted(way: WayToPeople, prompt: NamedPrompt, how: How): Promise<PromptDecision> {
   const { tool: fn, shown: kwargs, folder, editable } = prompt;
-  const names = namesOf(place, prompt);
-  const asking = place.clock.now();
+  const names = namesOf(way, prompt);
+  const asking = way.clock.now();
   const kwargsSchema = editable ? editSchema(folder) : undefined;
-  const { callId, ended } = await askPeople(place, "function_calls", {
-    ...names,
-    spec: {
-      fn,
-      kwargs,
-      ...(editable && { editable }),
-      ...(kwargsSchema && { kwargs_schema: kwargsSchema }),
-      ...channelOf(how),
-      timeout_seconds: how.timeoutSeconds,
-    },
-  });
+  const spec = {
+    fn,
+    kwargs,
+    ...(editable && { editable }),
+    ...(kwargsSchema && { kwargs_schema: kwargsSchema }),
+    ...channelOf(how),
+    timeout_seconds: how.timeoutSeconds,
+  };
+  const { callId, ended } = await way.ask("function_calls", { ...names, spec }, way.signal);
   // Another hook that asks about the same use may have asked earlier.
   const since = callId === names.call_id ? asking : undefined;
   const who = nameOf(ended);
@@ -103,8 +126,8 @@ async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Pr
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
       return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
-    const problem = await receiptProblem(place, { callId, digest, since }, ended);
-    if (problem !== null) return { is: "deny", because: `Not approved, because ${problem}.` };
+    const problem = await way.receiptProblem?.({ callId, digest, since }, ended, way.signal);
+    if (typeof problem === "string") return { is: "deny", because: `Not approved, because ${problem}.` };
     const updatedInput = edited && withoutFolder(edited, folder);
     if (updatedInput === null) return { is: "deny", because: "Not approved: an edit cannot change the folder." };
     return { is: "allow", because: `Approved by ${who}${words}`, ...(updatedInput && { updatedInput }) };
@@ -114,13 +137,13 @@ async function permitted(place: ServerAccess, prompt: NamedPrompt, how: How): Pr
 
 /** Asks what the agent asks its user, all questions at once. @throws {CouldNotAsk} */
 async function answered(
-  place: ServerAccess,
+  way: WayToPeople,
   prompt: NamedPrompt,
   how: How,
   questions: readonly PromptQuestion[],
 ): Promise<PromptDecision> {
   const stop = new AbortController();
-  const asking = { ...place, signal: AbortSignal.any([place.signal, stop.signal]) };
+  const signal = AbortSignal.any([way.signal, stop.signal]);
   const failures: unknown[] = [];
   // After one that cannot be asked the others are withdrawn too, before the agent learns of it.
   const failed = (error: unknown): Asked => {
@@ -130,7 +153,7 @@ async function answered(
   };
   const asked = questions.map((one, i) => {
     const spec = { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds };
-    return askPeople(asking, "human_contacts", { ...namesOf(place, prompt, i + 1), spec }).catch(failed);
+    return way.ask("human_contacts", { ...namesOf(way, prompt, i + 1), spec }, signal).catch(failed);
   });
   const ends = (await Promise.all(asked)).map(({ ended }) => ended);
   if (failures.length > 0) throw failures[0];
@@ -153,7 +176,7 @@ async function answered(
  * Returns the names of a prompt as a request, and the facts that are stored with it: hooks that ask about one use at a
  * time share a request, and the prompt waits only for as long as its hook does (spec/a2h 21).
  */
-function namesOf({ leaseSeconds }: ServerAccess, prompt: NamedPrompt, part = 0) {
+function namesOf({ leaseSeconds }: WayToPeople, prompt: NamedPrompt, part = 0) {
   const { agentName: agent, session, useId, subagent, folder } = prompt;
   const use = useId === undefined ? undefined : sha256Digest(JSON.stringify([session, useId, part]));
   return {

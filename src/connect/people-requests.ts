@@ -33,8 +33,6 @@ export interface ServerAccess {
   signal: AbortSignal;
   /** A request that nobody has waited for during this time is withdrawn by the server. */
   leaseSeconds: number;
-  /** Withdraws a request of this call id, within the server; left out, through its door. */
-  withdraw?: (kind: Kind, callId: string) => Promise<void>;
 }
 
 /** How a request ended, and under which id it was asked: a use that another hook asks about has the other's. */
@@ -44,6 +42,14 @@ export interface Asked {
 }
 
 export type Kind = "function_calls" | "human_contacts";
+
+/** A request about a prompt, as the body of `POST /function_calls` or `/human_contacts`. */
+export interface PromptRequest {
+  run_id: string;
+  call_id: string;
+  agent_prompt: { use?: string };
+  spec: Record<string, unknown> & { timeout_seconds: number };
+}
 
 const BASE = "/a2h/v1alpha1";
 /** For how long one reply is held by the server. */
@@ -66,16 +72,7 @@ const NOBODY_WAITS = "Nobody waits for it any more.";
  *
  * @throws {CouldNotAsk} in one sentence
  */
-export async function askPeople(
-  place: ServerAccess,
-  kind: Kind,
-  request: {
-    run_id: string;
-    call_id: string;
-    agent_prompt: { use?: string };
-    spec: Record<string, unknown> & { timeout_seconds: number };
-  },
-): Promise<Asked> {
+export async function askPeople(place: ServerAccess, kind: Kind, request: PromptRequest): Promise<Asked> {
   const { clock, signal } = place;
   const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
   if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
@@ -109,7 +106,6 @@ export async function askPeople(
 
 /** Withdraws a request that is no longer waited for, so that it leaves the inboxes. */
 async function withdraw(place: ServerAccess, kind: Kind, callId: string): Promise<void> {
-  if (place.withdraw) return place.withdraw(kind, callId).catch(() => undefined);
   const { signal: _, ...rest } = place;
   const path = `/agent/${kind}/${encodeURIComponent(callId)}/cancel`;
   const body = JSON.stringify({ reason: NOBODY_WAITS });

@@ -4,7 +4,6 @@ import { transact } from "../core/store/transact.ts";
 import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
-import { reminderSeconds } from "../requests/model/rules.ts";
 import { readRequest, waitForRequest } from "../requests/read.ts";
 import { requestCall } from "../requests/request-call.ts";
 import { Refusal } from "../refusals.ts";
@@ -111,7 +110,6 @@ interface Wanted {
 async function request(ctx: Context, policy: Policy, { input, bound, sameHash, unknown }: Wanted): Promise<Request> {
   const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = input;
   const { fn } = bound;
-  const remindAfterS = reminderSeconds(timeoutSeconds);
   const again = unknown !== null && !isRepeatable;
   const wire: GateWire = {
     gate: {
@@ -137,7 +135,6 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
     audience: input.audience,
     timeoutSeconds,
     sameHash,
-    remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: { ...input.wire, ...wire },
     forPeople: again,
   });

@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { NO_DEADLINE, type Request, type Audience, type Target } from "./model/request.ts";
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
+import { usualReminderMs } from "./model/rules.ts";
 import { Refusal } from "../refusals.ts";
 import { countRequests, findByRef, insertRequestIfNew, type NewRequest } from "./store/requests.ts";
 import { titleOf } from "../core/model/title.ts";
@@ -16,8 +17,8 @@ import { tellDevices } from "./tell-devices.ts";
 
 /** A new ask to people, but for what the store gives it. */
 export type RequestInput = Omit<NewRequest, "id"> & {
-  /** When everybody who was notified is reminded; null for never. */
-  remindAfterMs: number | null;
+  /** When everybody who was notified is reminded, null for never; left out, as is usual for its time. */
+  remindAfterMs?: number | null;
   /** More people, asked or informed later if nobody answered by then, with words that come first. */
   rounds?: readonly EscalationRound[];
   /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
@@ -123,7 +124,13 @@ export async function storeRequestIn(
 export async function notifyRecipientsIn(
   ctx: Pick<RequestContext, "newId" | "keyring">,
   tx: Tx,
-  { audience, rounds = [], inboxOnly = false, remindAfterMs }: RequestInput,
+  {
+    audience,
+    rounds = [],
+    inboxOnly = false,
+    timeoutSeconds,
+    remindAfterMs = usualReminderMs(timeoutSeconds),
+  }: RequestInput,
   request: Request,
 ): Promise<void> {
   const { id } = request;

@@ -8,6 +8,7 @@ import { requestScope } from "../lib/tracing/request-scope.ts";
 import { VERSION } from "../lib/version.ts";
 import { a2h } from "../protocols/a2h/a2h.ts";
 import { usualAudienceOf, type KnownChannels } from "../protocols/a2h/addressees.ts";
+import { promptAsker } from "../protocols/a2h/prompts.ts";
 import { assignment } from "../protocols/assignment/assignment.ts";
 import { atOwnHost } from "../protocols/assignment/host-form.ts";
 import { askAHuman } from "../protocols/ask-a-human/ask-a-human.ts";
@@ -134,7 +135,7 @@ async function registerDoors(
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, delivery.channels.values()));
-  await app.register(agentPrompts(door));
+  await app.register(agentPrompts(door, promptAsker(door, known)));
   const ownHooks = () => [`${door.config.publicUrl}/hooks/claude`, ...recordedAddresses(outside.env)];
   await app.register(agentStates(door, () => readLocalAgents(outside.env, ownHooks)));
   await app.register(inboxRoutes(door));

@@ -2,7 +2,6 @@ import type { TaskAskWire } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { agentName } from "../requests/model/view.ts";
 import type { Request, RequestForm, Outcome } from "../requests/model/request.ts";
-import { reminderSeconds } from "../requests/model/rules.ts";
 import type { Attempt, Task } from "./model/task.ts";
 import type { RelayAnswer } from "../asks/model/ask.ts";
 import {
@@ -97,7 +96,6 @@ async function askIn(
     { to: [ctx.relay.people?.default ?? undefined], need: 1 },
   );
   const missing = unknown === null ? [] : [`Nobody here is called ${unknown}, so everybody who sees all is asked.`];
-  const remindS = timeoutSeconds === null ? null : reminderSeconds(timeoutSeconds);
   const { request: made } = await createRequestIn(ctx, tx, {
     door: ASSIGNMENT_DOOR,
     asker,
@@ -109,7 +107,6 @@ async function askIn(
     digest: null,
     audience,
     timeoutSeconds,
-    remindAfterMs: remindS === null ? null : Math.round(remindS * 1000),
     wire: { repo, id, attempt, about, run_id: `${repo} / ${id}` } satisfies TaskAskWire & { run_id: string },
     uncharged: true,
   });

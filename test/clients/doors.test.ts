@@ -6,7 +6,7 @@ import { answerApprovals as answerMastra } from "@parley/adapters/mastra";
 import { answerInterruptions, type Interrupted } from "@parley/adapters/openai-agents";
 import { Parley } from "@parley/sdk";
 import { ask } from "@parley/sdk/executor";
-import { decided } from "../../src/connect/decided.ts";
+import { decided, overHttp } from "../../src/connect/decided.ts";
 import { bridge } from "../../src/cli/mcp/bridge.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
@@ -65,7 +65,7 @@ const DOORS: Record<string, Door> = {
     return passing(async (clock) => {
       const read = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();
       const place = { url, key: KEY, agentId: claude.agentId, clock, fetch: systemFetch, signal, leaseSeconds: 90 };
-      const decision = await decided(place, claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
+      const decision = await decided(overHttp(place), claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
       if (decision.is === "allow") ran();
       return decision.because;
     });

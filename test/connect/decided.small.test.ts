@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
-import { decided } from "../../src/connect/decided.ts";
+import { decided, overHttp } from "../../src/connect/decided.ts";
 import { CouldNotAsk } from "../../src/connect/people-requests.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { heldClock } from "../support/held-clock.ts";
@@ -36,7 +36,7 @@ describe("a prompt whose server goes away at the end of its time", () => {
       signal,
       leaseSeconds: 90,
     };
-    const deciding = decided(place, claude, prompt, { to: undefined, by: undefined, timeoutSeconds: TIMEOUT_S });
+    const deciding = decided(overHttp(place), claude, prompt, { to: undefined, by: undefined, timeoutSeconds: TIMEOUT_S });
     let isOver = false;
     const given = assert.rejects(deciding, CouldNotAsk).finally(() => (isOver = true));
     await advanceUntil({ advance: async (ms) => clock.advance(ms) }, 2000, () => isOver);

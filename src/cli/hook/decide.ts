@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../../lib/clock.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
-import { decided, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
+import { decided, overHttp, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
 import { CouldNotAsk } from "../../connect/people-requests.ts";
 import type { AgentRow } from "../../connect/registry.ts";
 import { BY_FLAG, readBy } from "../ask/by-flag.ts";
@@ -79,7 +79,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     signal,
     leaseSeconds: LEASE_S,
   };
-  const asked = decided(place, agent, prompt, { to: values.to, by, timeoutSeconds });
+  const asked = decided(overHttp(place), agent, prompt, { to: values.to, by, timeoutSeconds });
   const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();
   await watching;

@@ -71,7 +71,11 @@ export function callRoutes(mount: Mount): void {
 
 /** Returns how the channels of a request are read. */
 export function rulesFor({ door }: Mount, caller: A2hCaller): ChannelRules {
-  const isOpen = caller.scope === "agent" && caller.isOpen;
+  return rulesOf(door, caller.scope === "agent" && caller.isOpen);
+}
+
+/** Returns the same for a caller of which it is known whether it has a key. */
+export function rulesOf(door: DoorContext, isOpen: boolean): ChannelRules {
   const { whom, patterns } = door.ctx.addressed.recipients;
   return {
     catalogue: door.channels,

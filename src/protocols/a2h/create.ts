@@ -2,7 +2,6 @@ import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, RequestForm } from "../../requests/model/request.ts";
-import { reminderSeconds } from "../../requests/model/rules.ts";
 import { bindCall } from "../../requests/model/bound-call.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import { titleOf } from "../../core/model/title.ts";
@@ -133,7 +132,6 @@ async function timed(
   Pick<RequestInput, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
 > {
   const seconds = timeoutSeconds ?? usualSeconds;
-  const remindAfterS = keep ? seconds : reminderSeconds(seconds);
   const route = await routeOf(ctx, by, channel, decides);
   const rounds: EscalationRound[] = [];
   const fixed = prompt?.request.promptOf !== undefined || isNamedBy(channel?.echo, route.audience);
@@ -148,6 +146,7 @@ async function timed(
     ...route,
     rounds,
     timeoutSeconds: keep ? null : seconds,
-    remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
+    // One that is kept has no deadline, and reminds when its time is over.
+    ...(keep && { remindAfterMs: seconds === null ? null : seconds * 1000 }),
   };
 }

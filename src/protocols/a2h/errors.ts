@@ -256,8 +256,16 @@ export function sendA2hError(
   }
   const { noun = "path" } = request.routeOptions.config;
   const hasToken = request.headers.authorization !== undefined || request.facts.pathKey !== undefined;
-  const print = CODES[refusal.code] ?? KINDS[refusal.kind];
-  return send(reply, print(refusal, { noun, hasToken }));
+  return send(reply, printed(refusal, { noun, hasToken }));
+}
+
+/** Returns the sentence of a refusal of a call. */
+export function sentenceOf(refusal: Refusal): string {
+  return printed(refusal, { noun: "call", hasToken: true }).message;
+}
+
+function printed(refusal: Refusal, about: Parameters<Print>[1]): WireError {
+  return (CODES[refusal.code] ?? KINDS[refusal.kind])(refusal, about);
 }
 
 function send(reply: FastifyReply, { status, code, message, facts, detail, headers = {} }: WireError): FastifyReply {

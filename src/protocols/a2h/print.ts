@@ -31,13 +31,16 @@ type DecidedStatus = Omit<WireCallStatus, "kwargs" | "edited">;
 /** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
 export function printRequest(request: Request, details: RequestDetails): string {
   const { run_id, id: call_id, spec } = writtenOf(request);
-  const common = statusOf(request, details);
-  const status: DecidedStatus | WireContactStatus =
-    request.form.kind === "approval"
-      ? { ...common, ...callStatus(request, details) }
-      : { ...common, ...replyOf(request) };
   const head = JSON.stringify({ run_id, call_id, agent_prompt: request.wire["agent_prompt"] });
-  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, status)}}`;
+  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, callStatusOf(request, details))}}`;
+}
+
+/** Returns the status of a call or a contact, without the arguments that people may have edited. */
+export function callStatusOf(request: Request, details: RequestDetails): DecidedStatus | WireContactStatus {
+  const common = statusOf(request, details);
+  return request.form.kind === "approval"
+    ? { ...common, ...callStatus(request, details) }
+    : { ...common, ...replyOf(request) };
 }
 
 /** Returns a message as JSON text (spec/a2h 14). */

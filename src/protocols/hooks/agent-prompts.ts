@@ -1,20 +1,26 @@
 import type { AgentPrompt, PromptDecision, PromptingAgent } from "../../connect/agent.ts";
-import { decided, readTimeout, type How } from "../../connect/decided.ts";
-import { CouldNotAsk, type Kind, type ServerAccess } from "../../connect/people-requests.ts";
+import { decided, readTimeout, type How, type WayToPeople } from "../../connect/decided.ts";
+import { CouldNotAsk, type Ended } from "../../connect/people-requests.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { openMemberSkip } from "../../lib/json/skip-member.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
-import type { Context } from "../../context.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelRequest, NOBODY_WAITS } from "../../requests/end.ts";
-import { readAnyByRef } from "../../requests/read.ts";
 import { readJson } from "../http/body.ts";
-import { goneSignal, principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
+import {
+  principalOf,
+  PromptRefused,
+  type AskPrompt,
+  type Door,
+  type DoorContext,
+  type FastifyReply,
+  type FastifyRequest,
+  type PromptingCaller,
+} from "../http/door.ts";
+import { held } from "../http/held.ts";
 import { keyHolder } from "../http/principals.ts";
 import { queryTexts } from "../http/query.ts";
 import { openPrompts, type OpenPrompts } from "./open-prompts.ts";
-import { ownFetch } from "./own-fetch.ts";
 
 /** The longest event without the result of its tool, in bytes. */
 const MOST_BYTES = 2 * 1_048_576;
@@ -31,21 +37,29 @@ const FIELDS = ["to", "timeout"];
 
 /**
  * The entry for coding agents that send their prompts by HTTP (spec/a2h 21). It is `parley hook claude` within the
- * server: it asks through the A2H door with the caller's key, and allows only what that door has stored as approved.
+ * server: it asks by the rules of the A2H door, and allows only what is stored as approved.
  */
-export function agentPrompts(door: DoorContext): (app: Door) => Promise<void> {
+export function agentPrompts(door: DoorContext, ask: AskPrompt): (app: Door) => Promise<void> {
   return async (app) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request: FastifyRequest, payload: AsyncIterable<Uint8Array>) =>
       bytesWithoutResult(payload),
     );
     const claude = await AGENTS["claude"]?.load();
-    if (claude) promptEntry(app, door, claude);
+    if (claude) promptEntry(app, { door, ask, agent: claude, open: openPrompts() });
   };
 }
 
-function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void {
-  const open = openPrompts();
+interface Entry {
+  door: DoorContext;
+  ask: AskPrompt;
+  agent: PromptingAgent;
+  open: OpenPrompts;
+}
+
+function promptEntry(app: Door, entry: Entry): void {
+  const { agent, open } = entry;
+  const callers = new WeakMap<FastifyRequest, PromptingCaller>();
   app.post(
     `/hooks/${agent.name}`,
     {
@@ -53,7 +67,11 @@ function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void 
       // No page of another site may ask here, also where pages may use other routes.
       config: { takesBody: true, maxBodyBytes: MOST_SENT_BYTES, cors: [] },
       schema: { hide: true },
-      onRequest: async (request) => authenticate(door, request),
+      onRequest: async (request) => {
+        const caller = await callerFrom(entry, request);
+        callers.set(request, caller);
+        request.facts.principal = caller.principal;
+      },
     },
     async (request, reply) => {
       const how = readHow(request);
@@ -62,7 +80,8 @@ function promptEntry(app: Door, door: DoorContext, agent: PromptingAgent): void 
       const prompt = understood(() => agent.read(bytes));
       await yieldAfterLarge(bytes);
       reply.type(JSON_TYPE);
-      if (prompt) return answerOf({ app, door, agent, open }, request, { prompt, how, gone: goneSignal(reply) });
+      const caller = callers.get(request);
+      if (prompt && caller) return answerOf(entry, { request, reply, caller }, prompt, how);
       const use = understood(() => agent.readUseOver?.(bytes));
       if (use) open.end(principalOf(request), use);
       return NOTHING;
@@ -87,11 +106,14 @@ async function bytesWithoutResult(payload: AsyncIterable<Uint8Array>): Promise<B
   return Buffer.concat(pieces);
 }
 
-/** @throws {Refusal} as the A2H door does */
-async function authenticate(door: DoorContext, request: FastifyRequest): Promise<void> {
+/** Returns who asks; a program without a key and a name has the name of the agent. @throws {Refusal} as the A2H door does */
+async function callerFrom({ door, agent }: Entry, request: FastifyRequest): Promise<PromptingCaller> {
+  request.headers["x-agent-id"] ||= agent.agentId;
   const key = await keyHolder(door, request, { bound: true });
-  if (!("open" in key) && key.scope !== "agent") throw new Refusal("scope_missing", { scope: "agent" });
-  request.facts.principal = "open" in key ? key.open : key.principal;
+  if ("open" in key) return { principal: key.open, isOpen: true, channel: null, conversation: null };
+  const { scope, principal, channel, conversation } = key;
+  if (scope !== "agent") throw new Refusal("scope_missing", { scope: "agent" });
+  return { principal, isOpen: false, channel, conversation };
 }
 
 /** Reads the flags of the command from the query. A flag that is not known here might be a condition: it is refused. */
@@ -129,39 +151,22 @@ function refused(says: string): Refusal {
   return new Refusal("invalid_input", {}, says);
 }
 
-interface Entry {
-  app: Door;
-  door: DoorContext;
-  agent: PromptingAgent;
-  open: OpenPrompts;
+/** A request of an agent, and who sent it. */
+interface Sent {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  caller: PromptingCaller;
 }
 
-interface Asked {
-  prompt: AgentPrompt;
-  how: How;
-  /** Aborted when the agent has closed its connection. */
-  gone: AbortSignal;
-}
-
-/** Returns what the agent reads. The request is withdrawn when nobody waits for it any more. */
-async function answerOf({ app, door, agent, open }: Entry, request: FastifyRequest, asked: Asked): Promise<string> {
-  const { prompt, how, gone } = asked;
-  const { ctx, config } = door;
+/** Returns what the agent reads. The request to people is withdrawn when nobody waits for it any more. */
+async function answerOf(entry: Entry, sent: Sent, prompt: AgentPrompt, how: How): Promise<string> {
+  const { door, agent, open } = entry;
   const there = new AbortController();
-  using _open = open.add(principalOf(request), prompt, () => there.abort());
-  const signal = AbortSignal.any([gone, there.signal, ctx.stopping]);
-  const place: ServerAccess = {
-    url: config.publicUrl,
-    ...callerOf(agent, request),
-    clock: ctx.clock,
-    fetch: ownFetch(app, request),
-    signal,
-    leaseSeconds: LEASE_S,
-    withdraw: (kind, callId) => withdrawPrompt(ctx, kind, callId),
-  };
-  const decision = await decided(place, agent, prompt, how).catch((error: unknown): PromptDecision => {
-    if (!(error instanceof CouldNotAsk) && !signal.aborted) {
-      ctx.log.error({ err: error, requestId: request.id }, "a prompt of an agent could not be asked");
+  using _open = open.add(principalOf(sent.request), prompt, () => there.abort());
+  const way = wayWithin(entry, sent, there.signal);
+  const decision = await decided(way, agent, prompt, how).catch((error: unknown): PromptDecision => {
+    if (!(error instanceof CouldNotAsk) && !way.signal.aborted) {
+      door.ctx.log.error({ err: error, requestId: sent.request.id }, "a prompt of an agent could not be asked");
     }
     const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
     return { is: "undecided", because: `Parley could not ask anybody. ${why}` };
@@ -170,19 +175,25 @@ async function answerOf({ app, door, agent, open }: Entry, request: FastifyReque
   return there.signal.aborted ? NOTHING : agent.print(prompt, decision);
 }
 
-/** Withdraws a prompt by the verb: a server that stops refuses requests of its own, too. */
-async function withdrawPrompt(ctx: Context, kind: Kind, callId: string): Promise<void> {
-  // Its id is random, and of one asker therefore.
-  const { id, asker } = await readAnyByRef(ctx, `${kind === "function_calls" ? "call" : "contact"}:${callId}`);
-  await cancelRequest(ctx, id, { kind: "agent", id: asker }, NOBODY_WAITS);
-}
-
-/** Returns how the caller shows who it is, for the A2H door to judge by itself. */
-function callerOf(
-  { agentId }: PromptingAgent,
-  { headers, facts }: FastifyRequest,
-): { key: string | undefined; agentId: string } {
-  const named = headers["x-agent-id"];
-  const key = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] ?? facts.pathKey;
-  return { key, agentId: typeof named === "string" && named !== "" ? named : agentId };
+/** Returns the way to people by the verbs of this server, whose own store says what was approved. */
+function wayWithin({ door, ask }: Entry, { request, reply, caller }: Sent, decidedThere: AbortSignal): WayToPeople {
+  const { clock, stopping } = door.ctx;
+  return {
+    clock,
+    leaseSeconds: LEASE_S,
+    signal: AbortSignal.any([decidedThere, stopping]),
+    async ask(kind, body, signal) {
+      const prompt = { kind: kind === "function_calls" ? "call" : "contact", body: { ...body } } as const;
+      try {
+        // It ends too when the agent closes its connection, and when its key is revoked.
+        const { callId, status } = await held(door, request, reply, (over) =>
+          ask(caller, prompt, AbortSignal.any([signal, over])),
+        );
+        return { callId, ended: status as Ended };
+      } catch (error) {
+        if (error instanceof Refusal || error instanceof PromptRefused) throw new CouldNotAsk(error.message);
+        throw error;
+      }
+    },
+  };
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { WAIT_OVER } from "../../lib/abort-hub.ts";
 import type { Context } from "../../context.ts";
+import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { RequestForm, Audience } from "../../requests/model/request.ts";
 import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
 import type { Caller } from "../../questions/model/participant.ts";
@@ -88,6 +89,35 @@ export interface AgentIdentity {
 
 /** Returns the people to ask for a request that names no recipient (spec/a2h 8). */
 export type UsualAudience = (asker: AgentIdentity, decides: RequestForm["kind"]) => Promise<Audience>;
+
+/** An agent whose prompts people answer, as its key or its name says. */
+export interface PromptingCaller extends AgentIdentity {
+  /** It has no key, and reaches people in the inbox alone. */
+  isOpen: boolean;
+  /** The one conversation its key is good for. */
+  conversation: number | null;
+}
+
+/** A prompt of a coding agent: the kind of request that it becomes, and its body at the A2H door. */
+export interface PromptToAsk {
+  kind: "call" | "contact";
+  body: JsonObject;
+}
+
+/**
+ * Asks people about a prompt by the rules of the A2H door, and resolves with the id and the status that it prints once the
+ * request is over. It withdraws the request when the signal is aborted first (spec/a2h 21).
+ *
+ * @throws {PromptRefused}
+ */
+export type AskPrompt = (
+  caller: PromptingCaller,
+  prompt: PromptToAsk,
+  signal: AbortSignal,
+) => Promise<{ callId: string; status: object }>;
+
+/** Nobody could be asked about a prompt; the message is a sentence for whoever sent it. */
+export class PromptRefused extends Error {}
 
 /** The facts about a request that a door learns before its route runs. */
 export interface RequestFacts {

@@ -2,12 +2,12 @@ import { withoutSteering } from "../../lib/printable.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
 import { readDetails } from "../../requests/read.ts";
-import { storeNow } from "../../core/store-now.ts";
+import { waitForEnd } from "../../requests/wait-for-end.ts";
 import { refusalFrom } from "../http/errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { exactArgument } from "./message.ts";
 import { commentOf, deciderOf } from "./people-result.ts";
-import { holdForPeople, parkWait } from "./people-wait.ts";
+import { parkWait } from "./people-wait.ts";
 import { callIdOf } from "../http/tool-request.ts";
 import { askPermission } from "./people.ts";
 import type { HeldWait } from "./responses.ts";
@@ -17,9 +17,6 @@ import { membersOf, type RpcResult } from "./rpc.ts";
 const CLAUDE_ASKS = "AskUserQuestion";
 const NO_ANSWERS =
   "this prompt can carry no answers. People answer questions by the hook (parley hook install claude), or by the tool contact_human.";
-
-/** A little more than the time that is left, so that the deadline itself ends the wait. */
-const MARGIN_MS = 5000;
 
 /**
  * Answers a client's permission prompt: one text that allows or denies, held until somebody has decided or the deadline
@@ -32,12 +29,10 @@ export async function approve(exchange: Exchange, given: object, hold: HeldWait)
     if (isQuestion(given)) return denial(`Not approved: ${NO_ANSWERS}`);
     using _place = parkWait(door, principal);
     const { request: peopleRequest } = await askPermission(exchange, given);
-    using _wait = door.ctx.openWaits.add(peopleRequest.id);
-    const leftMs = Math.max(0, peopleRequest.expiresAt - (await storeNow(door.ctx.db))) + MARGIN_MS;
-    const end = await holdForPeople(door, peopleRequest, hold, leftMs / 1000);
-    const result = await decisionResult(exchange, end.request);
-    if (!hold.signal.aborted)
-      await releaseDedupeKey(door.ctx, end.request, callIdOf(end.request), end.request.wire["spent_by"]);
+    hold.onCount?.(0, 1);
+    const end = await waitForEnd(door.ctx, peopleRequest, hold.signal);
+    const result = await decisionResult(exchange, end);
+    if (!hold.signal.aborted) await releaseDedupeKey(door.ctx, end, callIdOf(end), end.wire["spent_by"]);
     return result;
   } catch (error) {
     const refusal = refusalFrom(error);

@@ -3,7 +3,6 @@ import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, RequestForm, Audience, ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
-import { reminderSeconds } from "../../requests/model/rules.ts";
 import { bindCall, type BoundCall } from "../../requests/model/bound-call.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { titleOf } from "../../core/model/title.ts";
@@ -164,7 +163,6 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
   const use = prompt && { refOf: toolRefOf, joinableMs: FETCHABLE_MS };
   const callId = await claimDedupeKey(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds, ...(use && { use }) });
   const client = clientOf(call);
-  const remindAfterS = reminderSeconds(timeoutSeconds);
   const asked = {
     door: TOOL_DOOR,
     asker,
@@ -174,7 +172,6 @@ async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Reque
     audience,
     timeoutSeconds,
     sameHash,
-    remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     ...(prompt && { leaseMs: LEASE_MS }),
     wire: {
       ...(client && { client }),

@@ -46,7 +46,7 @@ export const DEFAULT_ADDRESSED_RULES: RequestRules = {
 /** Requests with at least so much time remind once, at four fifths of it. */
 const REMINDED_FROM_S = 600;
 
-/** Returns after how many seconds people are reminded, or null for no reminder (spec/a2h 11). */
-export function reminderSeconds(timeoutSeconds: number | null): number | null {
-  return timeoutSeconds !== null && timeoutSeconds >= REMINDED_FROM_S ? timeoutSeconds * 0.8 : null;
+/** Returns after how many milliseconds people are reminded, or null for no reminder (spec/a2h 11). */
+export function usualReminderMs(timeoutSeconds: number | null): number | null {
+  return timeoutSeconds !== null && timeoutSeconds >= REMINDED_FROM_S ? Math.round(timeoutSeconds * 800) : null;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../../src/access/create-key.ts";
-import { fresh, from, ROOMY, sendRaw, sharedWorld, until } from "../../support/contract.ts";
+import { revokeKey } from "../../../src/access/revoke-key.ts";
+import { advanceUntil, fresh, from, ROOMY, sendRaw, sharedWorld, until } from "../../support/contract.ts";
 import { decider, somebody } from "../../support/deciders.ts";
 import type { Reply, World } from "../../support/world.ts";
 
@@ -110,6 +111,20 @@ describe("POST /hooks/claude", () => {
     gone.abort();
     await assert.rejects(asking);
     await until(async () => (await operator.inbox()).length === 0);
+  });
+
+  it("decides nothing for a key that is revoked meanwhile, and withdraws its request", async () => {
+    const operator = await decider(world(), "1");
+    const { ctx } = world().server;
+    const { text, key } = await createKey(ctx, { name: fresh("coder"), scope: "agent" });
+    const asking = post(world(), PROMPT, { authorization: `Bearer ${text}` });
+    await until(async () => (await operator.inbox()).length === 1);
+    await revokeKey(ctx, key.id);
+    let isOver = false;
+    const replied = asking.finally(() => (isOver = true));
+    await advanceUntil(world(), 500, () => isOver);
+    assertUndecided(await replied, 200);
+    assert.deepEqual(await operator.inbox(), []);
   });
 
   it("withdraws the request of a use that is over, as Claude Code tells after a yes at its own terminal", async () => {

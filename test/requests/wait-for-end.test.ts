@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Refusal } from "../../src/refusals.ts";
+import { cancelRequest } from "../../src/requests/end.ts";
+import { waitForEnd } from "../../src/requests/wait-for-end.ts";
+import { askPeople } from "../support/addressed.ts";
+import { advanceUntil, ROOMY, sharedWorld } from "../support/contract.ts";
+
+describe("a wait for the end of a request", () => {
+  const world = sharedWorld({ on: "sqlite", env: ROOMY });
+  /** The context of a server whose store is away from now on, and comes back after a while. */
+  const whoseStoreIsAway = (awayMs: number) => {
+    const { ctx } = world().server;
+    const back = ctx.clock.monotonic() + awayMs;
+    const all: typeof ctx.db.all = async (statement) => {
+      if (ctx.clock.monotonic() < back) throw new Refusal("store_unavailable");
+      return ctx.db.all(statement);
+    };
+    return { ...ctx, db: { ...ctx.db, dialect: "postgres" as const, all } };
+  };
+  const waiting = async (awayMs: number) => {
+    const { ctx } = world().server;
+    const request = await askPeople(ctx);
+    await cancelRequest(ctx, request.id, { kind: "agent", id: request.asker });
+    let isOver = false;
+    const end = waitForEnd(whoseStoreIsAway(awayMs), request, new AbortController().signal);
+    const watched = end.finally(() => (isOver = true));
+    watched.catch(() => undefined);
+    await advanceUntil(world(), 1000, () => isOver);
+    return end;
+  };
+
+  it("goes on while the store is away for less than a minute", async () => {
+    assert.equal((await waiting(40_000)).state, "cancelled");
+  });
+
+  it("is given up once the store was away for a minute", async () => {
+    await assert.rejects(waiting(200_000), { code: "store_unavailable" });
+  });
+});
