@@ -28,7 +28,7 @@ async function openSite(step: Step = RELEASE, type: "http" | "command" = "http")
   assert.ok(readFileSync(join(folder, ".claude/settings.json"), "utf8").includes(`"type": "${type}"`));
   const model = await stepModel([step, { say: "That was that." }]);
   return Object.assign(site, {
-    release(isAttended = false, ...flags) {
+    release(isAttended = false, ...flags: string[]) {
       const args = [...(isAttended ? ATTENDED : ["-p", TASK]), ...flags];
       const child = spawn(join(PROGRAMS, "claude"), [...args, "--model", "claude-sonnet-4-5"], {
         cwd: folder,

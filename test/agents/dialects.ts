@@ -105,7 +105,8 @@ function responsesItem(said: Said): Json {
     return { type: "message", role: "assistant", id: `msg_${common.call_id}`, content };
   }
   if ("text" in said) return { type: "custom_tool_call", ...common, name: said.call, input: said.text };
-  const { call: name, input, namespace } = said;
+  const { call: name, input } = said;
+  const namespace = "namespace" in said ? said.namespace : undefined;
   return { type: "function_call", ...common, name, arguments: JSON.stringify(input), ...(namespace && { namespace }) };
 }
 

@@ -19,6 +19,9 @@ import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
 import { shared } from "../support/shared.ts";
 
+/** Exported, because a folder of tests with packages of its own may hold another version of the driver. */
+export type { Browser };
+
 const FLAGS = [
   "--headless",
   "--disable-gpu",
