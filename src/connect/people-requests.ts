@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
+import type { ReceiptKeys } from "@parley/sdk/receipts";
 import { Redirected } from "../lib/network/fetch.ts";
 import { parseExactJson } from "../lib/json/exact-json.ts";
 
@@ -10,6 +11,9 @@ export interface Ended {
   response?: string;
   response_option_name?: string;
   consent_digest?: string;
+  /** The signed receipt of an approval, and the id of the key that signs now; a server before 0.3 states neither. */
+  receipt?: string;
+  receipt_key?: string;
   /** The approver changed the arguments; `kwargs` are those that were approved. */
   edited?: boolean;
   kwargs?: unknown;
@@ -22,6 +26,14 @@ export interface Ended {
 /** Nobody could be asked, or no answer arrived: the decision is never yes. */
 export class CouldNotAsk extends Error {}
 
+/** The public keys of servers, kept from earlier prompts. */
+interface KeptKeys {
+  /** Returns the keys of a server that were last kept. */
+  of(url: string): ReceiptKeys["keys"];
+  /** Keeps these in place of the server's. */
+  keep(url: string, keys: ReceiptKeys["keys"]): Promise<void>;
+}
+
 export interface ServerAccess {
   url: string;
   key: string | undefined;
@@ -31,6 +43,8 @@ export interface ServerAccess {
   fetch: typeof globalThis.fetch;
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
+  /** The keys of servers that were kept from earlier prompts; left out, they are asked for each time. */
+  keptKeys?: KeptKeys;
   /** A request that nobody has waited for during this time is withdrawn by the server. */
   leaseSeconds: number;
 }

@@ -14,16 +14,13 @@ const KEYS = "/.well-known/jwks.json";
 
 /**
  * Returns why an approval does not count, in words that follow "because"; nothing where its signed receipt is of exactly
- * this call, or where the server says no keys and shows no receipt (spec/security 4).
+ * this call, or where the server says no keys and shows no receipt (spec/security 4). The key must be the one that the
+ * server says signs now: a receipt under a retired key allows nothing.
  */
 export async function receiptProblem(place: ServerAccess, call: CallOfHook, ended: Ended): Promise<string | null> {
   const askId = typeof ended.ask_id === "string" ? ended.ask_id : "";
   try {
-    const [keys, text] = [
-      keysIn(await readThere(place, KEYS)),
-      await readThere(place, `/receipts/${encodeURIComponent(askId)}`),
-    ];
-    const receipt = text !== null && isSignedForm(text) ? text : null;
+    const { receipt, keys } = await receiptOf(place, askId, ended);
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
     const wanted = { ...call, askId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
@@ -34,6 +31,32 @@ export async function receiptProblem(place: ServerAccess, call: CallOfHook, ende
     if (!(error instanceof CouldNotAsk)) throw error;
     return `its receipt cannot be read (${error.message.replace(/\.$/, "")})`;
   }
+}
+
+/** The receipt of an approval, and the keys of which one must have signed it. */
+interface ReceiptAndKeys {
+  receipt: string | null;
+  keys: ReceiptKeys;
+}
+
+/** Returns the receipt in the reply, with its key as it was kept or is now; a server before 0.3 is asked for both. */
+async function receiptOf(place: ServerAccess, askId: string, ended: Ended): Promise<ReceiptAndKeys> {
+  const { receipt, receipt_key: keyId } = ended;
+  if (typeof receipt === "string" && typeof keyId === "string" && isSignedForm(receipt))
+    return { receipt, keys: await keyNamed(place, keyId) };
+  const keys = keysIn(await readThere(place, KEYS));
+  const text = await readThere(place, `/receipts/${encodeURIComponent(askId)}`);
+  return { receipt: text !== null && isSignedForm(text) ? text : null, keys };
+}
+
+/** Returns the key that the server says signs now. One that is not among those that were kept replaces them. */
+async function keyNamed(place: ServerAccess, keyId: string): Promise<ReceiptKeys> {
+  const named = (keys: ReceiptKeys["keys"]) => keys.filter(({ kid }) => kid === keyId);
+  const kept = named(place.keptKeys?.of(place.url) ?? []);
+  if (kept.length > 0) return { keys: kept };
+  const present = presentKeys(keysIn(await readThere(place, KEYS))).keys;
+  await place.keptKeys?.keep(place.url, present);
+  return { keys: named(present) };
 }
 
 /** Three parts with dots between them (RFC 7515). */

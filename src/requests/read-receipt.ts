@@ -39,13 +39,19 @@ export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyrin
   return { keys: [publicPart(present), ...keys] };
 }
 
+/** A signed receipt, and the id of the key that signs now, by which it is signed. */
+export interface SignedReceipt {
+  jws: string;
+  keyId: string;
+}
+
 /**
  * Returns the signed receipt of an ask that is over (spec/security 4): what was approved, who decided and what
  * each of them was shown. It says what this server recorded, and not that anybody understood it.
  *
  * @throws {Refusal} `request_not_found` while the ask is open
  */
-export async function readReceipt(ctx: Context, request: Request, issuer: string): Promise<string> {
+export async function readReceipt(ctx: Context, request: Request, issuer: string): Promise<SignedReceipt> {
   const { outcome, settledAt } = request;
   if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
   const decisions = await listDecisions(ctx.db, request.id);
@@ -65,7 +71,8 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
     asked_at: request.createdAt,
     settled_at: settledAt,
   };
-  return signReceipt(receipt, (await signingKeys(ctx))[0]);
+  const [key] = await signingKeys(ctx);
+  return { jws: await signReceipt(receipt, key), keyId: key.kid ?? "" };
 }
 
 type Decided = Receipt["decided"][number];

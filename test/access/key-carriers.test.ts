@@ -194,7 +194,7 @@ describe("an agent without a key", () => {
       assert.equal(askerName(ask), `${taken} (without a key)`);
       await cancelRequest(ctx, ask.id, { kind: "agent", id: ask.asker });
       const over = await readRequest(ctx, ask.id);
-      const receipt = decodeJwt(await readReceipt(ctx, over, "https://parley.example"));
+      const receipt = decodeJwt((await readReceipt(ctx, over, "https://parley.example")).jws);
       assert.equal(receipt["agent"], `open:${taken}`);
       const asked = await world().call("POST", "/agent/questions", { headers, body: question });
       const mine = { headers: { "x-agent-id": taken } };

@@ -99,7 +99,7 @@ async function entriesOf(world: World, askId: string, action: string): Promise<A
 const payloadOf = (jws: string) => JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString());
 
 async function receiptOf({ server: { ctx } }: World, askId: string): Promise<string> {
-  return readReceipt(ctx, await readRequest(ctx, askId), "http://parley.test");
+  return (await readReceipt(ctx, await readRequest(ctx, askId), "http://parley.test")).jws;
 }
 
 /** Retention deletes everything that is over, at once. */

@@ -5,6 +5,7 @@ import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
 import { decided, overHttp, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
 import { CouldNotAsk } from "../../connect/people-requests.ts";
 import type { AgentRow } from "../../connect/registry.ts";
+import { openKeptKeys } from "../../config/receipt-keys.ts";
 import { BY_FLAG, readBy } from "../ask/by-flag.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
@@ -78,6 +79,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     fetch: systemFetch,
     signal,
     leaseSeconds: LEASE_S,
+    keptKeys: openKeptKeys(io.env),
   };
   const asked = decided(overHttp(place), agent, prompt, { to: values.to, by, timeoutSeconds });
   const decision = await asked.catch((error: unknown) => undecided(error, signal, io));

@@ -5,6 +5,7 @@ import { cancelRequest, escalateRequest } from "../../requests/end.ts";
 import { claimDecision } from "../../requests/claim-decision.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
 import { listPending, readRequest, readDetails } from "../../requests/read.ts";
+import { readReceipt } from "../../requests/read-receipt.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
@@ -140,8 +141,18 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
   );
 
   async function send(reply: FastifyReply, ask: Request): Promise<FastifyReply> {
-    return sendJson(reply, printRequest(ask, await readDetails(ctx, ask)));
+    return sendJson(reply, printRequest(ask, await readDetails(ctx, ask), await proofOf(door, ask)));
   }
+}
+
+/** Returns the receipt of an approved prompt, so that its hook needs no further request (spec/a2h 21). */
+async function proofOf(
+  { ctx, config }: DoorContext,
+  ask: Request,
+): Promise<{ receipt?: string; receipt_key?: string }> {
+  if (ask.promptOf === undefined || ask.outcome?.approved !== true) return {};
+  const { jws, keyId } = await readReceipt(ctx, ask, config.publicUrl);
+  return { receipt: jws, receipt_key: keyId };
 }
 
 /** Where templates are off one is taken and not used, which the reply says. */

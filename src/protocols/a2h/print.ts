@@ -29,10 +29,15 @@ export function wireTime(at: number): string {
 type DecidedStatus = Omit<WireCallStatus, "kwargs" | "edited">;
 
 /** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
-export function printRequest(request: Request, details: RequestDetails): string {
+export function printRequest(
+  request: Request,
+  details: RequestDetails,
+  proof: Pick<WireCallStatus, "receipt" | "receipt_key"> = {},
+): string {
   const { run_id, id: call_id, spec } = writtenOf(request);
+  const status = { ...callStatusOf(request, details), ...proof };
   const head = JSON.stringify({ run_id, call_id, agent_prompt: request.wire["agent_prompt"] });
-  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, callStatusOf(request, details))}}`;
+  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(request, status)}}`;
 }
 
 /** Returns the status of a call or a contact, without the arguments that people may have edited. */

@@ -16,7 +16,7 @@ export function parkWait({ limiter, config }: DoorContext, principal: string): D
 }
 
 /** Holds until people have decided, the hold is over, the client has gone, or the server stops. */
-export async function holdForPeople(
+async function holdForPeople(
   { ctx }: DoorContext,
   { id }: Request,
   hold: HeldWait,

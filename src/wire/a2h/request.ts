@@ -110,6 +110,8 @@ export const WireCallStatus = requestStatus
     reject_option_name: z.string().optional(),
     kwargs: members.describe("Where people may edit, once they have approved").optional(),
     edited: z.boolean().describe("Where people may edit, once they have approved").optional(),
+    receipt: z.string().describe("For an approved prompt of a coding agent: its signed receipt").optional(),
+    receipt_key: z.string().describe("Beside a receipt: the id of the key that signs now").optional(),
   })
   .meta({ id: "CallStatus" });
 export type WireCallStatus = z.output<typeof WireCallStatus>;

@@ -76,7 +76,7 @@ async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ requ
   const mayRead = await readerOf(door, request);
   const peopleRequest = await readRequest(ctx, id);
   if (!mayRead(peopleRequest)) throw new Refusal("request_not_found");
-  return { request: peopleRequest, jws: await readReceipt(ctx, peopleRequest, config.publicUrl) };
+  return { request: peopleRequest, jws: (await readReceipt(ctx, peopleRequest, config.publicUrl)).jws };
 }
 
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
