@@ -210,10 +210,13 @@ function sentenceOf(
     Array.isArray(found?.value) && typeof index === "number" ? (found.value[index] as unknown) : found?.value;
   const what = typeof index === "number" ? `${setting.name}[${index}]` : setting.name;
   // A password in an address stays unsaid, whatever the setting.
-  const instead = setting.secret
-    ? ""
-    : `, not ${(JSON.stringify(value) ?? "nothing").replace(/(?<!\/)\/\/[^"\s]*@/g, "//...@")}`;
+  const instead = setting.secret ? "" : `, not ${writtenAs(value).replace(/(?<!\/)\/\/[^"\s]*@/g, "//...@")}`;
   return `${found?.where ?? "the settings"}: ${what} must be ${issue.message}${instead}.`;
+}
+
+/** Returns a value as a person would write it; YAML has numbers for which JSON has only `null`. */
+function writtenAs(value: unknown): string {
+  return typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing");
 }
 
 function contradictions(given: ReadonlyMap<string, SourcedValue>): string[] {

@@ -46,24 +46,37 @@ export function recordedAddresses(env: Environment): string[] {
   return Object.values(readRecord(env)).flatMap(({ addresses }) => (Array.isArray(addresses) ? addresses : []));
 }
 
-/** Notes the address of a hook that was just written into a file, so that it is known as Parley's. */
-export async function recordAddress(
-  file: string,
-  url: string,
-  change: { before: string; after: string; isNew: boolean },
-  env: Environment,
-): Promise<void> {
+/** A hook that was just written into a file. */
+export interface HookWritten {
+  file: string;
+  before: string;
+  after: string;
+  /** The text after the hook is taken out again. */
+  without: string;
+  isNew: boolean;
+  /** The address of a hook by HTTP. */
+  url?: string | undefined;
+}
+
+/** Notes how the files of a hook were before, so that taking it out gives them back, and its addresses, by which it is known. */
+export async function recordHook(written: readonly HookWritten[], env: Environment): Promise<void> {
   const record = readRecord(env);
-  const known = record[file];
-  const isAsWritten = known === undefined || known.written === digestOf(change.before);
-  const next: FileBefore = {
-    existed: known?.existed ?? !change.isNew,
+  const next = written.map(({ file, ...one }) => [file, withHookNoted(record[file], one)]);
+  if (next.length > 0) await writeRecord({ ...record, ...Object.fromEntries(next) }, env);
+}
+
+function withHookNoted(known: FileBefore | undefined, written: Omit<HookWritten, "file">): FileBefore {
+  const { before, after, without, isNew, url } = written;
+  const isAsWritten = known === undefined || known.written === digestOf(before);
+  const text = known ? known.text : !isNew && without !== before ? before : undefined;
+  const addresses = [...new Set([...(known?.addresses ?? []), ...(url === undefined ? [] : [url])])];
+  return {
+    existed: known?.existed ?? !isNew,
     ...(known?.madeFolder !== undefined && { madeFolder: known.madeFolder }),
-    ...(known?.text !== undefined && { text: known.text }),
-    written: isAsWritten ? digestOf(change.after) : known.written,
-    addresses: [...new Set([...(known?.addresses ?? []), url])],
+    ...(text !== undefined && { text }),
+    written: isAsWritten ? digestOf(after) : known.written,
+    ...(addresses.length > 0 && { addresses }),
   };
-  await writeRecord({ ...record, [file]: next }, env);
 }
 
 /** Forgets the files that are gone. */

@@ -256,6 +256,21 @@ describe("parley hook install claude", () => {
   });
 });
 
+describe("a file that held nothing before parley hook install", () => {
+  it("is there again as it was, and one that was missing is gone", async () => {
+    for (const settings of ["{}", "{}\n", "", "\n"]) {
+      const { file, run, undo } = home(settings);
+      assert.equal((await run()).code, 0, settings);
+      const { code, err } = await undo();
+      assert.deepEqual([code, readFileSync(file, "utf8")], [0, settings], err);
+    }
+    const { file, run, undo } = home();
+    await run();
+    await undo();
+    assert.equal(existsSync(file), false);
+  });
+});
+
 describe("parley hook install claude, where Claude Code can send its prompts by HTTP", () => {
   const URL_HERE = "http://127.0.0.1:3499";
   const ADDRESS = `${URL_HERE}/hooks/claude`;

@@ -240,6 +240,8 @@ describe("mistakes in settings", () => {
     ["prot: 1\n", `FILE:1: there is no setting "prot"; "port" is meant, perhaps.`],
     ["limits:\n  nonsense: 1\n", `FILE:2: there is no setting "limits.nonsense".`],
     ["\nport: abc\n", `FILE:2: port must be a whole number between 0 and 65535, not "abc".`],
+    ["port: .nan\n", `FILE:1: port must be a whole number between 0 and 65535, not NaN.`],
+    ["port: .inf\n", `FILE:1: port must be a whole number between 0 and 65535, not Infinity.`],
     ["port: 2.5\n", `FILE:1: port must be a whole number between 0 and 65535, not 2.5.`],
     ["open: perhaps\n", `FILE:1: open must be true or false, not "perhaps".`],
     ["limits: 5\n", `FILE:1: limits must be a block of settings.`],

@@ -58,6 +58,13 @@ describe("the entries of hooks", () => {
       assert.throws(() => withHookEntries(text, "claude", { Ask: OURS }), text);
     }
   });
+
+  it("of a file with a comment or a last comma, which its program does not read, name the line", () => {
+    for (const text of ['{\n  // mine\n  "a": 1\n}', '{\n  "a": /* mine */ 1\n}', '{\n  "a": 1,\n}']) {
+      const expected = { name: "Error", message: /^line [23] has a comment, or a comma that no value follows/ };
+      assert.throws(() => withHookEntries(text, "claude", { Ask: OURS }), expected, text);
+    }
+  });
 });
 
 describe("the registry of agents", () => {

@@ -268,6 +268,15 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
     assert.ok(!allowed({ tool: null }));
   });
 
+  it("lets nobody allow a call of unknown arguments for good, whatever rule is about it", () => {
+    const words = { action: "tool", resource: "s_pay (arguments unknown)", repo: "r", agent: "ana-bot" };
+    const own = "version: 1\nrules: [{ id: pays, when: { action: tool }, decision: ESCALATE }]";
+    assert.equal(decide(own, words).isGrantable, false);
+    assert.equal(decide(own, { ...words, resource: "s_pay" }).isGrantable, true);
+    const former: Grant = { id: "grant_1", env: "dev", tool: "t", ...words };
+    assert.equal(decide(own, { ...words, tool: "t" }, [former]).decision, "ESCALATE", "one that was given earlier");
+  });
+
   it("has defaults for what no rule speaks of, and a default is no rule", () => {
     for (const action of ["clarify", "choose", "read"]) {
       assert.equal(decide("version: 1", { action }).decision, "ALLOW");

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
-import { forgetMissing, recordAddress } from "../../config/undo-record.ts";
+import { forgetMissing, readRecord, recordHook, textBefore } from "../../config/undo-record.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { printable } from "../../lib/printable.ts";
 import { ownCommand } from "../../lib/own-program.ts";
@@ -66,11 +66,16 @@ export const hookInstall: Command = {
       `To take it out: parley hook uninstall ${name}`,
     ];
     const already = `${filesOf(changes)} holds it already.`;
-    const isNew = first !== undefined && !existsSync(first.file);
+    const missing = new Set(changes.map(({ file }) => file).filter((file) => !existsSync(file)));
     const code = await makeChanges(changes, values, { done: done.join(" "), already }, io);
-    const isWritten = first !== undefined && first.before !== first.after && textIn(first.file) === first.after;
+    const written = changes.filter(({ file, before, after }) => before !== after && textIn(file) === after);
     for (const sentence of besideSentences(agent, io.env, values.url)) io.tell(printable(sentence));
-    if (http && isWritten) await recordAddress(first.file, http.url, { ...first, isNew }, io.env);
+    const noted = written.map((one) => ({
+      ...one,
+      isNew: missing.has(one.file),
+      url: one === first ? http?.url : undefined,
+    }));
+    await recordHook(noted, io.env);
     return code;
   },
 };
@@ -98,6 +103,9 @@ async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> 
   return row.load();
 }
 
+/** A change of a file of a hook, with its text after the hook is taken out again. */
+type HookChange = Change & { without: string };
+
 /**
  * Returns how the files of an agent become such as hold exactly this hook of ours, or none.
  *
@@ -107,7 +115,8 @@ function hookChanges(
   agent: PromptingAgent,
   { file: named, hook, url }: { file: string | undefined; hook: WantedHook | null; url?: string | undefined },
   env: Io["env"],
-): Change[] {
+): HookChange[] {
+  const record = readRecord(env);
   const files = hookFilesOf(agent, env, hookAddresses(agent, url, env));
   if (named !== undefined && files.length > 1) {
     throw new WrongUsage(`--file is not for ${agent.title}, whose hook needs several files`);
@@ -115,8 +124,11 @@ function hookChanges(
   return files.map((hookFile) => {
     const file = resolve(named ?? hookFile.path);
     const before = textIn(file) ?? "";
-    const after = withHookIn({ file, text: before }, hookFile, hook);
-    return { file, before, after, isEmpty: isNothing(after) };
+    const known = record[file];
+    const edited = withHookIn({ file, text: before }, hookFile, hook);
+    const after = hook ? edited : textBefore(before, known, edited);
+    const without = withHookIn({ file, text: after }, hookFile, null);
+    return { file, before, after, without, isEmpty: known?.existed !== true && isNothing(after) };
   });
 }
 

@@ -87,12 +87,19 @@ const spliced = (text: string, from: number, to: number, by: string): string =>
 /**
  * Returns the value of a text as a program reads it that takes JSON without comments alone; undefined for a blank text.
  *
- * @throws {NotJson} also for a name that an object has twice, and SyntaxError
+ * @throws {NotJson} also for a name that an object has twice, for a comment, and for a comma after the last value
  */
 export function readPlainJson(text: string): unknown {
   if (text.trim() === "") return undefined;
   treeOf(text);
-  return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    const errors: ParseError[] = [];
+    parseTree(text, errors, { disallowComments: true });
+    const line = lineOf(text, errors[0]?.offset ?? 0);
+    throw new NotJson(`line ${line} has a comment, or a comma that no value follows, and its program reads neither`);
+  }
 }
 
 /** @throws {NotJson} also where programs read different things: this module takes the first of two members, others the last. */

@@ -18,9 +18,18 @@ export function isLoopback(address: string): boolean {
   return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
 }
 
+/** Returns the IPv4 address of one that is mapped into IPv6, in dots or in hexadecimal; any other text as it came. */
 function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  return mapped?.[1] ?? address;
+  if (mapped?.[1] !== undefined) return mapped[1];
+  if (isIP(address) !== 6 || address.includes(".")) return address;
+  const groups = expandIpv6(address);
+  if (groups.slice(0, 6).join(":") !== "0:0:0:0:0:ffff") return address;
+  const bytes = groups.slice(6).flatMap((group) => {
+    const number = Number.parseInt(group, 16);
+    return [number >> 8, number & 0xff];
+  });
+  return bytes.join(".");
 }
 
 /** Returns the eight groups of an IPv6 address without a dotted end, in hexadecimal without leading zeros. */

@@ -12,9 +12,15 @@ export interface ReachSettings {
 /** The address of a server, as Node returns it: a string for a socket in the file system, null for a closed server. */
 export type ListenAddress = AddressInfo | string | null;
 
-/** True for the names by which a computer reaches itself alone: `localhost`, `*.localhost`, and loopback addresses. */
+/**
+ * True for the names by which a computer reaches itself alone: `localhost`, `*.localhost`, with a final dot too, and
+ * loopback addresses.
+ */
 export function isOwnName(name: string): boolean {
-  const bare = name.toLowerCase().replace(/^\[|\]$/g, "");
+  const bare = name
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "");
   return bare === "localhost" || bare.endsWith(".localhost") || isLoopback(bare);
 }
 

@@ -168,9 +168,19 @@ function isClass(one: Readonly<Record<keyof Omit<PolicyClass, "digest">, PolicyV
   return Object.values(one).every((value) => value !== NOT_COMPARABLE);
 }
 
-/** Returns whether a class can be allowed for good: one that names no action holds everything that names none. */
+/** The end of the resource of a call whose arguments its agent does not tell (spec/assignment 8). */
+export const UNKNOWN_ARGUMENTS = " (arguments unknown)";
+
+/**
+ * Returns whether a class can be allowed for good: one that names no action holds everything that names none, and one of
+ * unknown arguments holds calls that nobody has seen.
+ */
 export function mayStand(one: PolicyClass | null): one is PolicyClass {
-  return one !== null && one.action !== NO_ACTION;
+  return one !== null && one.action !== NO_ACTION && !isUnseen(one);
+}
+
+function isUnseen({ resource }: PolicyClass): boolean {
+  return resource?.endsWith(UNKNOWN_ARGUMENTS) === true;
 }
 
 /**
@@ -181,7 +191,7 @@ export function mayStand(one: PolicyClass | null): one is PolicyClass {
  */
 export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyDecision {
   const what = policyClassOf(input);
-  const stored = what ? grants.filter((one) => sameClass(one, what)) : [];
+  const stored = what && !isUnseen(what) ? grants.filter((one) => sameClass(one, what)) : [];
   const lesson = stored.find(({ learned }) => learned);
   // The store decides which learned rules hold, whatever a file still says.
   const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
+import { UNKNOWN_ARGUMENTS } from "../../policy/model/policy.ts";
 import { commandIn, isEmptyInput, readRawInput, titledCommand } from "./acp-raw-input.ts";
 import { isObject, objectOf, objectsOf, textOf } from "./json-lines.ts";
 
@@ -86,7 +87,7 @@ function asTool(call: JsonObject, tool: string): Deed {
 
 /** A grant for the tool does not allow a call whose arguments are unknown. */
 function withoutArguments({ action, resource }: Deed): Deed {
-  return { action, resource: `${resource} (arguments unknown)` };
+  return { action, resource: resource + UNKNOWN_ARGUMENTS };
 }
 
 /** Returns one request for each host that a prompt to fetch names. */
