@@ -58,6 +58,8 @@ export interface Notice<Target = unknown> {
  */
 export interface Sent {
   externalIds: Readonly<Record<string, string>>;
+  /** Where words in its thread ask again: what an answer to them may hold, as `Notice.replyToken`. */
+  replyToken?: string | undefined;
 }
 
 /** How an ask ended, in words for people. */

@@ -66,13 +66,19 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
 }
 
 /** Returns a mail that says something to whoever got an earlier one, in its thread. */
-export function composeTell(target: EmailTarget, { externalIds }: Sent, words: string, frame: MailFrame): Outgoing {
+export function composeTell(
+  target: EmailTarget,
+  { externalIds, replyToken }: Sent,
+  words: string,
+  frame: MailFrame,
+): Outgoing {
   const { thread, subject = target.settings.subject ?? "Your answer" } = externalIds;
   const digest = createHash("sha256").update(words).digest("hex").slice(0, 12);
   return {
     recipient: target.to,
     to: [target.to],
     cc: [],
+    ...(replyToken !== undefined && { replyTo: replyAddress(replyToken, frame.domain) }),
     subject: subjectOf(`Re: ${printable(subject)}`),
     messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, digest),
     ...(thread !== undefined && { inReplyTo: thread }),

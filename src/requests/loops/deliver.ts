@@ -190,12 +190,18 @@ async function sendNote(post: Post, { delivery, channel }: ClaimedLetter, signal
   const { ctx, publicUrl } = post;
   const { target, words } = delivery;
   if (words !== null) {
-    const sent = { externalIds: await threadOf(ctx, delivery) };
-    await channel.tell?.(target, sent, noteOf(post, delivery, JSON.parse(words) as NoteWords), signal);
+    const note = JSON.parse(words) as NoteWords;
+    const sent = { externalIds: await threadOf(ctx, delivery), replyToken: replyTokenOf(ctx, target, note) };
+    await channel.tell?.(target, sent, noteOf(post, delivery, note), signal);
     return;
   }
   const digest = await digestWords(ctx, delivery, publicUrl());
   if (digest !== null) await channel.tell?.(target, { externalIds: { subject: DIGEST_SUBJECT } }, digest, signal);
+}
+
+/** Returns what lets the reader of a note answer the message that it offers, by answering the note. */
+function replyTokenOf(ctx: Context, target: Target, { linkOf: delivery }: NoteWords): string | undefined {
+  return delivery === undefined || isReadByAsker(target) ? undefined : tokensOf(ctx, delivery).reply;
 }
 
 const DIGEST_SUBJECT = "Requests are waiting";
