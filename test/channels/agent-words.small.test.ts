@@ -94,7 +94,16 @@ describe("an agent's words in a message", () => {
       "4 7 7 7",
       "４７－７７",
     ])
-      for (const before of ["Reply YES ", "ＹＥＳ ", "The code is ", "NO: "]) {
+      for (const before of [
+        "Reply YES ",
+        "ＹＥＳ ",
+        "The code is ",
+        "NO: ",
+        "Yes — ",
+        "Y E S ",
+        "ok → ",
+        "Approve, then type: ",
+      ]) {
         const words = withoutForgery(`${before}${code}, thank you`, OUR_URL);
         assert.equal(words, `${before}[code left out], thank you`, code);
       }
@@ -106,6 +115,8 @@ describe("an agent's words in a message", () => {
       "Reply yes to the 3 of 4",
       "approve ４７７７７ now",
       "a ＋ b",
+      "It was approved; 1,200 EUR then went to shop 4711",
+      "yes, but then 12 of them",
     ])
       assert.equal(withoutForgery(words, OUR_URL), words);
   });

@@ -12,8 +12,8 @@ const APART = String.raw`[\s\p{Pd}_.·•*|/\\~+:]{1,3}`;
 const CODE = `(?:${SIGN}{4}|${SIGN}{2}[\\p{Pd}_.·/]${SIGN}{2}|${SIGN}(?:${APART}${SIGN}){3})`;
 /** The words that a code stands behind in our messages, and in the answers to them. An order may have its no. 4711. */
 const BEFORE =
-  "yes|(?-i:NO)|(?:or|reply|send|answer)[ ]+no|ok|approved?|rejected?|den(?:y|ied)|answer|reply|confirm|codes?";
-const GAP = String.raw`[\s:,;.!“”"'«»()\-–=]{1,4}(?:(?:is|with|by)[\s:“"']{1,2})?`;
+  "y[ .]?e[ .]?s|(?-i:N[ .]?O)|(?:or|reply|send|answer)[ ]+no|o[ .]?k|approved?|rejected?|den(?:y|ied)|answer|reply|confirm|codes?";
+const GAP = String.raw`[\s\p{P}\p{S}]{1,5}(?:(?:is|with|by|then)(?:[ ](?:type|send|reply|enter|answer))?[\s\p{P}]{1,3})?`;
 const CODES = new RegExp(String.raw`(?<=\b(?:${BEFORE})${GAP})${CODE}(?![\p{L}\p{N}])`, "giu");
 
 /** The page of a one-time link, at whatever host, and a reply address. */
