@@ -61,11 +61,11 @@ export function isOwnCommand(line: string, name: string): boolean {
 function isOwnProgram(word: string): boolean {
   const [program, script = AS_NODE.length > 0 ? program : undefined] = ownCommand();
   // A package runner may name a version.
-  return PROGRAM.test(baseOf(word).replace(/@[\w.-]+$/, "")) || word === script || word === SOURCE;
+  return PROGRAM.test(baseOf(word).replace(/@[\w.-]+$/, "")) || word === script || word === sourceProgram();
 }
 
 /** The program where it runs from its sources. */
-const SOURCE = fileURLToPath(new URL("../main.ts", import.meta.url));
+const sourceProgram = (): string => fileURLToPath(new URL("../main.ts", import.meta.url));
 const baseOf = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
 
 /** Returns the words of a line as a shell splits them; null for more than one command, and for an empty line. */

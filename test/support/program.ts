@@ -9,6 +9,7 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
 import { isAlive } from "../../src/workshop/sandbox/processes.ts";
 import { until } from "./contract.ts";
+import { builtHook, isHook } from "./hook-program.ts";
 import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";
 import { afterLast } from "./shared.ts";
@@ -69,9 +70,10 @@ export const environment = (env: Record<string, string> = {}) => ({
   ...env,
 });
 
-/** Starts a command in the environment of a program. */
+/** Starts a command in the environment of a program; a hook by the program of hooks, as agents do. */
 export function start(args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) });
+  const program = isHook(args) ? builtHook(join(ROOT, "hook", "parley.cjs")) : MAIN;
+  const child = spawn(process.execPath, [program, ...args], { env: environment(env) });
   running.add(child);
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));

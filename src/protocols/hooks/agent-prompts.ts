@@ -14,7 +14,7 @@ import { goneSignal, principalOf, type Door, type DoorContext, type FastifyReque
 import { keyHolder } from "../http/principals.ts";
 import { queryTexts } from "../http/query.ts";
 import { openPrompts, type OpenPrompts } from "./open-prompts.ts";
-import { ownFetch } from "./own-fetch.ts";
+import { ownExchange } from "./own-fetch.ts";
 
 /** The longest event without the result of its tool, in bytes. */
 const MOST_BYTES = 2 * 1_048_576;
@@ -154,7 +154,7 @@ async function answerOf({ app, door, agent, open }: Entry, request: FastifyReque
     url: config.publicUrl,
     ...callerOf(agent, request),
     clock: ctx.clock,
-    fetch: ownFetch(app, request),
+    exchange: ownExchange(app, request),
     signal,
     leaseSeconds: LEASE_S,
     withdraw: (kind, callId) => withdrawPrompt(ctx, kind, callId),

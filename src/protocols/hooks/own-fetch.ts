@@ -1,4 +1,5 @@
 import type { InjectOptions } from "fastify";
+import type { Exchange } from "../../lib/network/exchange.ts";
 import type { Door, FastifyRequest } from "../http/door.ts";
 
 /** The headers that are of one body or one connection, or that make a program a browser. */
@@ -20,23 +21,22 @@ const OWN = new Set([
 ]);
 
 /**
- * Returns a fetch that goes to the server's own routes within the process. The routes see whoever sent `request`: its
+ * Returns an exchange that goes to the server's own routes within the process. The routes see whoever sent `request`: its
  * address, its host, its key and every header of a proxy.
  */
-export function ownFetch(app: Door, request: FastifyRequest): typeof globalThis.fetch {
+export function ownExchange(app: Door, request: FastifyRequest): Exchange {
   const passedOn = Object.entries(request.headers).filter(([name]) => !OWN.has(name));
-  return async (address, init = {}) => {
-    const { pathname, search } = new URL(String(address));
-    const { signal, method = "GET", body } = init;
-    signal?.throwIfAborted();
+  return async (address, { method, headers, body, signal }) => {
+    const { pathname, search } = new URL(address);
+    signal.throwIfAborted();
     const reply = await app.inject({
       method: method as NonNullable<InjectOptions["method"]>,
       url: pathname + search,
-      headers: { ...Object.fromEntries(passedOn), ...(init.headers as Record<string, string>) },
+      headers: { ...Object.fromEntries(passedOn), ...headers },
       remoteAddress: request.socket.remoteAddress ?? "",
-      ...(typeof body === "string" && { payload: body }),
-      ...(signal && { signal }),
+      ...(body !== undefined && { payload: body }),
+      signal,
     });
-    return new Response(new Uint8Array(reply.rawPayload), { status: reply.statusCode });
+    return { status: reply.statusCode, bytes: new Uint8Array(reply.rawPayload) };
   };
 }
