@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
+import { hookProgram } from "../../src/lib/own-program.ts";
 import { isAlive } from "../../src/workshop/sandbox/processes.ts";
 import { until } from "./contract.ts";
 import { builtHook, isHook } from "./hook-program.ts";
@@ -15,6 +16,8 @@ import { reservePort } from "./ports.ts";
 import { afterLast } from "./shared.ts";
 
 export const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** The program that installed hooks name. */
+export const HOOK_PROGRAM = hookProgram();
 /** Everything of these tests stands in here, and goes with it. */
 export const ROOT = mkdtempSync(join(tmpdir(), "parley-cli-"));
 const running = new Set<ChildProcessWithoutNullStreams>();
