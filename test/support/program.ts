@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { findServerProcess } from "../../src/core/store/server-process.ts";
+import { findServerProcess } from "../../src/cli/server-process.ts";
 import { hookProgram } from "../../src/lib/own-program.ts";
 import { isAlive } from "../../src/workshop/sandbox/processes.ts";
 import { until } from "./contract.ts";
