@@ -60,7 +60,8 @@ const requester = "^src/requester\\.ts$";
 const config = "^src/config/";
 /** Builds the whole server, and is the one place that knows every part. */
 const server = "^src/server/";
-const main = "^src/main\\.ts$";
+/** The programs: the command line, and the hooks of agents alone. */
+const main = "^src/(main|hook)\\.ts$";
 /** The server's description of itself at the MCP endpoint. The bridge sends it while the server is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 /** The schemas of what travels. */
@@ -97,7 +98,7 @@ const IMPORTS = [
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
   [cli, [roles, answerRunner, workshop, worker, gateway, connect]],
   [worker, [lib, model, wire, verbs, workshop, worker, cli, sdk, refusals]],
-  [server, ["^src/(?!cli/|worker/|main\\.ts)"]],
+  [server, ["^src/(?!cli/|worker/|(main|hook)\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],
   // The published package has the text of these types: scripts/build-sdk.mjs.

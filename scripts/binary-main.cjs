@@ -6,6 +6,7 @@
  * which is how it starts programs of its own (src/lib/own-program.ts).
  */
 const { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
 const { homedir, tmpdir, userInfo } = require("node:os");
 const { dirname, isAbsolute, join } = require("node:path");
 const { getAsset, getAssetKeys, getRawAsset } = require("node:sea");
@@ -28,7 +29,7 @@ if (process.argv[2] === AS_NODE) {
 } else {
   const folder = unpacked();
   if (folder === null) process.exitCode = 1;
-  else load(pathToFileURL(join(folder, "bin", "parley.cjs")));
+  else createRequire(folder)(join(folder, "bin", "parley.cjs"));
 }
 
 /** Returns the folder of the package; null, and says why, where there is no place for it. */

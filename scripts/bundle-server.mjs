@@ -4,6 +4,7 @@ import http from "node:http";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { MODULES_OF_JSONC } from "./bundle-hook.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SRC = join(ROOT, "src");
@@ -20,9 +21,6 @@ const PROGRAMS = ["main.ts", ...sourcesNamedAsFiles().filter((path) => path !== 
 
 /** Optional parts of packages that are not there, whose absence those packages take. */
 const ABSENT = ["pg-native", "pg-cloudflare", "cloudflare:sockets"];
-
-/** Its CommonJS form asks for its own files in a way that no bundler reads. */
-const MODULES_OF_JSONC = join(PACKAGES, "jsonc-parser", "lib", "esm", "main.js");
 
 /** The expressions in the sources that locate installed packages, and their replacements in the bundle. */
 const ABOUT_PACKAGES = {

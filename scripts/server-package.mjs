@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundleHook } from "./bundle-hook.mjs";
 import { bundleServer } from "./bundle-server.mjs";
 import { dependenciesOf, noticesOf } from "./licence-notices.mjs";
 import { publishedMetadata } from "./published-metadata.mjs";
@@ -12,6 +13,7 @@ const { description } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf
 export async function makeServerPackage(folder) {
   mkdirSync(join(folder, "bin"), { recursive: true });
   const bundled = await bundleServer(folder);
+  await bundleHook(join(folder, "bin", "hook", "parley.cjs"));
   const shown = [...dependenciesOf(join(ROOT, "web"))].filter((place) => !place.startsWith(join(ROOT, "sdk")));
   const isOurs = (place) => place.includes(join("node_modules", "@parley"));
   const folders = [...new Set([...bundled, ...shown])].filter((place) => !isOurs(place));

@@ -1,6 +1,6 @@
 /**
  * Makes a checkout ready to run: the packages of the lock file are installed, the command `parley` is linked, the web
- * app is built from its present sources. With `--run`, the packages for tests and other development may be missing.
+ * app and the program of hooks are built from their present sources. With `--run`, the packages for tests and other development may be missing.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has.
  * Silent when there is nothing to do. If two run at once, one works and the other waits for it.
@@ -31,6 +31,7 @@ const LOCK_IS_STALE_AFTER_MS = 30 * 60_000;
 const COMMAND = at("node_modules", ".bin", "parley");
 const COMMAND_TARGET = join("..", "..", "bin", "parley.mjs");
 const BUILT_FROM = at("web", "dist", ".built-from");
+const HOOK_BUILT_FROM = at("bin", "hook", ".built-from");
 const FOLDERS = ["", "adapters", "scripts/node", "sdk", "web"];
 const KINDS = ["dependencies", "devDependencies", "optionalDependencies"];
 const NETWORK_ERRORS = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/;
@@ -43,6 +44,7 @@ const STEPS = [
   { says: "Adding the optional packages that npm left out", isDone: hasOptional, run: addOptional },
   { says: "Linking the command parley", isDone: isLinked, run: link },
   { says: "Building the web app", isDone: isBuilt, run: build },
+  { says: "Building the program of hooks", isDone: isHookBuilt, run: buildHook },
 ];
 
 const KINDS_INSTALLED = [RUNS_ONLY ? "--omit=dev" : "--include=dev"];
@@ -204,10 +206,31 @@ function build() {
 
 /** A digest of everything that the built web app depends on. */
 function webSources() {
+  return digestOf(["web", join("sdk", "src")]);
+}
+
+// Program of hooks
+
+function isHookBuilt() {
+  return existsSync(HOOK_BUILT_FROM) && readFileSync(HOOK_BUILT_FROM, "utf8") === hookSources();
+}
+
+function buildHook() {
+  const sources = hookSources();
+  const { status, output } = npm("run", "build:hook", "--silent");
+  if (status !== 0) throw new SetupError(`${output.trim()}\nThe program of hooks could not be built.`);
+  writeFileSync(HOOK_BUILT_FROM, sources);
+}
+
+function hookSources() {
+  return digestOf(["src", join("sdk", "src")], ["scripts/bundle-hook.mjs"]);
+}
+
+/** Returns a digest of the installed packages and of these sources. */
+function digestOf(folders, files = []) {
   const hash = createHash("sha256").update(readFileSync(at("package-lock.json")));
-  for (const folder of ["web", join("sdk", "src")]) {
-    for (const path of filesIn(folder).sort()) hash.update(`\0${path}\0`).update(readFileSync(at(path)));
-  }
+  const paths = [...folders.flatMap((folder) => filesIn(folder).sort()), ...files];
+  for (const path of paths) hash.update(`\0${path}\0`).update(readFileSync(at(path)));
   return hash.digest("hex");
 }
 

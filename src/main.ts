@@ -1,12 +1,12 @@
-import { EXIT, HOOK_BLOCKS, type Io } from "./cli/command.ts";
+import type { Io } from "./cli/command.ts";
+import { blockAfterCrash } from "./cli/hook/block-after-crash.ts";
 import { logLine } from "./cli/serve/log-line.ts";
-import { isAgent } from "./connect/registry.ts";
+import { standardIo } from "./cli/standard-io.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
 
 function terminal(argv: readonly string[]): Io {
   const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
   const watched = process.stderr.isTTY && !process.env["CI"];
   // A server without a terminal writes its messages as lines of its log, so that programs can read all of it.
   const isLogged = argv[0] === "serve" && !process.stderr.isTTY;
@@ -16,12 +16,10 @@ function terminal(argv: readonly string[]): Io {
   }
   const isSatAt = process.stdin.isTTY && process.stderr.isTTY;
   return {
-    env: process.env,
-    out: (line) => void process.stdout.write(`${line}\n`),
+    ...standardIo(interrupted),
     tell: (line, level) => void process.stderr.write(`${isLogged ? logLine(line, level) : line}\n`),
     progress: (line) => void (watched && process.stderr.write(`\r\x1b[2K${line}`)),
     ...(isSatAt && { prompt: promptOn(interrupted) }),
-    interrupted: interrupted.signal,
   };
 }
 
@@ -42,21 +40,8 @@ function promptOn(interrupted: AbortController): NonNullable<Io["prompt"]> {
   };
 }
 
-// A reader that went away, as in `parley keys list | head -1`, is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
-);
-// Messages beside the output may have no reader either, and no work ends because of that.
-process.stderr.on("error", () => {});
-
 const argv = process.argv.slice(2);
-if (argv[0] === "hook" && isAgent(argv[1])) {
-  // A crash of the hook must not let a tool run.
-  process.on("uncaughtException", (error) => {
-    console.error(`parley hook ${argv[1] ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
-    process.exit(HOOK_BLOCKS);
-  });
-}
+blockAfterCrash(argv);
 keepCompiled();
 const io = terminal(argv);
 const { runCommandLine } = await import("./cli/command-line.ts");

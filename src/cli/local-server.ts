@@ -1,5 +1,5 @@
 import { dataDirOf } from "../config/data-dir.ts";
-import { findServerProcess } from "../core/store/server-process.ts";
+import { findServerProcess } from "./server-process.ts";
 import { isAlive } from "../workshop/sandbox/processes.ts";
 import type { Io } from "./command.ts";
 

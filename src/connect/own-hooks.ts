@@ -48,24 +48,35 @@ function placeOf(url: string): string | undefined {
  * package runner, by a shell, or with variables before it. A command that has these words among its arguments, or
  * joins several commands, is another's.
  */
-export function isOwnCommand(line: string, name: string): boolean {
+export const isOwnCommand = (line: string, name: string): boolean => startIn(line, name) !== null;
+
+/** The program that a command line starts, and the file or package that this program is to run. */
+export interface HookStart {
+  program: string;
+  script?: string;
+}
+
+/** Returns how a command line starts `parley hook NAME`; null for one that is not `isOwnCommand`. */
+export function startIn(line: string, name: string): HookStart | null {
   const all = wordsOf(line);
-  if (all === null) return false;
+  if (all === null) return null;
   const words = all.slice(all.findIndex((word) => !ASSIGNMENT.test(word) && word !== "exec"));
   const [first = "", flag = "", script = ""] = words;
-  if (SHELL.test(baseOf(first))) return SHELL_FLAG.test(flag) && words.length === 3 && isOwnCommand(script, name);
+  if (SHELL.test(baseOf(first))) return SHELL_FLAG.test(flag) && words.length === 3 ? startIn(script, name) : null;
   const at = RUNNER.test(baseOf(first)) ? words.findIndex((word, i) => i > 0 && !RUNNER_WORD.test(word)) : 0;
-  return isOwnProgram(words[at] ?? "") && words[at + 1] === "hook" && words[at + 2] === name;
+  const program = words[at] ?? "";
+  if (!isOwnProgram(program) || words[at + 1] !== "hook" || words[at + 2] !== name) return null;
+  return at === 0 ? { program } : { program: first, script: program };
 }
 
 function isOwnProgram(word: string): boolean {
   const [program, script = AS_NODE.length > 0 ? program : undefined] = ownCommand();
   // A package runner may name a version.
-  return PROGRAM.test(baseOf(word).replace(/@[\w.-]+$/, "")) || word === script || word === SOURCE;
+  return PROGRAM.test(baseOf(word).replace(/@[\w.-]+$/, "")) || word === script || word === sourceProgram();
 }
 
 /** The program where it runs from its sources. */
-const SOURCE = fileURLToPath(new URL("../main.ts", import.meta.url));
+const sourceProgram = (): string => fileURLToPath(new URL("../main.ts", import.meta.url));
 const baseOf = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
 
 /** Returns the words of a line as a shell splits them; null for more than one command, and for an empty line. */

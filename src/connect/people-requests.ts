@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
 import type { ReceiptKeys } from "@parley/sdk/receipts";
+import type { Exchange, Received } from "../lib/network/exchange.ts";
 import { Redirected } from "../lib/network/fetch.ts";
 import { parseExactJson } from "../lib/json/exact-json.ts";
 
@@ -40,7 +41,7 @@ export interface ServerAccess {
   /** The name of a program without a key. */
   agentId: string;
   clock: Clock;
-  fetch: typeof globalThis.fetch;
+  exchange: Exchange;
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
   /** The keys of servers that were kept from earlier prompts; left out, they are asked for each time. */
@@ -186,13 +187,13 @@ async function send(place: ServerAccess, method: string, path: string, body?: st
 
 /** Makes one request. @throws {Error} for a reply that a later one may replace */
 async function exchange(
-  { url, key, agentId, fetch, signal, clock }: ServerAccess,
+  { url, key, agentId, exchange, signal, clock }: ServerAccess,
   method: string,
   path: string,
   body?: string,
-): Promise<{ status: number; bytes: Uint8Array }> {
+): Promise<Received> {
   using late = endingAfter(clock, HOLD_S * 1000 + REPLY_MS);
-  const reply = await fetch(`${url}${path}`, {
+  const reply = await exchange(`${url}${path}`, {
     method,
     headers: {
       ...(body !== undefined && { "content-type": "application/json" }),
@@ -201,9 +202,8 @@ async function exchange(
     ...(body !== undefined && { body }),
     signal: AbortSignal.any([signal, late.signal]),
   });
-  const bytes = new Uint8Array(await reply.arrayBuffer());
   if (reply.status === 429 || reply.status >= 500) throw new Error(`status ${reply.status}`);
-  return { status: reply.status, bytes };
+  return reply;
 }
 
 /** Returns a signal that is aborted after a while, until it is disposed of. */

@@ -1,6 +1,7 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { isSea } from "node:sea";
+import { fileURLToPath } from "node:url";
 
 /**
  * The arguments between `process.execPath` and the script when Parley starts one of its own programs. Under Node there
@@ -25,6 +26,14 @@ export function nodeOptions(options: readonly string[]): {
 /** Returns the command `parley` as any program of this machine can start it, whatever its folder and its `PATH`. */
 export function ownCommand(): [string, ...string[]] {
   return isSea() ? [process.execPath] : [process.execPath, ...process.argv.slice(1, 2).map(outsideNpx)];
+}
+
+/** Returns the program of hooks, which a checkout builds (scripts/setup.mjs) and a package brings along. */
+export const hookProgram = (): string => fileURLToPath(new URL("../../bin/hook/parley.cjs", import.meta.url));
+
+/** Returns the command that decides hooks: that program by this Node, and the command `parley` where it is not built. */
+export function hookCommand(): [string, ...string[]] {
+  return isSea() || !existsSync(hookProgram()) ? ownCommand() : [process.execPath, hookProgram()];
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MAIN, newFolder, parley, type Run, serve, stop, until } from "../support/program.ts";
+import { HOOK_PROGRAM, MAIN, newFolder, parley, type Run, serve, stop, until } from "../support/program.ts";
 
 /** The programs of the agents that are installed for these tests. */
 export const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
@@ -97,7 +97,7 @@ function processesBelow(folder: string): { pid: number; line: string[] }[] {
   return own.map((pid) => ({ pid: Number(pid), line: text(pid, "cmdline") }));
 }
 
-const isHook = ({ line }: { line: string[] }) => line.slice(1, 3).join(" ") === `${MAIN} hook`;
+const isHook = ({ line }: { line: string[] }) => line.slice(1, 3).join(" ") === `${HOOK_PROGRAM} hook`;
 const isShell = ({ line }: { line: string[] }) => /(^|\/)(ba|da)?sh$/.test(line[0] ?? "");
 
 /** Returns a PATH on which a shell finds `parley`, the agents and this Node. */

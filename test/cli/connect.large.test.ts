@@ -7,7 +7,7 @@ import { testPrompt } from "../../src/cli/connect/test-prompt.ts";
 import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 import { ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";
-import { MAIN, newFolder, parley, start } from "../support/program.ts";
+import { HOOK_PROGRAM, newFolder, parley, start } from "../support/program.ts";
 
 /** A home in which these agents are in use. */
 function homeWith(...folders: string[]): string {
@@ -43,7 +43,7 @@ describe("parley connect, with a server", () => {
     assert.match(out, /^Cursor: denied\. Rejected by operator: no$/m);
     assert.match(err, /^Not found here: .*Claude Code/m);
     const settings = readFileSync(join(home, ".gemini/settings.json"), "utf8");
-    assert.ok(settings.includes(`${MAIN} hook gemini`) && settings.includes(`${world().url}/mcp`));
+    assert.ok(settings.includes(`${HOOK_PROGRAM} hook gemini`) && settings.includes(`${world().url}/mcp`));
     assert.ok(!existsSync(join(home, ".claude")));
   });
 

@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { MAIN, newFolder, parley } from "../support/program.ts";
+import { HOOK_PROGRAM, newFolder, parley } from "../support/program.ts";
 import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 
 /** Found from everywhere, and not only where `parley` is on the PATH. */
-const PARLEY = `${process.execPath} ${MAIN}`;
+const PARLEY = `${process.execPath} ${HOOK_PROGRAM}`;
 const HOOK = { type: "command", command: `${PARLEY} hook claude --url http://127.0.0.1:3415`, timeout: 3720 };
 const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
 
@@ -65,10 +65,7 @@ describe("parley hook install claude", () => {
     const words = [join(folder, "parley"), "hook", "install", "claude", "--dry-run"];
     const env = { PATH: process.env["PATH"], HOME: newFolder() };
     const { stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
-    assert.ok(
-      stderr.includes(`"command": "${process.execPath} ${program} hook claude --url http://127.0.0.1:3415"`),
-      stderr,
-    );
+    assert.ok(stderr.includes(`"command": "${PARLEY} hook claude --url http://127.0.0.1:3415"`), stderr);
   });
 
   it("leaves everything else as it was", async () => {

@@ -11,6 +11,7 @@ import { bridge } from "../../src/cli/mcp/bridge.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { openHttpGateClient } from "../../src/gateway/http-gate-client.ts";
+import { systemExchange } from "../../src/lib/network/exchange.ts";
 import { systemFetch } from "../../src/lib/network/fetch.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { heldClock } from "../support/held-clock.ts";
@@ -64,7 +65,15 @@ const DOORS: Record<string, Door> = {
     const { signal } = new AbortController();
     return passing(async (clock) => {
       const read = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();
-      const place = { url, key: KEY, agentId: claude.agentId, clock, fetch: systemFetch, signal, leaseSeconds: 90 };
+      const place = {
+        url,
+        key: KEY,
+        agentId: claude.agentId,
+        clock,
+        exchange: systemExchange,
+        signal,
+        leaseSeconds: 90,
+      };
       const decision = await decided(overHttp(place), claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
       if (decision.is === "allow") ran();
       return decision.because;

@@ -2,28 +2,31 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { askPeople } from "../../src/connect/people-requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import type { Exchange } from "../../src/lib/network/exchange.ts";
+
+const replied = (body: object) => ({ status: 200, bytes: Buffer.from(JSON.stringify(body)) });
 
 describe("a request to people that nobody waits for any more", () => {
   it("is withdrawn after it is stored, also where it was still on its way", async () => {
     const left = new AbortController();
     const seen: string[] = [];
     /** A server that stores a request even if its client does not wait for the reply. */
-    const fetch = async (url: unknown, { signal, method }: RequestInit = {}): Promise<Response> => {
-      const isCancel = String(url).endsWith("/cancel");
+    const exchange: Exchange = async (url, { signal, method }) => {
+      const isCancel = url.endsWith("/cancel");
       if (!isCancel) left.abort();
       const done = new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      const stored = done.then(() => seen.push(isCancel ? "cancelled" : String(method)));
-      const gone = new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
-      if (signal?.aborted) throw new Error("aborted");
+      const stored = done.then(() => seen.push(isCancel ? "cancelled" : method));
+      const gone = new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+      if (signal.aborted) throw new Error("aborted");
       await Promise.race([stored, gone]);
-      return Response.json({ call_id: "c", status: {} });
+      return replied({ call_id: "c", status: {} });
     };
     const place = {
       url: "http://parley",
       key: undefined,
       agentId: "a",
       clock: systemClock,
-      fetch,
+      exchange,
       signal: left.signal,
       leaseSeconds: 90,
     };
@@ -38,8 +41,8 @@ describe("a reply about another request", () => {
   const { signal } = new AbortController();
   const status = { approved: true, resolved_at: "2026-11-20T10:00:00.000Z" };
   const askedWith = async (use: string | undefined, reply: object) => {
-    const fetch = async () => Response.json({ call_id: "other", status, ...reply });
-    const place = { url: "http://parley", key: undefined, agentId: "a", clock: systemClock, fetch, signal };
+    const exchange: Exchange = async () => replied({ call_id: "other", status, ...reply });
+    const place = { url: "http://parley", key: undefined, agentId: "a", clock: systemClock, exchange, signal };
     const request = { run_id: "r", call_id: "c", agent_prompt: use === undefined ? {} : { use } };
     const spec = { timeout_seconds: 60 };
     return askPeople({ ...place, leaseSeconds: 90 }, "function_calls", { ...request, spec });

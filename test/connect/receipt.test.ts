@@ -7,6 +7,7 @@ import { openKeptKeys } from "../../src/config/receipt-keys.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { decided, overHttp } from "../../src/connect/decided.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { systemExchange, type Exchange } from "../../src/lib/network/exchange.ts";
 import { makeSigningKey, publicPart, retiredPart, signReceipt } from "../../src/lib/receipt.ts";
 import { fresh, ROOMY, sharedWorld } from "../support/contract.ts";
 
@@ -18,17 +19,17 @@ const RULE = "version: 1\nrules:\n  - id: bash\n    when: { fn: Bash }\n    deci
 const kids = (url: string) => JSON.parse(readFileSync(KEPT, "utf8"))[url].map(({ kid }: { kid: string }) => kid);
 
 /** Asks at a server whether a tool may run, and returns the decision with the paths that were asked for. */
-async function ask(url: string, fetch = globalThis.fetch) {
+async function ask(url: string, exchange: Exchange = systemExchange) {
   const input = { tool_name: "Bash", tool_use_id: fresh("use"), tool_input: { command: "ls" } };
   const event = { hook_event_name: "PreToolUse", session_id: "s", ...input };
   const prompt = claude.read(Buffer.from(JSON.stringify(event))) ?? assert.fail();
   const paths: string[] = [];
-  const counted: typeof fetch = (address, init) => {
-    paths.push(`${init?.method ?? "GET"} ${new URL(String(address)).pathname}`);
-    return fetch(address, init);
+  const counted: Exchange = (address, sent) => {
+    paths.push(`${sent.method} ${new URL(address).pathname}`);
+    return exchange(address, sent);
   };
   const { signal } = new AbortController();
-  const at = { url, key: undefined, agentId: claude.agentId, clock: systemClock, fetch: counted, signal };
+  const at = { url, key: undefined, agentId: claude.agentId, clock: systemClock, exchange: counted, signal };
   const way = overHttp({ ...at, leaseSeconds: 90, keptKeys: openKeptKeys(HOME) });
   const decision = await decided(way, claude, prompt, { to: undefined, by: undefined, timeoutSeconds: 10 });
   return { decision, paths };
@@ -74,13 +75,14 @@ describe("the receipt of a prompt that a rule allows", () => {
     const [retired, present] = [await makeSigningKey(), await makeSigningKey()];
     const keys = [publicPart(present), retiredPart(retired, Date.now() + 60_000)];
     /** The server's own replies, with a receipt that says the same by the retired key. */
-    const forging: typeof fetch = async (address, init) => {
-      if (String(address).endsWith("jwks.json")) return Response.json({ keys });
-      const reply = await fetch(address, init);
-      const { status, ...rest } = (await reply.json()) as { status: { receipt: string } };
+    const replied = (body: object) => ({ status: 200, bytes: Buffer.from(JSON.stringify(body)) });
+    const forging: Exchange = async (address, sent) => {
+      if (address.endsWith("jwks.json")) return replied({ keys });
+      const { bytes } = await systemExchange(address, sent);
+      const { status, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { status: { receipt: string } };
       const payload = JSON.parse(Buffer.from(status.receipt.split(".")[1] ?? "", "base64url").toString());
       const receipt = await signReceipt(payload, retired);
-      return Response.json({ ...rest, status: { ...status, receipt, receipt_key: present.kid } });
+      return replied({ ...rest, status: { ...status, receipt, receipt_key: present.kid } });
     };
     for (const kept of [{}, { [url]: [publicPart(retired)] }, { [url]: [publicPart(present), publicPart(retired)] }]) {
       writeFileSync(KEPT, JSON.stringify(kept));

@@ -11,7 +11,7 @@ import { NOT_RUN, reasonFor } from "../support/blocks-not-run.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "../support/documents.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { itWith, programOf } from "../support/parts.ts";
-import { MAIN, newFolder, parley, post, type Run, serve, stop } from "../support/program.ts";
+import { HOOK_PROGRAM, MAIN, newFolder, parley, post, type Run, serve, stop } from "../support/program.ts";
 
 const run = promisify(execFile);
 const USUAL_URL = "http://127.0.0.1:3415";
@@ -239,8 +239,8 @@ describe("what the documents show", () => {
       const home = newFolder();
       assert.equal((await parley(["hook", "install", "claude", "--type", type], { HOME: home })).code, 0);
       const settings = readFileSync(join(home, ".claude/settings.json"), "utf8").replace(
-        `${process.execPath} ${MAIN}`,
-        "/path/to/node /path/to/parley",
+        `${process.execPath} ${HOOK_PROGRAM}`,
+        "/path/to/node /path/to/parley/bin/hook/parley.cjs",
       );
       return (
         (JSON.parse(settings) as { hooks: Record<string, { hooks: unknown[] }[]> }).hooks["PermissionRequest"] ?? []

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { AGENTS } from "../../src/connect/registry.ts";
 import { HOUR, ROOMY, sharedWorld, until } from "./contract.ts";
 import { decider } from "./deciders.ts";
-import { MAIN, newFolder, parley, type Run, serve, start } from "./program.ts";
+import { HOOK_PROGRAM, newFolder, parley, type Run, serve, start } from "./program.ts";
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -117,7 +117,7 @@ export function describeHookedAgent(trial: HookedAgentTrial): void {
       const home = newFolder();
       const file = join(home, configuration.file);
       // A project's settings cannot lead it to another server.
-      const command = `${process.execPath} ${MAIN} hook ${name} --url http://127.0.0.1:3415`;
+      const command = `${process.execPath} ${HOOK_PROGRAM} hook ${name} --url http://127.0.0.1:3415`;
       const run = (...args: string[]) => parley(["hook", ...args], { HOME: home });
       const first = await run("install", name);
       assert.equal(first.code, 0, first.err);

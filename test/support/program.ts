@@ -6,14 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { findServerProcess } from "../../src/core/store/server-process.ts";
+import { findServerProcess } from "../../src/cli/server-process.ts";
+import { hookProgram } from "../../src/lib/own-program.ts";
 import { isAlive } from "../../src/workshop/sandbox/processes.ts";
 import { until } from "./contract.ts";
+import { builtHook, isHook } from "./hook-program.ts";
 import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";
 import { afterLast } from "./shared.ts";
 
 export const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** The program that installed hooks name. */
+export const HOOK_PROGRAM = hookProgram();
 /** Everything of these tests stands in here, and goes with it. */
 export const ROOT = mkdtempSync(join(tmpdir(), "parley-cli-"));
 const running = new Set<ChildProcessWithoutNullStreams>();
@@ -69,9 +73,10 @@ export const environment = (env: Record<string, string> = {}) => ({
   ...env,
 });
 
-/** Starts a command in the environment of a program. */
+/** Starts a command in the environment of a program; a hook by the program of hooks, as agents do. */
 export function start(args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) });
+  const program = isHook(args) ? builtHook(join(ROOT, "hook", "parley.cjs")) : MAIN;
+  const child = spawn(process.execPath, [program, ...args], { env: environment(env) });
   running.add(child);
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));

@@ -4,7 +4,7 @@ import { isInUse } from "../../connect/local-agents.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { versionOf } from "../../workshop/agents/find-agents.ts";
+import { versionOf } from "../../workshop/agents/program-version.ts";
 import { type Io, WrongUsage } from "../command.ts";
 import { textIn } from "../config-file.ts";
 import { homely, isIn, type ParleyPart, partsOf } from "./parts.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { systemClock } from "../../lib/clock.ts";
-import { systemFetch } from "../../lib/network/fetch.ts";
+import { systemExchange } from "../../lib/network/exchange.ts";
 import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
 import { decided, overHttp, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
 import { CouldNotAsk } from "../../connect/people-requests.ts";
@@ -76,7 +76,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     key: agentKey(url, io.env),
     agentId,
     clock: systemClock,
-    fetch: systemFetch,
+    exchange: systemExchange,
     signal,
     leaseSeconds: LEASE_S,
     keptKeys: openKeptKeys(io.env),

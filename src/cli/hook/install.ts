@@ -7,7 +7,7 @@ import { hookTurnedOff } from "../../connect/switches.ts";
 import { forgetMissing, readRecord, recordHook, textBefore } from "../../config/undo-record.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
 import { printable } from "../../lib/printable.ts";
-import { ownCommand } from "../../lib/own-program.ts";
+import { hookCommand } from "../../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges, textIn } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
@@ -162,7 +162,7 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
   if (always !== undefined && !agent.takesAlways) {
     throw new WrongUsage(`--always is not for ${agent.title}, whose hook asks without it`);
   }
-  const words = [...ownCommand().map(quoted), "hook", agent.name];
+  const words = [...hookCommand().map(quoted), "hook", agent.name];
   // Without it a repository's settings could name another server, which would be shown the key.
   words.push("--url", quoted(serverUrl(url, env)));
   if (to !== undefined) words.push("--to", quoted(to));

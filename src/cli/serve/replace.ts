@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { systemClock } from "../../lib/clock.ts";
 import { ownCommandLine } from "../../lib/own-program.ts";
-import { findServerProcess, type ServerProcess } from "../../core/store/server-process.ts";
+import { findServerProcess, type ServerProcess } from "../server-process.ts";
 import { isAlive, signalProcess, starttimeOf } from "../../workshop/sandbox/processes.ts";
 import { EXIT, type Io } from "../command.ts";
 import { DRAIN_SIGNAL, KILL_SIGNAL } from "./stop.ts";

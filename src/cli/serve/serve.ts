@@ -7,7 +7,7 @@ import { takeInheritedSockets, type InheritedSocket } from "../../lib/network/in
 import { isLoopback } from "../../lib/network/network.ts";
 import type { RunningServer } from "../../server/server.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
-import { noteServerProcess, forgetServerProcess, type ServerProcess } from "../../core/store/server-process.ts";
+import { noteServerProcess, forgetServerProcess, type ServerProcess } from "../server-process.ts";
 import { starttimeOf } from "../../workshop/sandbox/processes.ts";
 import { openLog } from "./log.ts";
 import { askForReplacement, outlive, startSuccessor, takePlace, REPLACE_SIGNAL, type Successor } from "./replace.ts";

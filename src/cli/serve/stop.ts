@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { findServerProcess } from "../../core/store/server-process.ts";
+import { findServerProcess } from "../server-process.ts";
 import { isAlive, signalProcess } from "../../workshop/sandbox/processes.ts";
 import { STORE_OPTIONS } from "../command-store.ts";
 import { type Command, EXIT, STORE_FLAGS, WrongUsage } from "../command.ts";

@@ -1,7 +1,7 @@
 import { isOwnName } from "./reach.ts";
 
 /** Statuses by which a server leads elsewhere. */
-const REDIRECTS = [301, 302, 303, 307, 308];
+export const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** A server redirected, and was not followed; the message is one sentence for the person who set the address. */
 export class Redirected extends Error {

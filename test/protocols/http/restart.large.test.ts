@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { describe, it } from "node:test";
 import * as classic from "humanlayer";
 import * as sdk from "@humanlayer/sdk";
-import { findServerProcess } from "../../../src/core/store/server-process.ts";
+import { findServerProcess } from "../../../src/cli/server-process.ts";
 import { takeInheritedSockets } from "../../../src/lib/network/inherited-sockets.ts";
 import { isAlive } from "../../../src/workshop/sandbox/processes.ts";
 import { endServerOf, environment, MAIN, newFolder, parley, post, serve, stop, until } from "../../support/program.ts";

@@ -65,7 +65,7 @@ export function pluginText(hook: WantedHook): string {
   const tools = hook.always ?? USUAL_TOOLS;
   new RegExp(tools);
   return `${FIRST_LINE}
-${hookReplyCode(hook)}
+${hookReplyCode("openclaw", hook)}
 
 const ID = ${JSON.stringify(PLUGIN_ID)};
 const WAIT_MS = TIMEOUT_MS + ${PLUGIN_MARGIN_MS};

@@ -115,7 +115,7 @@ export const Parley = async ({ client, directory: cwd }) => {
  */
 export function pluginText(hook: WantedHook): string {
   return `${FIRST_LINE}
-${hookReplyCode(hook)}
+${hookReplyCode("opencode", hook)}
 
 ${PLUGIN}
 `;

@@ -1,0 +1,19 @@
+import { EXIT, type Io } from "./command.ts";
+
+/** Returns the streams, environment and signals of this process, for a command that asks nothing at a terminal. */
+export function standardIo(interrupted: AbortController): Io {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  // A reader that went away, as in `parley keys list | head -1`, is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
+  );
+  // Messages beside the output may have no reader either, and no work ends because of that.
+  process.stderr.on("error", () => {});
+  return {
+    env: process.env,
+    out: (line) => void process.stdout.write(`${line}\n`),
+    tell: (line) => void process.stderr.write(`${line}\n`),
+    progress: () => {},
+    interrupted: interrupted.signal,
+  };
+}

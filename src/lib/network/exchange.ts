@@ -1,0 +1,60 @@
+import type { Agent, IncomingMessage } from "node:http";
+import { Redirected, REDIRECTS } from "./fetch.ts";
+import { isOwnName } from "./reach.ts";
+
+/** A request as it is sent. */
+export interface Sent {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+}
+
+/** A whole reply. */
+export interface Received {
+  status: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * Sends one request and resolves with the whole reply. It follows nobody who sends it on.
+ *
+ * @throws {Redirected} and Error where no whole reply came
+ */
+export type Exchange = (address: string, sent: Sent) => Promise<Received>;
+
+/**
+ * The exchange of this machine, by Node's HTTP client: it starts in a fraction of the time and memory of `fetch`. A
+ * request for this very computer goes to no proxy of the environment; Node's own connections know of those.
+ */
+export const systemExchange: Exchange = async (address, { method, headers, body, signal }) => {
+  const url = new URL(address);
+  // Basic authentication would take the place of the key.
+  if (url.username !== "" || url.password !== "") throw new TypeError("An address holds no name and no password.");
+  const isSecure = url.protocol === "https:";
+  // An import as a module brings fetch along, and what is not needed costs each start.
+  const client = isSecure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
+  const agent = isOwnName(url.hostname) ? directAgent(isSecure, client.Agent) : client.globalAgent;
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const request = client.request(url, { method, headers: { ...headers, ...length }, agent, signal }, resolve);
+  request.on("error", reject);
+  request.end(body);
+  const reply = await promise;
+  const status = reply.statusCode ?? 0;
+  if (REDIRECTS.includes(status)) {
+    reply.destroy();
+    const to = reply.headers.location ?? "";
+    throw new Redirected(address, URL.parse(to, address)?.href ?? to);
+  }
+  const parts: Buffer[] = [];
+  for await (const part of reply as AsyncIterable<Buffer>) parts.push(part);
+  return { status, bytes: Buffer.concat(parts) };
+};
+
+const direct: Partial<Record<"http" | "https", Agent>> = {};
+
+/** Returns the connections of this process that use no proxy. */
+function directAgent(isSecure: boolean, Connections: typeof Agent): Agent {
+  return (direct[isSecure ? "https" : "http"] ??= new Connections({ keepAlive: true }));
+}
