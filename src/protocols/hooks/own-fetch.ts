@@ -1,5 +1,5 @@
 import type { InjectOptions } from "fastify";
-import type { Exchange } from "../../lib/network/exchange.ts";
+import type { HttpExchange } from "../../lib/network/exchange.ts";
 import type { Door, FastifyRequest } from "../http/door.ts";
 
 /** The headers that are of one body or one connection, or that make a program a browser. */
@@ -24,7 +24,7 @@ const OWN = new Set([
  * Returns an exchange that goes to the server's own routes within the process. The routes see whoever sent `request`: its
  * address, its host, its key and every header of a proxy.
  */
-export function ownExchange(app: Door, request: FastifyRequest): Exchange {
+export function ownExchange(app: Door, request: FastifyRequest): HttpExchange {
   const passedOn = Object.entries(request.headers).filter(([name]) => !OWN.has(name));
   return async (address, { method, headers, body, signal }) => {
     const { pathname, search } = new URL(address);
