@@ -9,6 +9,7 @@ import { type Started, startParley } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const ROUNDS = 10;
+const WARM_ROUNDS = 4;
 
 /** Processor time of each round, in ms for a prompt. */
 export interface Compared {
@@ -19,42 +20,47 @@ export interface Compared {
 }
 
 /**
- * Starts the server of another commit beside this one, sends both the same prompts in turns, and returns what each round
- * cost each of them. The other tree has the packages of this one.
+ * Starts a server of another commit and one of this tree, sends both the same prompts in turns, and returns what each
+ * round cost each of them. The other tree has the packages of this one.
  */
 export async function compareWith(
   revision: string,
   prompts: number,
-  { server, policy, ask }: { server: Started; policy: string; ask: (url: string) => Promise<unknown> },
+  { policy, ask }: { policy: string; ask: (url: string) => Promise<unknown> },
 ): Promise<Compared> {
   const folder = mkdtempSync(join(tmpdir(), "parley-bench-against-"));
-  const [tree, dataDir] = [join(folder, "tree"), join(folder, "data")];
+  const tree = join(folder, "tree");
   const git = (...words: string[]) => execFileSync("git", words, { cwd: ROOT, stdio: "ignore" });
+  const started: Started[] = [];
+  const start = async (root: string, name: string): Promise<Started> => {
+    const dataDir = join(folder, name);
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, "policy.yaml"), policy);
+    const server = await startParley({ dataDir, root });
+    started.push(server);
+    return server;
+  };
   git("worktree", "add", "--detach", tree, revision);
   try {
     for (const path of ["node_modules", join("web", "dist")]) symlinkSync(join(ROOT, path), join(tree, path));
-    mkdirSync(dataDir, { mode: 0o700 });
-    writeFileSync(join(dataDir, "policy.yaml"), policy);
-    const other = await startParley({ dataDir, root: tree });
-    try {
-      const each = Math.ceil(prompts / ROUNDS);
-      const cost = async ({ url, cpuMs }: Started): Promise<number> => {
-        const before = cpuMs();
-        for (let n = 0; n < each; n += 1) await ask(url);
-        return (cpuMs() - before) / each;
-      };
-      // The first rounds compile.
-      for (const one of [server, other]) await cost(one);
-      const [ours, theirs]: [number[], number[]] = [[], []];
-      for (let round = 0; round < ROUNDS; round += 1) {
-        theirs.push(await cost(other));
-        ours.push(await cost(server));
-      }
-      return { revision, prompts: each * ROUNDS, ours, theirs };
-    } finally {
-      await other.stop();
+    const [other, own] = [await start(tree, "theirs"), await start(ROOT, "ours")];
+    const each = Math.ceil(prompts / ROUNDS);
+    const cost = async ({ url, cpuMs }: Started): Promise<number> => {
+      const before = cpuMs();
+      for (let n = 0; n < each; n += 1) await ask(url);
+      return (cpuMs() - before) / each;
+    };
+    const [ours, theirs]: [number[], number[]] = [[], []];
+    // The first rounds compile.
+    for (let round = -WARM_ROUNDS; round < ROUNDS; round += 1) {
+      const [theirMs, ourMs] = [await cost(other), await cost(own)];
+      if (round < 0) continue;
+      theirs.push(theirMs);
+      ours.push(ourMs);
     }
+    return { revision, prompts: each * ROUNDS, ours, theirs };
   } finally {
+    for (const server of started) await server.stop();
     git("worktree", "remove", "--force", tree);
     rmSync(folder, { recursive: true, force: true });
   }

@@ -49,9 +49,7 @@ try {
   const against =
     values.against === undefined
       ? ""
-      : comparedText(
-          await compareWith(values.against, turns * AGAINST_FOR_EACH, { server, policy: RULE, ask: byHttp }),
-        );
+      : comparedText(await compareWith(values.against, turns * AGAINST_FOR_EACH, { policy: RULE, ask: byHttp }));
   await report(commands, times, { peaks, against });
 } finally {
   await server.stop();

@@ -65,12 +65,13 @@ function isOurs(place) {
 
 /** The folder is there whole, also after a loss of power, or not at all. */
 function unpack(folder) {
+  const { gunzipSync } = require("node:zlib");
   const half = mkdtempSync(`${folder}-`);
   try {
     for (const path of getAssetKeys()) {
       if (path === NAME) continue;
       mkdirSync(dirname(join(half, path)), { recursive: true });
-      writeFileSync(join(half, path), new Uint8Array(getRawAsset(path)), { flush: true });
+      writeFileSync(join(half, path), gunzipSync(getRawAsset(path)), { flush: true });
     }
     renameSync(half, folder);
   } catch (error) {

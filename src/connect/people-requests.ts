@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
 import type { ReceiptKeys } from "@parley/sdk/receipts";
-import type { Exchange, Received } from "../lib/network/exchange.ts";
+import type { HttpExchange, HttpReceived } from "../lib/network/exchange.ts";
 import { Redirected } from "../lib/network/fetch.ts";
 import { parseExactJson } from "../lib/json/exact-json.ts";
 
@@ -41,7 +41,7 @@ export interface ServerAccess {
   /** The name of a program without a key. */
   agentId: string;
   clock: Clock;
-  exchange: Exchange;
+  exchange: HttpExchange;
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
   /** The keys of servers that were kept from earlier prompts; left out, they are asked for each time. */
@@ -191,7 +191,7 @@ async function exchange(
   method: string,
   path: string,
   body?: string,
-): Promise<Received> {
+): Promise<HttpReceived> {
   using late = endingAfter(clock, HOLD_S * 1000 + REPLY_MS);
   const reply = await exchange(`${url}${path}`, {
     method,

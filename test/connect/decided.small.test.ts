@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { decided, overHttp } from "../../src/connect/decided.ts";
 import { CouldNotAsk } from "../../src/connect/people-requests.ts";
-import type { Exchange } from "../../src/lib/network/exchange.ts";
+import type { HttpExchange } from "../../src/lib/network/exchange.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { heldClock } from "../support/held-clock.ts";
 
@@ -21,7 +21,7 @@ describe("a prompt whose server goes away at the end of its time", () => {
     };
     const prompt = claude.read(Buffer.from(JSON.stringify(input))) ?? assert.fail();
     /** It has stored the request and says that it waits, refuses soon after the time, and says nothing at the end. */
-    const exchange: Exchange = async (_, { signal }) => {
+    const exchange: HttpExchange = async (_, { signal }) => {
       const late = clock.monotonic() / 1000 - TIMEOUT_S;
       if (late < 10) return { status: 200, bytes: Buffer.from(JSON.stringify({ call_id: "claude:u", status: {} })) };
       if (late < 60) throw new Error("refused");

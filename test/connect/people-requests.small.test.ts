@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { askPeople } from "../../src/connect/people-requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { Exchange } from "../../src/lib/network/exchange.ts";
+import type { HttpExchange } from "../../src/lib/network/exchange.ts";
 
 const replied = (body: object) => ({ status: 200, bytes: Buffer.from(JSON.stringify(body)) });
 
@@ -11,7 +11,7 @@ describe("a request to people that nobody waits for any more", () => {
     const left = new AbortController();
     const seen: string[] = [];
     /** A server that stores a request even if its client does not wait for the reply. */
-    const exchange: Exchange = async (url, { signal, method }) => {
+    const exchange: HttpExchange = async (url, { signal, method }) => {
       const isCancel = url.endsWith("/cancel");
       if (!isCancel) left.abort();
       const done = new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -41,7 +41,7 @@ describe("a reply about another request", () => {
   const { signal } = new AbortController();
   const status = { approved: true, resolved_at: "2026-11-20T10:00:00.000Z" };
   const askedWith = async (use: string | undefined, reply: object) => {
-    const exchange: Exchange = async () => replied({ call_id: "other", status, ...reply });
+    const exchange: HttpExchange = async () => replied({ call_id: "other", status, ...reply });
     const place = { url: "http://parley", key: undefined, agentId: "a", clock: systemClock, exchange, signal };
     const request = { run_id: "r", call_id: "c", agent_prompt: use === undefined ? {} : { use } };
     const spec = { timeout_seconds: 60 };

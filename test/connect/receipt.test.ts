@@ -7,7 +7,7 @@ import { openKeptKeys } from "../../src/config/receipt-keys.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
 import { decided, overHttp } from "../../src/connect/decided.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { systemExchange, type Exchange } from "../../src/lib/network/exchange.ts";
+import { systemExchange, type HttpExchange } from "../../src/lib/network/exchange.ts";
 import { makeSigningKey, publicPart, retiredPart, signReceipt } from "../../src/lib/receipt.ts";
 import { fresh, ROOMY, sharedWorld } from "../support/contract.ts";
 
@@ -19,12 +19,12 @@ const RULE = "version: 1\nrules:\n  - id: bash\n    when: { fn: Bash }\n    deci
 const kids = (url: string) => JSON.parse(readFileSync(KEPT, "utf8"))[url].map(({ kid }: { kid: string }) => kid);
 
 /** Asks at a server whether a tool may run, and returns the decision with the paths that were asked for. */
-async function ask(url: string, exchange: Exchange = systemExchange) {
+async function ask(url: string, exchange: HttpExchange = systemExchange) {
   const input = { tool_name: "Bash", tool_use_id: fresh("use"), tool_input: { command: "ls" } };
   const event = { hook_event_name: "PreToolUse", session_id: "s", ...input };
   const prompt = claude.read(Buffer.from(JSON.stringify(event))) ?? assert.fail();
   const paths: string[] = [];
-  const counted: Exchange = (address, sent) => {
+  const counted: HttpExchange = (address, sent) => {
     paths.push(`${sent.method} ${new URL(address).pathname}`);
     return exchange(address, sent);
   };
@@ -76,7 +76,7 @@ describe("the receipt of a prompt that a rule allows", () => {
     const keys = [publicPart(present), retiredPart(retired, Date.now() + 60_000)];
     /** The server's own replies, with a receipt that says the same by the retired key. */
     const replied = (body: object) => ({ status: 200, bytes: Buffer.from(JSON.stringify(body)) });
-    const forging: Exchange = async (address, sent) => {
+    const forging: HttpExchange = async (address, sent) => {
       if (address.endsWith("jwks.json")) return replied({ keys });
       const { bytes } = await systemExchange(address, sent);
       const { status, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { status: { receipt: string } };

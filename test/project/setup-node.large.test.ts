@@ -50,8 +50,10 @@ after(() => {
 function makeCheckout(name: string, files: Record<string, object>) {
   const place = join(folder, name);
   const usual = { "adapters/package.json": {}, "sdk/package.json": {}, "sdk/src/empty.json": {} };
+  const hook = { "src/empty.json": {}, "scripts/bundle-hook.mjs": {} };
+  const root = { ...files["package.json"], scripts: { "build:hook": "mkdir -p bin/hook" } };
   const web = { "web/package.json": { name: "web", scripts: { build: "mkdir -p dist" } } };
-  for (const [path, content] of Object.entries({ ...usual, ...web, ...files })) {
+  for (const [path, content] of Object.entries({ ...usual, ...web, ...hook, ...files, "package.json": root })) {
     put(join(place, path), JSON.stringify(content));
   }
   copyFileSync(join(ROOT, "scripts/setup.mjs"), join(place, "scripts/setup.mjs"));

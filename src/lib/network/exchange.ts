@@ -3,7 +3,7 @@ import { Redirected, REDIRECTS } from "./fetch.ts";
 import { isOwnName } from "./reach.ts";
 
 /** A request as it is sent. */
-export interface Sent {
+export interface HttpSent {
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -11,7 +11,7 @@ export interface Sent {
 }
 
 /** A whole reply. */
-export interface Received {
+export interface HttpReceived {
   status: number;
   bytes: Uint8Array;
 }
@@ -21,13 +21,13 @@ export interface Received {
  *
  * @throws {Redirected} and Error where no whole reply came
  */
-export type Exchange = (address: string, sent: Sent) => Promise<Received>;
+export type HttpExchange = (address: string, sent: HttpSent) => Promise<HttpReceived>;
 
 /**
  * The exchange of this machine, by Node's HTTP client: it starts in a fraction of the time and memory of `fetch`. A
  * request for this very computer goes to no proxy of the environment; Node's own connections know of those.
  */
-export const systemExchange: Exchange = async (address, { method, headers, body, signal }) => {
+export const systemExchange: HttpExchange = async (address, { method, headers, body, signal }) => {
   const url = new URL(address);
   // Basic authentication would take the place of the key.
   if (url.username !== "" || url.password !== "") throw new TypeError("An address holds no name and no password.");
