@@ -15,7 +15,7 @@ import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords } from "../requests/clean-words.ts";
-import { REPEATED } from "../requests/inbound/answer-message.ts";
+import { isRepeat, REPEATED } from "../requests/inbound/answer-message.ts";
 import { keepMessage } from "./keep-message.ts";
 import { isNamed, namedDelivery } from "../requests/inbound/named-delivery.ts";
 
@@ -77,6 +77,8 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
   }
   const channel = channelOf(talk, going);
   const words = goesOn ? content.text : (talk.opening ?? content.text);
+  // A mail reaches its agent whole, with its attachments; of other channels an agent gets the words alone.
+  if (words.trim() === "" && channel !== "email") return (await isRepeat(ctx, message)) ? REPEATED : WITHOUT_WORDS;
   const speaker = { person: human?.person ?? null, identities: [opener], askId: null };
   const clean = await cleanWords(ctx, { words, raw: talk.raw }, speaker);
   const kept = await transact(ctx, async (tx) => {
@@ -96,6 +98,11 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
   });
   return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
 }
+
+const WITHOUT_WORDS: InboundResult = {
+  is: "not_understood",
+  says: "This was not passed on: the agent gets no files, and there were no words. Write to it in words.",
+};
 
 /**
  * Returns the entry point where the thread was begun, as long as that is still open; else the one where the message was

@@ -270,12 +270,12 @@ describe("words in a Slack thread", () => {
     for (const subtype of ["file_share", "thread_broadcast"]) assert.ok(await say(scene, aReply("eu", { subtype })));
   });
 
-  it("may be a file alone, which is no answer and no part of a conversation, and whose person is told so", async () => {
+  it("may be a file alone, which is no answer, and whose person is told so", async () => {
     await using scene = await openSlackScene();
     scene.verdict = { is: "not_understood", says: "This was not understood.", reason: "unparseable" };
     const file = { subtype: "file_share", files: [{ id: "F0FORM" }] };
     const heard = (await say(scene, aReply("", file))) ?? assert.fail("nothing was heard");
-    assert.deepEqual([heard.content, heard.talk], [{ text: "" }, undefined]);
+    assert.deepEqual(heard.content, { text: "" });
     assert.deepEqual(toldTo(scene), ["U0ANA: This was not understood."]);
     assert.equal(await say(scene, aReply("", { subtype: "file_share", files: [] })), undefined);
   });

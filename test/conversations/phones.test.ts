@@ -41,6 +41,13 @@ a2h: { entry_points: { support: { agent: support, sms: true }, chat: { agent: su
       const sid = { MessageSid: `SM${"d".repeat(32)}` };
       assert.equal(await say("hello", {}, "wrong"), 401);
       for (let i = 0; i < 3; i += 1) assert.equal(await say("Where is order 7?", sid), 200);
+      // A picture alone is no words: its sender is told, and the agent hears nothing.
+      await say("", { NumMedia: "1" });
+      const [told] = await seen(
+        () => double.calls,
+        (calls) => calls.length >= 1,
+      );
+      assert.match(told?.form["Body"] ?? "", /^This was not passed on: the agent gets no files/);
       await say("It is urgent");
       const [first, second, ...none] = await scene.said(2);
       assert.deepEqual([first.spec.message, first.spec.raw, none], ["Where is order 7?", { follow_up: false }, []]);
@@ -51,7 +58,7 @@ a2h: { entry_points: { support: { agent: support, sms: true }, chat: { agent: su
         () => statusOf(scene, contact),
         ({ deliveries }) => deliveries[0].state === "sent",
       );
-      assert.deepEqual([double.calls.length, double.calls[0]?.form["To"]], [1, PHONE]);
+      assert.deepEqual([double.calls.length, double.calls[1]?.form["To"]], [2, PHONE]);
       await say("12 Elm Street");
       assert.equal((await statusOf(scene, contact)).response, "12 Elm Street");
       await say("Thank you");

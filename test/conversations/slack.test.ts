@@ -62,8 +62,35 @@ const mention = (text: string, more: Readonly<Record<string, unknown>> = {}) =>
 const direct = (text: string, more: Readonly<Record<string, unknown>> = {}) =>
   aReply(text, { thread_ts: undefined, channel_type: "im", channel: "D0ANA", ...more });
 
+/** Somebody puts a file where words would be. */
+const FILE = { subtype: "file_share", files: [{ id: "F0FORM" }] };
+
 for (const on of ONE_DATABASE) {
   describe(`a conversation begun on Slack, on ${on}`, () => {
+    it("takes no file without words, begun or not, and says so to its person alone", async () => {
+      await using scene = await openOnSlack(on);
+      const root = "1763700000.000001";
+      await scene.tell(mention("", { ...FILE, ts: "1763600000.000001" }));
+      assert.match(await scene.told(1), /^This was not passed on: the agent gets no files/);
+      await scene.tell(mention("the export failed", { ts: root }));
+      assert.equal(await scene.told(2), "Passed on to the agent support.");
+      const alone = aReply("", { ...FILE, thread_ts: root });
+      for (let i = 0; i < 2; i += 1) assert.equal(await scene.tell(alone), 200);
+      assert.match(await scene.told(3), /^This was not passed on/);
+      // Where nothing was begun, people talk among themselves.
+      await scene.tell(aReply("", { ...FILE, thread_ts: "1763500000.000001" }));
+      await scene.tell(direct("", FILE));
+      assert.match(await scene.told(4), /^This was not passed on/);
+      await scene.tell(aReply("and again", { thread_ts: root }));
+      const said = await scene.said(2);
+      assert.deepEqual(
+        said.map(({ spec }) => spec.message),
+        ["the export failed", "and again"],
+      );
+      const notes = scene.slack.of("chat.postEphemeral").map(({ form }) => form["text"] ?? "");
+      assert.equal(notes.filter((text) => text.startsWith("This was not passed on")).length, 3);
+    });
+
     it("by a mention goes on in its thread: answers, more words, and a question which one is meant", async () => {
       await using scene = await openOnSlack(on);
       const root = "1763700000.000001";

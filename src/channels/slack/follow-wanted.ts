@@ -92,8 +92,7 @@ async function followTalk(
   isNoteLeft: (about: string) => boolean,
 ): Promise<void> {
   const { thread, text, by } = wanted;
-  // A file alone says nothing to an agent, and is no answer.
-  const result = await hear({ thread }, { text }, text === "" ? undefined : talkIn(app, wanted));
+  const result = await hear({ thread }, { text }, talkIn(app, wanted));
   if (result.is !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await replyWith(result);
 }
 

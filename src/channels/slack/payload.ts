@@ -98,10 +98,9 @@ function readEvent(payload: unknown): Wanted | null {
   const by: By = { user, team, channel, ...(threadTs && { threadTs }) };
   const marked = textAt(event, "text");
   const text = readText(marked);
-  // A file without words is heard where words would be a reply: its person learns that nothing was understood.
-  const isReply = type === "message" && threadTs !== "";
-  if (threadTs === ts || (text === "" && !(isReply && hasFiles(event)))) return null;
   const direct = textAt(event, "channel_type") === "im";
+  // A file without words is heard where words would be: its person learns that nothing was understood.
+  if (threadTs === ts || (text === "" && !hasFiles(event))) return null;
   const words: SlackMessageText = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
   const message = { by, id, thread: threadName(channel, threadTs || ts), text, words };
