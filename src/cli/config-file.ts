@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.ts";
 import { linkedPlace } from "../lib/files/linked-place.ts";
-import { lineDiff } from "../lib/line-diff.ts";
 import { isEmptyJson } from "../lib/json/json-edit.ts";
 import { printable } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
+import { shownChange } from "./shown-change.ts";
 
 const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
 /** As the user's own mask leaves it. */
@@ -114,12 +114,11 @@ export async function isAgreed({ yes }: { yes?: boolean | undefined }, io: Io): 
   return yes || !io.prompt || /^(y|yes)?$/i.test((await io.prompt("Write it? [Y/n] ")) ?? "n");
 }
 
-/** Shows how a file changes. Keys are in files because programs need them there; a terminal is read by others too. */
+/** Shows how a file changes. */
 export function showChange({ file, before, after }: Change, io: Io): void {
   io.tell(`--- ${file}`);
   io.tell(`+++ ${file}`);
-  for (const line of lineDiff(before, after))
-    io.tell(printable(line.replaceAll("\t", "  ").replace(KEY, "parley_$1_[key]")));
+  for (const line of shownChange(before, after)) io.tell(printable(line.replaceAll("\t", "  ")));
 }
 
 /** The file is replaced at once, whole and for good, keeps its permissions, and stays a link where it is one. */
