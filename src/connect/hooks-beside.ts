@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { readPlainJson } from "../lib/json/json-edit.ts";
 import type { PromptingAgent, HookTurn } from "./agent.ts";
 import { isOwnHook } from "./own-hooks.ts";
@@ -9,18 +9,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** No configuration of an agent is longer. */
 const MOST_BYTES = 4 * 1_048_576;
 
-/** Returns the JSON files of a folder, by their whole paths; none where it cannot be read. */
+/** Returns the JSON files of a folder, by their whole paths; the folder itself where it is there and cannot be read. */
 export function jsonFilesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
     return names.sort().map((name) => join(folder, name));
   } catch {
-    return [];
+    return existsSync(folder) || brokenLinkTo(folder) !== undefined ? [folder] : [];
   }
 }
 
 /**
- * Returns a sentence for each file with hooks of others that run beside Parley's, and for one that cannot be read.
+ * Returns a sentence for each file with hooks of others that run beside Parley's, for one that cannot be read, and
+ * for a link that leads to nothing.
  *
  * @param project the folder in which the agent would run
  * @param addresses those of Parley's hooks
@@ -32,14 +33,30 @@ export function hooksBeside(
   addresses: readonly string[] = [],
 ): string[] {
   const places = new Map((agent.hookPlaces?.(env, project) ?? []).map((place) => [resolve(place.path), place]));
-  return [...places].flatMap(([path, { turn }]) => {
+  const sentences = [...places].flatMap(([path, { turn }]) => {
     try {
+      const link = brokenLinkTo(path);
+      if (link !== undefined) return [brokenSentence(agent, link)];
       const text = textIn(path);
       return text === null ? [] : sentencesOf(agent, { path, text, turn }, addresses);
     } catch {
       return [`${path} cannot be read: it may hold hooks of ${agent.title} that decide beside Parley's.`];
     }
   });
+  return [...new Set(sentences)];
+}
+
+/** Returns the link on the way to a path that leads to nothing; nothing where each part of the way is there, or none. */
+function brokenLinkTo(path: string): string | undefined {
+  if (existsSync(path)) return undefined;
+  for (let part = path; dirname(part) !== part; part = dirname(part)) {
+    if (lstatSync(part, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(part)) return part;
+  }
+  return undefined;
+}
+
+function brokenSentence(agent: PromptingAgent, link: string): string {
+  return `${link} is a link that leads to nothing: hooks of ${agent.title} that appear behind it decide beside Parley's.`;
 }
 
 interface PlacedText {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { hooksBeside } from "../../src/connect/hooks-beside.ts";
@@ -41,6 +41,29 @@ describe("hooks of others beside Parley's", () => {
       const [sentence, ...more] = await sentences(name, { [file]: { hooks: { [event]: group("audit") } } });
       assert.ok(sentence?.includes(file) && sentence.includes(event), `${file}: ${sentence}`);
       assert.deepEqual(more, []);
+    }
+  });
+
+  it("may appear behind a link that leads to nothing, of a file or of a folder", async () => {
+    for (const [name, file] of [
+      ["claude", ".claude/settings.json"],
+      ["claude", ".claude"],
+      ["gemini", ".gemini/settings.json"],
+      ["copilot", ".github/hooks"],
+      ["copilot", ".github/hooks/a.json"],
+    ] as const) {
+      const [home, project] = [newFolder(), newFolder()];
+      mkdirSync(dirname(join(project, file)), { recursive: true });
+      symlinkSync("../nowhere/x.json", join(project, file));
+      const agent = (await AGENTS[name]?.load()) ?? assert.fail(name);
+      const told = hooksBeside(agent, { HOME: home, PATH: "" }, project);
+      assert.deepEqual(
+        [...new Set(told)],
+        [
+          `${join(project, file)} is a link that leads to nothing: hooks of ${agent.title} that appear behind it decide beside Parley's.`,
+        ],
+      );
+      assert.equal(told.length, 1);
     }
   });
 
