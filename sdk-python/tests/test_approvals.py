@@ -1,5 +1,6 @@
 """Asks the one who set a real server up, whose address is in PARLEY_URL, whether something may run."""
 
+import asyncio
 import base64
 import json
 import threading
@@ -12,6 +13,7 @@ from parley import (
     ApprovalMismatch,
     ApprovalRejected,
     ApprovalUndecided,
+    AsyncParley,
     Conflict,
     NotApproved,
     NotFound,
@@ -94,6 +96,29 @@ class Approvals(AsksPeople):
         with self.assertRaises(ApprovalUndecided) as late:
             self.client.approve("f", {}, timeout_seconds=10)
         self.assertEqual(late.exception.code, "EXPIRED")
+
+    def test_a_decision_is_for_one_run(self) -> None:
+        key = uuid.uuid4().hex
+
+        def early() -> None:
+            self.asked()
+            with self.assertRaises(Conflict) as open_still:
+                self.client.claim(key, run="run-1")
+            self.assertEqual(open_still.exception.code, "not_decided")
+            self.decide(approved=True)
+
+        thread = self.meanwhile(early)
+        self.client.approve("f", {}, idempotency_key=key)
+        thread.join()
+        for _ in range(2):
+            self.client.claim(key, run="run-1")
+        with self.assertRaises(Conflict) as taken:
+            self.client.claim(key, run="run-2")
+        self.assertEqual(taken.exception.code, "already_claimed")
+        with self.assertRaises(Conflict):
+            asyncio.run(AsyncParley(URL, agent_id=self.agent).claim(key, run="run-2"))
+        with self.assertRaises(NotFound):
+            self.client.claim("never-asked", run="run-1")
 
     def test_what_is_withdrawn_is_not_approved(self) -> None:
         thread = self.meanwhile(lambda: self.client.withdraw(self.asked()["call_id"], reason="Done by hand"))

@@ -78,6 +78,10 @@ def read_decision(connection: Connection, call_id: str, by: Optional[ApprovedBy]
     return (yield from _decision(connection, call, run))
 
 
+def claim(connection: Connection, call_id: str, run: str) -> Steps[None]:
+    yield from request(connection, f"/agent{_path(call_id)}/claim", {"run": run})
+
+
 def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> Steps[None]:
     yield from request(connection, f"/agent{_path(call_id)}/cancel", {"reason": reason})
 

@@ -7,9 +7,10 @@ import inspect
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import ApprovedBy, Decision, approve, arguments_of, read_decision, withdraw
+from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read_decision, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._asyncio import run
+from ._asyncio import run as run_steps
 from ._place import connect
 from ._wire import Question, Response
 
@@ -207,6 +208,10 @@ class AsyncParley:
     async def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
         """As `Parley.decision`."""
         return await run(read_decision(self._connection, approval_id, by))
+
+    async def claim(self, approval_id: str, *, run: str) -> None:
+        """As `Parley.claim`."""
+        await run_steps(claim(self._connection, approval_id, run))
 
     async def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
         """As `Parley.withdraw`."""

@@ -7,9 +7,10 @@ import inspect
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import ApprovedBy, Decision, approve, arguments_of, read_decision, withdraw
+from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read_decision, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._blocking import run
+from ._blocking import run as run_steps
 from ._place import connect
 from ._wire import Question, Response
 
@@ -247,6 +248,17 @@ class Parley:
         Raises what `approve` does, and NotFound.
         """
         return run(read_decision(self._connection, approval_id, by))
+
+    def claim(self, approval_id: str, *, run: str) -> None:
+        """Takes the decision for this run, which then goes on with it: of any number of processes one gets it.
+
+        The same `run` gets it again, so that a lost reply loses nothing. It is never given back: after a crash nobody
+        knows whether the run has acted.
+
+        Raises NotFound, and Conflict for a decision that another run has (`already_claimed`) or that is not there yet
+        (`not_decided`).
+        """
+        run_steps(claim(self._connection, approval_id, run))
 
     def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
         """Nobody can approve it any more. Raises NotFound, and Conflict when it is over."""
