@@ -191,6 +191,25 @@ describe("parley inbox", () => {
     assert.equal(await desk.ended, 0);
   });
 
+  it("decides nothing for an agent whose key is its person's too, and says where that person decides it", async () => {
+    for (const [name, owner, isTaken] of [
+      ["mine", ["--person", "1"], false],
+      ["nobodys", [], true],
+    ] as const) {
+      const args = ["keys", "create", name, "--scope", "agent", ...owner];
+      const key = (await parley(args, { PARLEY_DATA_DIR: dataDir })).out.trim();
+      const headers = { authorization: `Bearer ${key}` };
+      const body = { run_id: "run_1", call_id: `own_${name}`, spec: { fn: "pay", kwargs: { eur: 1 } } };
+      const reply = await post(server.url, `${A2H}/function_calls`, body, headers);
+      const { status } = (await reply.json()) as { status: { ask_id: string } };
+      const { code, err } = await parley(["inbox", status.ask_id, "--reject"], env);
+      assert.equal(code, isTaken ? 0 : 1, err);
+      if (isTaken) continue;
+      assert.match(err, /The key of this agent is yours too/);
+      assert.ok(err.includes(`Decide this one where you sign in: ${server.url}/inbox`), err);
+    }
+  });
+
   it("says what is wrong in one sentence", async () => {
     const cases: [args: string[], env: Record<string, string>, code: number, says: RegExp][] = [
       [["inbox"], { PARLEY_URL: server.url }, 1, /set PARLEY_KEY to a key of scope answer/],

@@ -39,6 +39,10 @@ export class Declined extends Error {
 const KEY_WANTED =
   "the inbox is one person's: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person 1";
 
+/** A program that holds a person's answer key and agent key would decide its own calls (spec/security 1). */
+const OWN_AGENT =
+  "The key of this agent is yours too, and a program that holds both would decide its own calls. Decide this one where you sign in:";
+
 /** The inbox of a key's person. */
 export interface Inbox {
   list(before?: string): Promise<ListedPage>;
@@ -65,6 +69,7 @@ export function openInbox(url: string, io: Io): Inbox {
     return request.catch((error: unknown) => {
       if (!(error instanceof ParleyError)) throw error;
       if (error.status === 401) throw new Error(KEY_WANTED);
+      if (error.code === "SELF_RESPONSE") throw new Declined(error.status, `${OWN_AGENT} ${url}/inbox`);
       if (error.status > 0) throw new Declined(error.status, error.message);
       throw error.code === "UNREACHABLE"
         ? new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause: error })
