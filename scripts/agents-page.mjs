@@ -18,6 +18,9 @@ const PACKAGES = {
   openclaw: "openclaw",
 };
 
+/** The last whole run of `npm run test:agents`. A test of what no settings of a repository may start is skipped for two agents, which follow such settings. */
+const WHOLE_RUN = { on: "2026-11-28", tests: 143, passed: 141, skipped: 2, minutes: 26 };
+
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll(/[<*]/g, "\\$&");
 const table = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
@@ -50,6 +53,7 @@ async function pageText() {
     "`parley connect`, `parley hook install`, `parley connect status` and `parley doctor` read the files of the agent's user and of the present folder, and say this of each file that holds such a hook. Hooks of plugins and of administrators are not read.",
     "## Versions of the tested programs",
     table(["Agent", "Version"], versions),
+    `The last whole run of \`npm run test:agents\`, on ${WHOLE_RUN.on}: ${WHOLE_RUN.passed} of ${WHOLE_RUN.tests} tests passed, ${WHOLE_RUN.skipped} were skipped, in ${WHOLE_RUN.minutes} minutes on two busy cores.`,
     "`npm run agents:newer` says whether the registry has a newer release than the tested one.",
   ];
   return format(text.join("\n\n"), { parser: "markdown", printWidth: 120 });

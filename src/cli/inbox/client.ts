@@ -69,7 +69,8 @@ export function openInbox(url: string, io: Io): Inbox {
     return request.catch((error: unknown) => {
       if (!(error instanceof ParleyError)) throw error;
       if (error.status === 401) throw new Error(KEY_WANTED);
-      if (error.code === "SELF_RESPONSE") throw new Declined(error.status, `${OWN_AGENT} ${url}/inbox`);
+      const code: string = error.code;
+      if (code === "SELF_RESPONSE") throw new Declined(error.status, `${OWN_AGENT} ${url}/inbox`);
       if (error.status > 0) throw new Declined(error.status, error.message);
       throw error.code === "UNREACHABLE"
         ? new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause: error })
