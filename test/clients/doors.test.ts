@@ -74,7 +74,11 @@ const DOORS: Record<string, Door> = {
         signal,
         leaseSeconds: 90,
       };
-      const decision = await decided(overHttp(place), claude, read, { to: undefined, by: undefined, timeoutSeconds: 10 });
+      const decision = await decided(overHttp(place), claude, read, {
+        to: undefined,
+        by: undefined,
+        timeoutSeconds: 10,
+      });
       if (decision.is === "allow") ran();
       return decision.because;
     });

@@ -37,7 +37,11 @@ describe("a prompt whose server goes away at the end of its time", () => {
       signal,
       leaseSeconds: 90,
     };
-    const deciding = decided(overHttp(place), claude, prompt, { to: undefined, by: undefined, timeoutSeconds: TIMEOUT_S });
+    const deciding = decided(overHttp(place), claude, prompt, {
+      to: undefined,
+      by: undefined,
+      timeoutSeconds: TIMEOUT_S,
+    });
     let isOver = false;
     const given = assert.rejects(deciding, CouldNotAsk).finally(() => (isOver = true));
     await advanceUntil({ advance: async (ms) => clock.advance(ms) }, 2000, () => isOver);
