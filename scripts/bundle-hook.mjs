@@ -18,6 +18,19 @@ if (parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }`;
 
+/** Each part of Node is loaded when it is first used: what one prompt does not need would cost each of them. */
+const LATE_PARTS = {
+  name: "late-parts",
+  renderChunk(code) {
+    const names = new Map();
+    const rest = code.replaceAll(/^let (node_\w+) = require\("(node:[\w/]+)"\);\n/gm, (_line, name, part) => {
+      names.set(name, part);
+      return "";
+    });
+    return rest.replaceAll(/\bnode_\w+\b/g, (name) => (names.has(name) ? `require("${names.get(name)}")` : name));
+  },
+};
+
 const STARTED = "if (require.main === module) exports.decideHook(process.argv.slice(2));";
 
 /** @throws {Error} where it would load anything but parts of Node */
@@ -29,6 +42,7 @@ export async function bundleHook(file) {
     resolve: { alias: { "jsonc-parser": MODULES_OF_JSONC } },
     transform: { target: "es2022" },
     logLevel: "silent",
+    plugins: [LATE_PARTS],
   });
   const { output } = await bundle.write({
     file,

@@ -15,7 +15,10 @@ export async function decideHook(argv: readonly string[]): Promise<void> {
   blockAfterCrash(argv);
   const [command, name = "", ...flags] = argv;
   const row = command === "hook" && isAgent(name) ? AGENTS[name] : undefined;
-  const io = standardIo(new AbortController());
+  const interrupted = new AbortController();
+  const io = standardIo(interrupted);
+  // A terminal that was closed ends its agent too.
+  process.once("SIGHUP", () => interrupted.abort());
   if (!row) io.tell(`parley hook: no agent is named ${name}`);
   process.exit(row ? await hookOf(name, row).run(flags, io) : HOOK_BLOCKS);
 }

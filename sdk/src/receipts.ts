@@ -10,7 +10,9 @@ export interface ReceiptKeys {
 
 /** Returns the keys that sign now: every receipt that a server hands out is by one of these, however old its decision is. */
 export function presentKeys({ keys }: ReceiptKeys): ReceiptKeys {
-  return { keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]).filter(({ exp }) => exp === undefined) : [] };
+  return {
+    keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]).filter((key) => key && key.exp === undefined) : [],
+  };
 }
 
 /** The approval that was asked for, which a receipt must be of. */
@@ -59,23 +61,35 @@ export async function canVerify(): Promise<boolean> {
   }
 }
 
+/** Returns whether the holder of an Ed25519 key, whose public part is 32 bytes, has signed this content. @throws for other bytes */
+export type Verify = (
+  publicKey: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+  content: Uint8Array<ArrayBuffer>,
+) => boolean | Promise<boolean>;
+
+/** Verifies by the Web Cryptography API. */
+const verifyByWebCrypto: Verify = async (publicKey, signature, content) => {
+  const key = await crypto.subtle.importKey("raw", publicKey, ED25519, false, ["verify"]);
+  return crypto.subtle.verify(ED25519, key, signature, content);
+};
+
 /**
- * True when one of these keys has signed exactly this while it was in use (RFC 7515, RFC 8037). Call it only where
- * `canVerify`. The holder of a retired key can date a receipt back: for a call that is about to run, give it
- * `presentKeys`.
+ * True when one of these keys has signed exactly this while it was in use (RFC 7515, RFC 8037). Without a `verify` of its
+ * own, call it only where `canVerify`. The holder of a retired key can date a receipt back: for a call that is about to
+ * run, give it `presentKeys`.
  */
-export async function isSigned(receipt: string, { keys }: ReceiptKeys): Promise<boolean> {
+export async function isSigned(receipt: string, { keys }: ReceiptKeys, verify = verifyByWebCrypto): Promise<boolean> {
   const [head = "", payload = "", signature = "", ...more] = receipt.trim().split(".");
   const header = jsonOf(head) as { alg?: unknown; kid?: unknown; crit?: unknown } | null;
   // A verifier that does not understand the extensions in `crit` must not trust such a signature.
   if (more.length > 0 || header?.alg !== "EdDSA" || header.crit !== undefined || !Array.isArray(keys)) return false;
-  const key = (keys as ReceiptKeys["keys"]).find(({ kid, crv }) => kid === header.kid && crv === ED25519);
+  const key = (keys as ReceiptKeys["keys"]).find((one) => one?.kid === header.kid && one.crv === ED25519);
   const { settled_at: settledAt } = payloadOf(receipt.trim());
   if (key?.exp !== undefined && !(typeof settledAt === "number" && settledAt < key.exp * 1000)) return false;
   try {
-    const known = await crypto.subtle.importKey("raw", bytesOf(key?.x ?? ""), ED25519, false, ["verify"]);
-    const signed = new TextEncoder().encode(`${head}.${payload}`);
-    return await crypto.subtle.verify(ED25519, known, bytesOf(signature), signed);
+    const content = new TextEncoder().encode(`${head}.${payload}`);
+    return await verify(bytesOf(key?.x ?? ""), bytesOf(signature), content);
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
 import { usualDataDir } from "./data-dir.ts";
@@ -24,6 +24,7 @@ const FILE = "receipt-keys.json";
 /** For its owner alone. */
 const PRIVATE = 0o700;
 const MOST_SERVERS = 50;
+const MOST_BYTES = 1_000_000;
 
 /** Returns the keys in the file beside the record of connected agents. */
 export function openKeptKeys(env: Environment): KeptKeys {
@@ -32,7 +33,7 @@ export function openKeptKeys(env: Environment): KeptKeys {
   return {
     of(url) {
       const keys = path === null ? undefined : read(path)[url];
-      return Array.isArray(keys) ? (keys as KeptKey[]) : [];
+      return Array.isArray(keys) ? keys.filter(isKey) : [];
     },
     async keep(url, keys) {
       if (path === null) return;
@@ -48,9 +49,14 @@ export function openKeptKeys(env: Environment): KeptKeys {
   };
 }
 
+const isKey = (value: unknown): value is KeptKey => typeof value === "object" && value !== null;
+
 /** Returns what is kept; nothing where the file is missing or damaged, because the keys can be asked for again. */
 function read(path: string): Record<string, unknown> {
   try {
+    // The read of a pipe or a device would never end.
+    const file = statSync(path);
+    if (!file.isFile() || file.size > MOST_BYTES) return {};
     return Object(JSON.parse(readFileSync(path, "utf8"))) as Record<string, unknown>;
   } catch {
     return {};

@@ -1,7 +1,7 @@
-import { newKey } from "@parley/sdk/idempotency-key";
 import { parseDurationMs } from "../lib/duration.ts";
 import { canonicalExact, isJsonObject, sha256Digest } from "../lib/json/exact-json.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
+import { systemRandom } from "../lib/random.ts";
 import { consentText } from "../requests/model/consent.ts";
 import type { AgentPrompt, PromptDecision, PromptingAgent, PromptQuestion } from "./agent.ts";
 import { deciderName, isBy, type Approvers } from "./decided-by.ts";
@@ -181,7 +181,7 @@ function namesOf({ leaseSeconds }: WayToPeople, prompt: NamedPrompt, part = 0) {
   const use = useId === undefined ? undefined : sha256Digest(JSON.stringify([session, useId, part]));
   return {
     run_id: printable(session).slice(0, 256),
-    call_id: `${agent}:${newKey()}`,
+    call_id: `${agent}:${Buffer.from(systemRandom(16)).toString("hex")}`,
     agent_prompt: {
       agent,
       lease_seconds: leaseSeconds,

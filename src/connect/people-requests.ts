@@ -1,11 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
 import type { ReceiptKeys } from "@parley/sdk/receipts";
-import type { HttpExchange, HttpReceived } from "../lib/network/exchange.ts";
+import { type HttpExchange, type HttpReceived, TooLong } from "../lib/network/exchange.ts";
 import { Redirected } from "../lib/network/fetch.ts";
 import { parseExactJson } from "../lib/json/exact-json.ts";
+import { printable } from "../lib/printable.ts";
 
-/** How a request to people ended, as far as whoever asked may know. */
+/** How a request to people ended, as far as whoever asked may know. A reply with another type in a member is no reply. */
 export interface Ended {
   approved?: boolean;
   comment?: string;
@@ -112,7 +113,7 @@ export async function askPeople(place: ServerAccess, kind: Kind, request: Prompt
       const isHeld = clock.monotonic() - start >= PAUSE_MS;
       if (!isHeld && status["resolved_at"] === undefined) await clock.sleep(PAUSE_MS, signal);
     }
-    return { callId, ended: status as Ended };
+    return { callId, ended: endedIn(status) };
   } catch (error) {
     await withdraw(place, kind, callId);
     throw error;
@@ -126,6 +127,25 @@ async function withdraw(place: ServerAccess, kind: Kind, callId: string): Promis
   const body = JSON.stringify({ reason: NOBODY_WAITS });
   using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
   await send({ ...rest, signal: soon.signal }, "POST", path, body).catch(() => undefined);
+}
+
+const TEXTS = ["comment", "response", "response_option_name", "consent_digest", "receipt", "receipt_key", "ask_id"];
+const SWITCHES = ["approved", "edited", "expired", "cancelled"];
+
+/** Returns the end that the status of a reply states. @throws {CouldNotAsk} where a member has another type */
+function endedIn(status: Record<string, unknown>): Ended {
+  const { user_info: user } = status;
+  const { id, name, enrolled } = Object(user) as Record<string, unknown>;
+  const is = (type: string, values: readonly unknown[]) =>
+    values.every((value) => value === undefined || value === null || typeof value === type);
+  const isEnd =
+    is("object", [user]) &&
+    is("string", [id, name, ...TEXTS.map((member) => status[member])]) &&
+    is("boolean", [enrolled, ...SWITCHES.map((member) => status[member])]);
+  if (!isEnd) throw new CouldNotAsk("The server's reply has another form.");
+  // Servers leave a member out, or say that there is nothing.
+  const { user_info: _, ...said } = Object.fromEntries(Object.entries(status).filter(([, value]) => value !== null));
+  return user ? { ...said, user_info: user as DeciderInReply } : said;
 }
 
 /** Returns the id of the request that a reply is about: this one, where one is given. @throws {CouldNotAsk} */
@@ -148,7 +168,7 @@ async function again<T>({ clock, signal, url }: ServerAccess, patienceMs: number
       return await once();
     } catch (error) {
       if (error instanceof CouldNotAsk || signal.aborted) throw error;
-      if (error instanceof Redirected) throw new CouldNotAsk(error.message);
+      if (error instanceof Redirected || error instanceof TooLong) throw new CouldNotAsk(error.message);
       if (clock.monotonic() - start >= patienceMs) throw new CouldNotAsk(`No Parley server answers at ${url}.`);
       await clock.sleep(PAUSE_MS, signal);
     }
@@ -182,7 +202,12 @@ async function send(place: ServerAccess, method: string, path: string, body?: st
     const { use } = Object(prompt) as { use?: unknown };
     return { call_id, use, status: status as Record<string, unknown> };
   }
-  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(replyBody) ?? `status ${reply.status}`}`);
+  const refusal = sentenceOf(replyBody);
+  throw new CouldNotAsk(
+    refusal === undefined
+      ? `What answers at ${place.url} is no Parley server: it replied with status ${reply.status}.`
+      : `Parley refused the request: ${refusal}`,
+  );
 }
 
 /** Makes one request. @throws {Error} for a reply that a later one may replace */
@@ -233,5 +258,5 @@ function parsed(bytes: Uint8Array): Record<string, unknown> {
 
 function sentenceOf({ error }: Record<string, unknown>): string | undefined {
   const { message } = (typeof error === "object" && error !== null ? error : {}) as { message?: unknown };
-  return typeof message === "string" ? message : undefined;
+  return typeof message === "string" ? printable(message) : undefined;
 }

@@ -1,5 +1,6 @@
 import { agentsOf } from "@parley/sdk/environment";
 import { isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys } from "@parley/sdk/receipts";
+import { verifyEd25519 } from "../lib/ed25519.ts";
 import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "./people-requests.ts";
 
 /** The call that was asked for. */
@@ -20,13 +21,14 @@ const KEYS = "/.well-known/jwks.json";
 export async function receiptProblem(place: ServerAccess, call: CallOfHook, ended: Ended): Promise<string | null> {
   const askId = typeof ended.ask_id === "string" ? ended.ask_id : "";
   try {
-    const { receipt, keys } = await receiptOf(place, askId, ended);
+    const { receipt, keys, areKept } = await receiptOf(place, askId, ended);
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
     const wanted = { ...call, askId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
-    return (await isSigned(receipt, presentKeys(keys)))
-      ? null
-      : "no present key of the server's has signed its receipt";
+    if (await isSigned(receipt, presentKeys(keys), verifyEd25519)) return null;
+    // A kept key may be damaged, or of another server that was at this address.
+    const isSignedNow = areKept && (await isSigned(receipt, await presentAt(place), verifyEd25519));
+    return isSignedNow ? null : "no present key of the server's has signed its receipt";
   } catch (error) {
     if (!(error instanceof CouldNotAsk)) throw error;
     return `its receipt cannot be read (${error.message.replace(/\.$/, "")})`;
@@ -37,26 +39,33 @@ export async function receiptProblem(place: ServerAccess, call: CallOfHook, ende
 interface ReceiptAndKeys {
   receipt: string | null;
   keys: ReceiptKeys;
+  /** The keys were kept from an earlier prompt. */
+  areKept: boolean;
 }
 
 /** Returns the receipt in the reply, with its key as it was kept or is now; a server before 0.3 is asked for both. */
 async function receiptOf(place: ServerAccess, askId: string, ended: Ended): Promise<ReceiptAndKeys> {
   const { receipt, receipt_key: keyId } = ended;
   if (typeof receipt === "string" && typeof keyId === "string" && isSignedForm(receipt))
-    return { receipt, keys: await keyNamed(place, keyId) };
+    return { receipt, ...(await keyNamed(place, keyId)) };
   const keys = keysIn(await readThere(place, KEYS));
   const text = await readThere(place, `/receipts/${encodeURIComponent(askId)}`);
-  return { receipt: text !== null && isSignedForm(text) ? text : null, keys };
+  return { receipt: text !== null && isSignedForm(text) ? text : null, keys, areKept: false };
 }
 
 /** Returns the key that the server says signs now. One that is not among those that were kept replaces them. */
-async function keyNamed(place: ServerAccess, keyId: string): Promise<ReceiptKeys> {
-  const named = (keys: ReceiptKeys["keys"]) => keys.filter(({ kid }) => kid === keyId);
-  const kept = named(place.keptKeys?.of(place.url) ?? []);
-  if (kept.length > 0) return { keys: kept };
-  const present = presentKeys(keysIn(await readThere(place, KEYS))).keys;
-  await place.keptKeys?.keep(place.url, present);
-  return { keys: named(present) };
+async function keyNamed(place: ServerAccess, keyId: string): Promise<Omit<ReceiptAndKeys, "receipt">> {
+  const named = ({ keys }: ReceiptKeys) => ({ keys: keys.filter(({ kid }) => kid === keyId) });
+  const kept = named({ keys: place.keptKeys?.of(place.url) ?? [] });
+  if (kept.keys.length > 0) return { keys: kept, areKept: true };
+  return { keys: named(await presentAt(place)), areKept: false };
+}
+
+/** Returns the keys with which the server signs now, and keeps them. @throws {CouldNotAsk} */
+async function presentAt(place: ServerAccess): Promise<ReceiptKeys> {
+  const present = presentKeys(keysIn(await readThere(place, KEYS)));
+  await place.keptKeys?.keep(place.url, present.keys);
+  return present;
 }
 
 /** Three parts with dots between them (RFC 7515). */
@@ -74,5 +83,5 @@ function keysIn(text: string | null): ReceiptKeys {
     throw new CouldNotAsk("The server's keys are not JSON.");
   }
   const { keys } = Object(value) as Partial<ReceiptKeys>;
-  return { keys: Array.isArray(keys) ? (keys as ReceiptKeys["keys"]) : [] };
+  return { keys: Array.isArray(keys) ? keys : [] };
 }

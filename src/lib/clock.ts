@@ -24,12 +24,23 @@ export interface Clock {
 /** Wall and monotonic clock may drift apart so far before it is looked whether the machine has slept. */
 const SLEPT_MS = 1000;
 
+/** Both are looked for when they are first asked for: a hook asks for neither, and its start is waited for. */
+let readUptime: (() => number) | undefined;
+let boot: { name: string | null } | undefined;
+
+/** Returns the milliseconds since this process was started, without `performance`, which Node loads when it is first used. */
+function awakeMs(): number {
+  return process.uptime() * 1000;
+}
+
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
-  uptime: openUptime(),
-  boot: findBoot(),
+  monotonic: awakeMs,
+  uptime: () => (readUptime ??= openUptime())(),
+  get boot() {
+    return (boot ??= { name: findBoot() }).name;
+  },
   sleep(ms, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -50,17 +61,17 @@ export const systemClock: Clock = {
  * on in its uptime, which is looked at when the wall clock says that time has passed.
  */
 function openUptime(): () => number {
-  const sinceStart = () => osUptime() * 1000 - performance.now();
+  const sinceStart = () => osUptime() * 1000 - awakeMs();
   let startedMs = sinceStart();
-  let wallMs = Date.now() - performance.now();
+  let wallMs = Date.now() - awakeMs();
   return () => {
-    const awakeMs = performance.now();
-    if (process.platform === "linux" && Math.abs(Date.now() - awakeMs - wallMs) > SLEPT_MS) {
-      wallMs = Date.now() - awakeMs;
+    const ms = awakeMs();
+    if (process.platform === "linux" && Math.abs(Date.now() - ms - wallMs) > SLEPT_MS) {
+      wallMs = Date.now() - ms;
       const longerMs = sinceStart() - startedMs;
       if (longerMs > SLEPT_MS / 2) startedMs += longerMs;
     }
-    return awakeMs + startedMs;
+    return ms + startedMs;
   };
 }
 

@@ -9,27 +9,33 @@ const UNSEEN = String.raw`\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Z
 /** Every space but the ordinary one. In words they are spaces; in an argument each could pass for another. */
 const OTHER_SPACES = String.raw`\p{Zs}--[\u0020]`;
 
-const IN_EXACT = new RegExp(`[${UNSEEN}[${OTHER_SPACES}]]`, "gv");
+/** Returns a pattern that is made when it is first used: each of these takes half a millisecond, and a hook may need none. */
+function onceUsed(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, flags));
+}
+
+const inExact = onceUsed(`[${UNSEEN}[${OTHER_SPACES}]]`, "gv");
 /** Where an emoji may begin, what may hide in one, and what else may go on with one. */
 const BASE = String.raw`[[\p{Emoji}\p{Emoji_Component}]--[\p{Emoji_Modifier}\u{20e3}\u{200d}\u{fe0f}\u{e0020}-\u{e007f}]]`;
 const HIDDEN = String.raw`\u{200d}\u{fe0f}\u{e0020}-\u{e007f}`;
 const GOES_ON = String.raw`(?:\u{200d}${BASE}|[${HIDDEN}\p{Emoji_Modifier}\u{20e3}])`;
 /** Something unseen by itself, or what could be an emoji that holds something unseen. */
-const IN_WORDS = new RegExp(`${BASE}\\p{Emoji_Modifier}?(?=[${HIDDEN}])${GOES_ON}+|[${UNSEEN}]`, "gv");
+const inWords = onceUsed(`${BASE}\\p{Emoji_Modifier}?(?=[${HIDDEN}])${GOES_ON}+|[${UNSEEN}]`, "gv");
 /**
  * Emoji are pictures of more than one code point; the sequences that Unicode recommends can hide nothing. Their list
  * takes a tenth of a server's start to read and some microseconds for each emoji, so it is read when the first is met
  * that could hide something, and asked about no other.
  */
-let inEmoji: RegExp | undefined;
+const inEmoji = onceUsed(`\\p{RGI_Emoji}|[${UNSEEN}]`, "gv");
 /** Results for emoji seen before, because the same emoji occur again and again. */
 const emojiMet = new Map<string, string>();
 const MOST_EMOJI_MET = 5000;
 /** In UTF-16 units; none that Unicode recommends is half as long, and what is longer hides something. */
 const LONGEST_EMOJI = 40;
 const IS_PLAIN = /^[\u0020-\u007e]*$/;
-const IS_UNSEEN = new RegExp(`^[${UNSEEN}]$`, "v");
-const ANY_UNSEEN = new RegExp(`[${UNSEEN}]`, "gv");
+const isUnseen = onceUsed(`^[${UNSEEN}]$`, "v");
+const anyUnseen = onceUsed(`[${UNSEEN}]`, "gv");
 
 /**
  * Returns a text of somebody else's as one line that a terminal can show: what cannot be seen appears as `\uXXXX`. Emoji
@@ -37,16 +43,15 @@ const ANY_UNSEEN = new RegExp(`[${UNSEEN}]`, "gv");
  */
 export function printable(text: string): string {
   if (IS_PLAIN.test(text)) return text;
-  return text.toWellFormed().replace(IN_WORDS, (found) => (IS_UNSEEN.test(found) ? escapeOf(found) : emojiOf(found)));
+  return text.toWellFormed().replace(inWords(), (found) => (isUnseen().test(found) ? escapeOf(found) : emojiOf(found)));
 }
 
 /** Returns what may be emoji, one after the other: those that Unicode recommends are whole, of others all shows. */
 function emojiOf(found: string): string {
-  if (found.length > LONGEST_EMOJI) return found.replace(ANY_UNSEEN, escapeOf);
+  if (found.length > LONGEST_EMOJI) return found.replace(anyUnseen(), escapeOf);
   const met = emojiMet.get(found);
   if (met !== undefined) return met;
-  inEmoji ??= new RegExp(`\\p{RGI_Emoji}|[${UNSEEN}]`, "gv");
-  const shown = found.replace(inEmoji, (part) => (IS_UNSEEN.test(part) ? escapeOf(part) : part));
+  const shown = found.replace(inEmoji(), (part) => (isUnseen().test(part) ? escapeOf(part) : part));
   if (emojiMet.size >= MOST_EMOJI_MET) emojiMet.clear();
   emojiMet.set(found, shown);
   return shown;
@@ -57,7 +62,7 @@ function emojiOf(found: string): string {
  * Invisible characters are escaped, also within emoji, and so is every space but the ordinary one.
  */
 export function printableExactly(text: string): string {
-  return text.toWellFormed().replace(IN_EXACT, escapeOf);
+  return text.toWellFormed().replace(inExact(), escapeOf);
 }
 
 function escapeOf(character: string): string {
@@ -79,7 +84,7 @@ export function printableLinesExactly(text: string): string[] {
 export function printableJson(json: string): string {
   return json
     .split("\n")
-    .map((line) => line.replace(IN_EXACT, unitsOf))
+    .map((line) => line.replace(inExact(), unitsOf))
     .join("\n");
 }
 

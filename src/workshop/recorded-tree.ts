@@ -14,7 +14,6 @@ interface Listed {
 }
 
 const EVERY_MS = 1000;
-const run = promisify(execFile);
 const pathOf = (attemptId: string): string => join(tmpdir(), `parley-processes-${attemptId}.json`);
 
 /**
@@ -63,7 +62,7 @@ function withChildren(all: readonly Listed[], known: readonly Listed[], root: nu
 }
 
 async function listProcesses(): Promise<Listed[]> {
-  const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart="], {
+  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart="], {
     env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
   });
   return stdout.split("\n").flatMap((line) => {

@@ -71,5 +71,21 @@ for (const [name, row] of Object.entries(AGENTS)) {
         }
       }
     });
+
+    it("says no when it is ended before its whole event has come", async () => {
+      const { events } = await row.load();
+      const hearsNo = HEARS_NO[name] ?? assert.fail(`no row for ${name}`);
+      const event = events[0] ?? assert.fail();
+      const whole = JSON.stringify(prompt(event, INPUT));
+      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+        const run = start(["hook", name]);
+        // Its standard input stays open. What it holds is more than a pipe, so that the hook reads already.
+        await new Promise((resolve) => run.child.stdin.write(whole.padEnd(200_000), resolve));
+        run.child.kill(signal);
+        const reply = await run.ended;
+        assert.ok(hearsNo(reply, event), JSON.stringify({ signal, reply }));
+        assert.match(reply.out + reply.err, /interrupted before anybody decided/);
+      }
+    });
   });
 }

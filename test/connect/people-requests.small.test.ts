@@ -37,6 +37,36 @@ describe("a request to people that nobody waits for any more", () => {
   });
 });
 
+describe("a reply that is none of Parley's", () => {
+  const { signal } = new AbortController();
+  const resolved = { resolved_at: "2026-11-20T10:00:00.000Z", approved: true };
+  const asked = async (reply: { status: number; bytes: Buffer }) => {
+    const place = { url: "http://parley", key: undefined, agentId: "a", clock: systemClock, signal, leaseSeconds: 90 };
+    const request = { run_id: "r", call_id: "c", agent_prompt: {}, spec: { timeout_seconds: 60 } };
+    return askPeople({ ...place, exchange: async () => reply }, "function_calls", request);
+  };
+
+  it("decides nothing where a member of its status has another type", async () => {
+    const members = { comment: 5, user_info: { name: 7, id: {} }, receipt: [], approved: "yes", expired: 0 };
+    for (const [name, value] of Object.entries(members)) {
+      const status = { ...resolved, [name]: value };
+      await assert.rejects(asked(replied({ call_id: "c", status })), /The server's reply has another form\.$/, name);
+    }
+  });
+
+  it("decides by what is there where other members are null", async () => {
+    const status = { ...resolved, comment: null, user_info: null, expired: null };
+    assert.deepEqual((await asked(replied({ call_id: "c", status }))).ended, resolved);
+  });
+
+  it("is told apart from a refusal, whose words are one line that shows all it holds", async () => {
+    const html = { status: 200, bytes: Buffer.from("<!doctype html><title>Router</title>") };
+    await assert.rejects(asked(html), /What answers at http:\/\/parley is no Parley server: .* status 200\.$/);
+    const refused = { status: 422, bytes: Buffer.from(JSON.stringify({ error: { message: "No\n\u001b[1mrun it" } })) };
+    await assert.rejects(asked(refused), /Parley refused the request: No\\u000a\\u001b\[1mrun it$/);
+  });
+});
+
 describe("a reply about another request", () => {
   const { signal } = new AbortController();
   const status = { approved: true, resolved_at: "2026-11-20T10:00:00.000Z" };

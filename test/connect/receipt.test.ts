@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,8 +58,14 @@ describe("the receipt of a prompt that a rule allows", () => {
     const { url } = world();
     await ask(url);
     const [present] = kids(url);
+    const keptAs = (key: unknown) => JSON.stringify({ [url]: [key] });
     for (const text of [
-      JSON.stringify({ [url]: [{ kid: "former", crv: "Ed25519", x: "AAAA" }] }),
+      keptAs({ kid: "former", crv: "Ed25519", x: "AAAA" }),
+      keptAs(null),
+      ...[publicPart(await makeSigningKey()).x, "AAAA", 5, undefined].map((x) =>
+        keptAs({ kid: present, crv: "Ed25519", x }),
+      ),
+      " ".repeat(1_000_001),
       "{",
       "[]",
       '{"a":',
@@ -67,6 +74,26 @@ describe("the receipt of a prompt that a rule allows", () => {
       const { decision, paths } = await ask(url);
       assert.deepEqual([decision.is, paths], ["allow", [ASKED, KEYS]], decision.because);
       assert.deepEqual(kids(url), [present]);
+    }
+  });
+
+  it("keeps no keys where the file is a pipe, which nobody would ever write to", async () => {
+    rmSync(KEPT, { force: true });
+    execFileSync("mkfifo", [KEPT]);
+    const { decision, paths } = await ask(world().url);
+    assert.deepEqual([decision.is, paths], ["allow", [ASKED, KEYS]], decision.because);
+    rmSync(KEPT);
+  });
+
+  it("allows nothing, in a sentence, where the server says no key as a key", async () => {
+    rmSync(KEPT, { force: true });
+    for (const keys of [[null], [5], [{ kid: 5 }]]) {
+      const odd: HttpExchange = async (address, sent) =>
+        address.endsWith("jwks.json")
+          ? { status: 200, bytes: Buffer.from(JSON.stringify({ keys })) }
+          : systemExchange(address, sent);
+      const { decision } = await ask(world().url, odd);
+      assert.equal(decision.because, "Not approved, because no present key of the server's has signed its receipt.");
     }
   });
 

@@ -57,7 +57,12 @@ export async function runHooked(plan: Plan): Promise<HookedReport> {
   const [dataDir, port] = [newFolder(), String(await reservePort())];
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(dataDir, "policy.yaml"), RULES);
-  const raised = { PARLEY_LIMITS_EDGE_PER_SECOND: "100000", PARLEY_LIMITS_EDGE_BURST: "100000" };
+  const raised = {
+    PARLEY_LIMITS_EDGE_PER_SECOND: "100000",
+    PARLEY_LIMITS_EDGE_BURST: "100000",
+    PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
+    PARLEY_A2H_PENDING_PER_AGENT: "100000",
+  };
   let server: Run & { url: string } = await serve(dataDir, raised, "--port", port);
   const { url } = server;
   const mine = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];

@@ -37,11 +37,15 @@ export const hookOf = (name: string, row: AgentRow): Command => ({
   example: `parley hook ${name} < hook.json`,
   async run(argv, io) {
     const agent = await row.load();
-    const sent = await sentEvent();
+    // An agent that is killed outright ends no hook.
+    using parent = openParentGone(systemClock);
+    const ended = AbortSignal.any([io.interrupted, parent.signal]);
+    const run = { agent, sent: await sentEvent(ended), ended };
     try {
-      return await decide({ agent, sent }, argv, io);
+      if (ended.aborted) return blockedAtEnd(run, io);
+      return await decide(run, argv, io);
     } catch (error) {
-      return blocked({ agent, sent }, whyOf(error), io);
+      return blocked(run, whyOf(error), io);
     }
   },
 });
@@ -50,12 +54,12 @@ export const hookOf = (name: string, row: AgentRow): Command => ({
 interface HookRun {
   agent: PromptingAgent;
   sent: SentEvent;
+  /** Aborted once nobody waits for the decision: the hook was interrupted, or its agent has ended. */
+  ended: AbortSignal;
 }
 
 async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<number> {
-  const { agent, sent } = run;
-  // An agent that is killed outright ends no hook.
-  using parent = openParentGone(systemClock);
+  const { agent, sent, ended } = run;
   const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
   const timeoutSeconds = timeoutOf(values.timeout);
   const by = readBy(values.by);
@@ -69,7 +73,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
-  const signal = AbortSignal.any([io.interrupted, parent.signal, there.signal]);
+  const signal = AbortSignal.any([ended, there.signal]);
   const { agentId } = agent;
   const place = {
     url,
@@ -82,19 +86,23 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     keptKeys: openKeptKeys(io.env),
   };
   const asked = decided(overHttp(place), agent, prompt, { to: values.to, by, timeoutSeconds });
-  const decision = await asked.catch((error: unknown) => undecided(error, signal, io));
+  const decision = await asked.catch(undecided);
   over.abort();
   await watching;
-  if (io.interrupted.aborted) return blocked(run, "it was interrupted before anybody decided", io);
-  if (parent.signal.aborted) return blocked(run, `${agent.title} ended before anybody decided`, io);
+  if (ended.aborted) return blockedAtEnd(run, io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
   io.out(agent.print(prompt, decision));
   return EXIT.done;
 }
 
+function blockedAtEnd(run: HookRun, io: Io): number {
+  const what = io.interrupted.aborted ? "it was interrupted" : `${run.agent.title} ended`;
+  return blocked(run, `${what} before anybody decided`, io);
+}
+
 /** Denies a tool because the hook itself failed, in the way that keeps this agent from running it. */
-function blocked({ agent, sent }: HookRun, why: string, io: Io): number {
+function blocked({ agent, sent }: Pick<HookRun, "agent" | "sent">, why: string, io: Io): number {
   const because = `Parley denied it, because the hook could not ask anybody: ${withoutCredentials(why)}.`;
   const { out, err, exit } = agent.fail(because, sent.bytes);
   if (out !== undefined) io.out(out);
@@ -122,11 +130,8 @@ export function timeoutOf(text?: string): number {
 }
 
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
-function undecided(error: unknown, signal: AbortSignal, io: Io): PromptDecision {
-  if (!(error instanceof CouldNotAsk) && !signal.aborted) {
-    io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  }
-  const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
+function undecided(error: unknown): PromptDecision {
+  const why = error instanceof CouldNotAsk ? error.message : `Something went wrong: ${String(error)}.`;
   return { is: "undecided", because: `Parley could not ask anybody. ${withoutCredentials(why)}` };
 }
 
@@ -136,14 +141,23 @@ interface SentEvent {
   isCut: boolean;
 }
 
-/** Reads standard input to its end, so that the agent can write all of it; at a terminal there is nothing to read. */
-async function sentEvent(): Promise<SentEvent> {
-  if (process.stdin.isTTY) return { bytes: Buffer.alloc(0), isCut: false };
+/**
+ * Reads standard input to its end, so that the agent can write all of it; at a terminal there is nothing to read. Once the
+ * signal is aborted, the event is what has come until then.
+ */
+function sentEvent(signal: AbortSignal): Promise<SentEvent> {
+  const { stdin } = process;
+  const { promise, resolve } = Promise.withResolvers<SentEvent>();
   const parts: Buffer[] = [];
   let length = 0;
-  for await (const part of process.stdin as AsyncIterable<Buffer>) {
+  const end = () => resolve({ bytes: Buffer.concat(parts), isCut: length > LONGEST_BYTES });
+  if (stdin.isTTY || signal.aborted) return Promise.resolve({ bytes: Buffer.alloc(0), isCut: false });
+  stdin.on("data", (part: Buffer) => {
     length += part.length;
     if (length <= LONGEST_BYTES) parts.push(part);
-  }
-  return { bytes: Buffer.concat(parts), isCut: length > LONGEST_BYTES };
+  });
+  // An event that broke off is read as far as it came, and is no whole one.
+  stdin.once("end", end).once("error", end);
+  signal.addEventListener("abort", end, { once: true });
+  return promise;
 }

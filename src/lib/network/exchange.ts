@@ -16,10 +16,20 @@ export interface HttpReceived {
   bytes: Uint8Array;
 }
 
+/** A server sent more than any reply of Parley has. */
+export class TooLong extends Error {
+  constructor(address: string) {
+    super(`The reply of ${new URL(address).host} is too long.`);
+  }
+}
+
+/** An approval whose edited arguments are as long as an event of an agent may be. */
+const LONGEST_REPLY_BYTES = 64_000_000;
+
 /**
  * Sends one request and resolves with the whole reply. It follows nobody who sends it on.
  *
- * @throws {Redirected} and Error where no whole reply came
+ * @throws {Redirected}, {TooLong}, and Error where no whole reply came
  */
 export type HttpExchange = (address: string, sent: HttpSent) => Promise<HttpReceived>;
 
@@ -48,7 +58,13 @@ export const systemExchange: HttpExchange = async (address, { method, headers, b
     throw new Redirected(address, URL.parse(to, address)?.href ?? to);
   }
   const parts: Buffer[] = [];
-  for await (const part of reply as AsyncIterable<Buffer>) parts.push(part);
+  let byteLength = 0;
+  // The end of the loop ends the connection too.
+  for await (const part of reply as AsyncIterable<Buffer>) {
+    byteLength += part.length;
+    if (byteLength > LONGEST_REPLY_BYTES) throw new TooLong(address);
+    parts.push(part);
+  }
   return { status, bytes: Buffer.concat(parts) };
 };
 
