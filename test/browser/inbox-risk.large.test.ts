@@ -5,6 +5,7 @@ import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { MINUTE } from "../support/contract.ts";
 import { callOf, sharedInbox } from "./inbox-world.ts";
+import { pressKey } from "./visitor.ts";
 import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 const HINT = "Hold the button for a second and let go, or type the name first.";
@@ -110,7 +111,7 @@ describe("a call that looks risky in the inbox", () => {
     const made = await ask();
     await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
-    await page.keyboard.press("a");
+    await pressKey(page, "a");
     await decides(page, "Hold: Approve").waitFor();
     await holdClock(page);
     await page.keyboard.press("Enter");

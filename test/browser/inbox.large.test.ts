@@ -7,7 +7,7 @@ import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
-import { readyForOffline, row, visit } from "./visitor.ts";
+import { pressKey, pressUntil, readyForOffline, row, visit } from "./visitor.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 const dialog = (page: Page) => page.getByRole("dialog");
@@ -226,9 +226,8 @@ describe("the Inbox room", () => {
     const value = await ask({ title: "Which size?", digest: null, form: { kind: "value", schema: size } });
     await using visitor = await ana.visit(browser, { screen: "desk", ask: name });
     const { page } = visitor;
-    await page.keyboard.press("2");
     const box = page.getByRole("textbox");
-    assert.equal(await box.inputValue(), "Beacon, because ");
+    await pressUntil(page, "2", async () => (await box.inputValue()) === "Beacon, because ");
     await box.fill("Beacon, because of the light");
     await box.press("Enter");
     await page.getByText("Answered by you").waitFor();
@@ -303,7 +302,7 @@ describe("the Inbox room", () => {
     await page.keyboard.press("k");
     await heading("first_call");
 
-    await page.keyboard.press("a");
+    await pressKey(page, "a");
     await dialog(page).getByRole("heading", { name: "Approve first_call?" }).waitFor();
     const closed = await page.evaluateHandle(() => {
       const left = new Promise<number>((resolve) =>
@@ -319,19 +318,17 @@ describe("the Inbox room", () => {
       "a closed dialog holds no field that would take the next key",
     );
     assert.equal(await outcomeOf(first.id), null);
-    await page.keyboard.press("a");
+    await pressKey(page, "a");
     await canDecide(page);
     await page.keyboard.press("Enter");
-    await page.getByText("Approved by you").waitFor();
-    await page.keyboard.press("Enter");
     await heading("second_call");
-    await page.keyboard.press("r");
+    await page.getByRole("link", { name: "Approved by you: First call — n: 1" }).waitFor();
+    await pressKey(page, "r");
     await dialog(page).getByRole("heading", { name: "Reject second_call?" }).waitFor();
     await canDecide(page);
     await page.keyboard.press("Enter");
-    await page.getByText("Rejected by you").waitFor();
-    await page.keyboard.press("Enter");
     await heading("third_call");
+    await page.getByRole("link", { name: "Rejected by you: Second call — n: 2" }).waitFor();
     await page.keyboard.press("?");
     await dialog(page).getByText("Approve or reject, after one more question").waitFor();
     await page.keyboard.press("Escape");
@@ -370,7 +367,7 @@ describe("the Inbox room", () => {
     await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
     const { page } = visitor;
     await page.getByText("All 2 must approve; one rejection rejects.").waitFor();
-    await page.keyboard.press("a");
+    await pressKey(page, "a");
     await dialog(page).getByLabel("Or type mount").fill("mount");
     await canDecide(page);
     await page.keyboard.press("Enter");

@@ -85,6 +85,20 @@ export async function visit(
   };
 }
 
+/** Presses one of the keys that decide a call, once it acts. */
+export async function pressKey(page: Page, key: "a" | "r"): Promise<void> {
+  await page.locator(`[aria-keyshortcuts="${key}"]`).waitFor();
+  await page.keyboard.press(key);
+}
+
+/** Presses a key until this shows: for half a second no key acts on what has just appeared. */
+export async function pressUntil(page: Page, key: string, isShown: () => Promise<boolean>): Promise<void> {
+  while (!(await isShown())) {
+    await page.keyboard.press(key);
+    for (let looks = 0; looks < 40 && !(await isShown()); looks += 1) await page.waitForTimeout(20);
+  }
+}
+
 /** Resolves when the service worker has everything it needs to open the app without a network, and has this page. */
 export async function readyForOffline(page: Page): Promise<void> {
   const isTaken = await page.evaluate(async () => {

@@ -1,8 +1,8 @@
 import { useRef, useState } from "preact/hooks";
 import ownStyles from "./form.module.css";
-import { useKeys } from "../keys.ts";
 import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
 import { Call, secretId } from "./arguments/arguments.tsx";
+import { useCardKeys } from "./card-keys.ts";
 import { Confirm, type Intent } from "./confirm.tsx";
 import { type Deciding, rejection, useDecide } from "./decide.ts";
 import { useAskDraft, wordsBeside } from "./draft.ts";
@@ -66,6 +66,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
       )}
       {ask.options.length > 0 && <Ways options={ask.options} deliberate={deliberate} onChoose={choose} />}
       <Bar
+        id={ask.id}
         edited={edited}
         unseen={unseen}
         refused={deciding.refused?.says}
@@ -92,6 +93,7 @@ const problemsOf = (deciding: Deciding, edited: Edited) => [
 
 /** No, other arguments and yes, under the thumb; no and yes have a key each. */
 function Bar(props: {
+  id: string;
   edited: Edited;
   /** The name of an argument whose secret nobody has looked at yet: the call is not approved before. */
   unseen: string | undefined;
@@ -112,7 +114,7 @@ function Bar(props: {
     onEdit?.();
   };
   const reject = (isAtEnd: boolean): void => onIntend({ approve: false, isAtEnd });
-  useKeys({ a: () => approve(true), r: () => reject(false) });
+  const hasKeys = useCardKeys(props.id, { a: () => approve(true), r: () => reject(false) });
   return (
     <div class={ownStyles.bar}>
       {refused !== undefined && (
@@ -126,7 +128,12 @@ function Bar(props: {
         </p>
       )}
       <div class={styles.decide}>
-        <button type="button" class="alarm" onClick={(event) => reject(isAtLineEnd(event))} aria-keyshortcuts="r">
+        <button
+          type="button"
+          class="alarm"
+          onClick={(event) => reject(isAtLineEnd(event))}
+          aria-keyshortcuts={hasKeys ? "r" : undefined}
+        >
           {text.reject}
         </button>
         {onEdit && (
@@ -138,7 +145,7 @@ function Bar(props: {
           type="button"
           class={styles.approve}
           onClick={(event) => approve(isAtLineEnd(event))}
-          aria-keyshortcuts="a"
+          aria-keyshortcuts={hasKeys ? "a" : undefined}
           aria-disabled={edited.problem !== null || unseen !== undefined}
         >
           {edited.text === null ? text.approve : text.approveEdited}

@@ -12,7 +12,7 @@ import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
 import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
-import { Approvals, Outcome, Waiting } from "./outcome.tsx";
+import { Approvals, isMine, Outcome, Waiting } from "./outcome.tsx";
 import { Deadline } from "./parts.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { useAsk } from "./queries.ts";
@@ -21,7 +21,14 @@ import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 
 /** One ask, in whatever state it is for the person in front of it. */
-export function Ask({ id, next }: { id: string; next: ListedAsk | undefined }) {
+export function Ask(props: {
+  id: string;
+  /** The one that is opened after this. */
+  next: ListedAsk | undefined;
+  /** The one that was decided just before. */
+  before: WholeAsk | undefined;
+}) {
+  const { id, next, before } = props;
   const { data: ask, error, refetch } = useAsk(id);
   useTitle(ask?.title ?? text.title);
 
@@ -43,9 +50,24 @@ export function Ask({ id, next }: { id: string; next: ListedAsk | undefined }) {
   })();
   return (
     <Frame state={state}>
+      {before && <Before ask={before} />}
       {ask && <Header ask={ask} />}
       {view}
     </Frame>
+  );
+}
+
+/** A decision that has led here can be looked at again. */
+function Before({ ask }: { ask: WholeAsk }) {
+  return (
+    <p class="muted small">
+      <Link href={`/inbox/${ask.id}`}>
+        {isMine(ask, ask.outcome?.by ?? null)
+          ? text.outcome(ask, text.who(ask.outcome?.by ?? null, true))
+          : text.state.counted}
+        : <bdi>{ask.sentence}</bdi>
+      </Link>
+    </p>
   );
 }
 

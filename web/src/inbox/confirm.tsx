@@ -15,7 +15,7 @@ import { HoldButton } from "./hold.tsx";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
-/** The decision that somebody has to confirm; the press that began it was on one half of the screen. */
+/** The decision that somebody has to confirm; the press that began it was on one half of the screen, where the thumb is. */
 export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { isAtEnd: boolean };
 
 interface Sheet {
@@ -68,6 +68,8 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
         event.preventDefault();
         submit();
       }}
+      // A key that is held down would press the button again and again.
+      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
     >
       <p class="muted">{approves ? lead : text.rejectLead}</p>
       {isGrave && <Grave ask={ask} named={named} onName={setNamed} />}
@@ -79,7 +81,7 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
         </button>
       )}
       {approves && <PermanentGrant ask={ask} on={isPermanent} onChange={setPermanent} />}
-      <Sides intent={intent} deliberate={deliberate} onTakeBack={onClose}>
+      <Sides isAtEnd={intent.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
         <Decide
           key="decide"
           intent={intent}
@@ -114,7 +116,12 @@ function Decide(props: {
     );
   }
   return (
-    <button type="submit" class={intent.approve ? styles.approve : "alarm"} aria-disabled={!deliberate.settled}>
+    <button
+      type="submit"
+      class={intent.approve ? styles.approve : "alarm"}
+      aria-disabled={!deliberate.settled}
+      autofocus={intent.approve && hasKeyboard}
+    >
       {label}
     </button>
   );
@@ -135,8 +142,8 @@ function Comment(props: { approves: boolean; value: string; onChange: (words: st
         rows={3}
         maxLength={5000}
         value={props.value}
-        // On a phone the keyboard would cover what is being approved.
-        autofocus={!props.approves || hasKeyboard}
+        // A yes needs no words, and keys that come in the rhythm of many decisions must not become some.
+        autofocus={!props.approves}
         aria-describedby={hasKeyboard ? "comment-hint" : undefined}
         onInput={(event) => props.onChange(event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -195,15 +202,15 @@ function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (
   );
 }
 
-/** Places the buttons so that a second press where the sheet was opened cancels. */
+/** Places the buttons: `isAtEnd` where the one that decides is to stand at the end of the line. */
 function Sides(props: {
-  intent: Intent;
+  isAtEnd: boolean;
   deliberate: Deliberate;
   onTakeBack: () => void;
   /** The button that decides. */
   children: VNode;
 }) {
-  const { intent, deliberate, children: decide } = props;
+  const { isAtEnd, deliberate, children: decide } = props;
   const takeBack = (): void => {
     if (deliberate.isDeliberate()) props.onTakeBack();
   };
@@ -214,7 +221,7 @@ function Sides(props: {
   );
   return (
     <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
-      {intent.isAtEnd ? [decide, cancel] : [cancel, decide]}
+      {isAtEnd ? [cancel, decide] : [decide, cancel]}
     </div>
   );
 }

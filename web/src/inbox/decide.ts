@@ -4,7 +4,7 @@ import { announce } from "../parts/announcer.tsx";
 import { queries } from "../query/query.ts";
 import { inbox } from "./api.ts";
 import { type AskDraft, dropAskDraft } from "./draft.ts";
-import { refresh } from "./queries.ts";
+import { decided, refresh } from "./queries.ts";
 import type { Problem } from "./arguments/schema.ts";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
@@ -36,6 +36,7 @@ export function useDecide(id: string): Deciding {
       queries.setQueryData(["ask", id], after);
       void queries.invalidateQueries({ queryKey: ["inbox"] });
       announce(text.state.sent);
+      decided.set(after);
     } catch (error) {
       setRefused(explain(error));
       if (!(error instanceof ParleyError && error.isPassing)) refresh(id);

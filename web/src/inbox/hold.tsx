@@ -1,6 +1,7 @@
 import type { Ref } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import styles from "./hold.module.css";
+import { hasKeyboard } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
 import type { Deliberate } from "../parts/deliberate.ts";
 import { text } from "./text.ts";
@@ -44,6 +45,7 @@ export function HoldButton(props: {
       type="button"
       class={styles.hold}
       data-press={press}
+      autofocus={hasKeyboard}
       aria-disabled={!deliberate.settled}
       aria-describedby={props.describedBy}
       onPointerDown={({ button, target, pointerId }) => {

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "../router.tsx";
 import roomStyles from "../answer/answer-room.module.css";
 import { useKeys } from "../keys.ts";
@@ -11,10 +11,10 @@ import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
 import { List, search, tab, useShown } from "./list.tsx";
-import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
+import { decided, useArrivals, useLiveInbox } from "./queries.ts";
 import { talkIn } from "./talk/talks.tsx";
 import { text } from "./text.ts";
-import type { ListedAsk } from "./wire.ts";
+import type { ListedAsk, WholeAsk } from "./wire.ts";
 
 const loading = () => <Loading rows={3} />;
 /** On a phone the list is on screen without it. */
@@ -60,7 +60,6 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const [, go] = useLocation();
   const which = tab.use();
   const { rows = [], isToShow, show, hasNextPage, fetchNextPage } = useShown(which);
-  const waiting = useInbox("open").asks ?? [];
   useLiveInbox();
   useArrivals();
 
@@ -86,7 +85,9 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   };
   useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
 
-  const detail = id !== undefined && detailOf(id, waiting);
+  const next = useBelow(id, which === "open" ? rows : []);
+  const before = useOnward(id, next);
+  const detail = id !== undefined && detailOf(id, next, before);
   if (!isWide && detail) return detail;
   const list = (
     <div class={roomStyles.list} onPointerDown={loadAsk}>
@@ -110,11 +111,37 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
 }
 
 /** The detail at a place in the inbox: one ask, one conversation, or the beginning of one. */
-function detailOf(id: string, waiting: readonly ListedAsk[]) {
+function detailOf(id: string, next: ListedAsk | undefined, before: WholeAsk | undefined) {
   const talk = talkIn(id);
   if (id === "new") return <NewTalk />;
   if (talk !== null) return <Talk key={id} id={talk} />;
-  return <Ask key={id} id={id} next={waiting.find((one) => one.id !== id)} />;
+  return <Ask key={id} id={id} next={next} before={before} />;
+}
+
+/** Returns the row below this one, also once this one has left the list; what stands above was passed over. */
+function useBelow(id: string | undefined, rows: readonly ListedAsk[]): ListedAsk | undefined {
+  const below = useRef<{ id: string | undefined; ids: ReadonlySet<string> }>({ id, ids: new Set() });
+  const at = rows.findIndex((one) => one.id === id);
+  if (at >= 0 || below.current.id !== id) {
+    below.current = { id, ids: new Set(at < 0 ? [] : rows.slice(at + 1).map((one) => one.id)) };
+  }
+  return rows.find((one) => below.current.ids.has(one.id));
+}
+
+/** Opens the next ask once this one was decided here, and returns the one that was. */
+function useOnward(id: string | undefined, next: ListedAsk | undefined): WholeAsk | undefined {
+  const [, go] = useLocation();
+  const last = decided.use();
+  const known = useRef(last);
+  const [from, setFrom] = useState<{ ask: WholeAsk; to: string } | null>(null);
+  useEffect(() => {
+    if (last === known.current) return;
+    known.current = last;
+    if (!last || last.id !== id || !next) return;
+    setFrom({ ask: last, to: next.id });
+    go(`/inbox/${next.id}`, { replace: true });
+  }, [last]);
+  return from?.to === id ? from?.ask : undefined;
 }
 
 /** Without an open ask, j and k walk through the list. */

@@ -1,7 +1,7 @@
 import { Link, useLocation } from "../router.tsx";
-import { useKeys } from "../keys.ts";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
+import { useCardKeys } from "./card-keys.ts";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
 import { Arguments, Call } from "./arguments/arguments.tsx";
 import { Facts } from "./parts.tsx";
@@ -18,7 +18,8 @@ export function isMine(ask: WholeAsk, by: By | null): boolean {
 export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefined }) {
   const [, go] = useLocation();
   const onward = next ? `/inbox/${next.id}` : "/inbox";
-  useKeys({ Enter: () => go(onward) });
+  // Behind the last one stands what was passed over, to which no key leads on.
+  useCardKeys(ask.id, next ? { Enter: () => go(onward) } : {});
   const { outcome } = ask;
   const mine = isMine(ask, outcome?.by ?? null);
   const begun = wordsOfDraft(readAskDraft(ask.id));

@@ -1,9 +1,11 @@
 import { useRef, useState } from "preact/hooks";
-import { hasKeyboard, useKeys } from "../keys.ts";
+import { hasKeyboard } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
+import { useDeliberate } from "../parts/deliberate.ts";
 import formStyles from "../answer/answer-form.module.css";
 import ownStyles from "./form.module.css";
 import styles from "./ask.module.css";
+import { useCardKeys } from "./card-keys.ts";
 import { useDecide } from "./decide.ts";
 import { useAskDraft, wordsBeside } from "./draft.ts";
 import { Facts } from "./parts.tsx";
@@ -30,9 +32,10 @@ export function Reply({ ask }: { ask: WholeAsk }) {
     const chosen = draft.option === option.name ? undefined : option;
     change({ option: chosen?.name, text: wordsBeside(chosen, ask.options, draft.text) });
   };
-  useKeys({
+  useCardKeys(ask.id, {
     ...Object.fromEntries(ask.options.slice(0, 9).map((option, at) => [String(at + 1), () => choose(option)])),
-    Enter: () => form.current?.requestSubmit(),
+    // Words are sent from their own field.
+    Enter: () => (draft.option === undefined ? announce(text.answerFirst) : form.current?.requestSubmit()),
   });
 
   const hasOptions = ask.options.length > 0;
@@ -54,7 +57,7 @@ export function Reply({ ask }: { ask: WholeAsk }) {
       )}
       <Facts ask={ask} />
       <NextTime ask={ask} on={again} onChange={setAgain} />
-      <Send refused={refused?.says} sending={sending} />
+      <Send id={ask.id} refused={refused?.says} sending={sending} />
     </form>
   );
 }
@@ -136,8 +139,9 @@ export function NextTime({ ask, on, onChange }: { ask: WholeAsk; on: boolean; on
   );
 }
 
-/** Under the thumb, with what went wrong above it. */
-export function Send({ refused, sending }: { refused: string | undefined; sending: boolean }) {
+/** Under the thumb, with what went wrong above it; a press that was for the card before sends nothing. */
+export function Send({ id, refused, sending }: { id: string; refused: string | undefined; sending: boolean }) {
+  const deliberate = useDeliberate(id);
   return (
     <>
       {refused !== undefined && (
@@ -145,8 +149,13 @@ export function Send({ refused, sending }: { refused: string | undefined; sendin
           {refused}
         </p>
       )}
-      <div class={ownStyles.bar}>
-        <button type="submit" class="primary">
+      <div class={ownStyles.bar} onPointerDown={deliberate.onPointerDown}>
+        <button
+          type="submit"
+          class="primary"
+          aria-disabled={!deliberate.settled}
+          onClick={(event) => deliberate.isDeliberate() || event.preventDefault()}
+        >
           {sending ? text.sending : text.send}
         </button>
       </div>

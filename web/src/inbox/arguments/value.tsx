@@ -85,7 +85,7 @@ export function Value({ ask }: { ask: WholeAsk }) {
       )}
       <Facts ask={ask} />
       <NextTime ask={ask} on={again} onChange={setAgain} />
-      <Send refused={refused?.says} sending={sending} />
+      <Send id={ask.id} refused={refused?.says} sending={sending} />
     </form>
   );
 }

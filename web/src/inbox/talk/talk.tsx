@@ -221,7 +221,7 @@ function Composer(props: {
         onChange={(words) => change({ text: words })}
         onSend={() => void submit()}
       />
-      <Send refused={refused} sending={sending} />
+      <Send id={props.draft} refused={refused} sending={sending} />
     </form>
   );
 }
