@@ -136,6 +136,32 @@ describe("a hook of which only a part runs", () => {
     }
   });
 
+  it("denies where the program of hooks is empty or cut at any place, and says how to mend it", () => {
+    const whole = readFileSync(HOOK_PROGRAM, "utf8");
+    const [line, end] = [whole.indexOf("\n", whole.length / 2), whole.indexOf("exports.decideHook = ")];
+    for (const [source, script] of [
+      [EARLIER, "parley.mjs"],
+      [PACKAGED, "parley.cjs"],
+    ] as const) {
+      for (const text of ["", "// Parley\n", whole.slice(0, 40), whole.slice(0, line), whole.slice(0, end)]) {
+        const program = fileOf(readFileSync(source, "utf8"), "bin", script);
+        mkdirSync(join(dirname(program), "hook"));
+        writeFileSync(join(dirname(program), "hook", "parley.cjs"), text);
+        const run = (...words: string[]) =>
+          spawnSync(NODE, [program, "hook", ...words], { input: "{}", encoding: "utf8" });
+        const { status, stderr } = run("claude", "--to", "7");
+        assert.deepEqual([status, stderr.trimEnd().split("\n").length], [2, 1], stderr);
+        assert.match(stderr, /is empty or cut: (run `npm run setup` in|install Parley again by npm) /);
+        // Beside this one file there is no Parley that could go on.
+        for (const words of [
+          ["install", "claude"],
+          ["claude", "--help"],
+        ])
+          assert.equal(run(...words).status, 1);
+      }
+    }
+  });
+
   it("denies from a plugin whose program is gone, and says how to mend it", () => {
     const hook = { command: "/gone/node /gone/parley.cjs hook openclaw", timeoutSeconds: 60 };
     const file = fileOf(
