@@ -1,8 +1,51 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
-import { newFolder, parley } from "../support/program.ts";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { ROOMY, sharedWorld } from "../support/contract.ts";
+import { decider } from "../support/deciders.ts";
+import { newFolder, parley, start } from "../support/program.ts";
+
+describe("a server behind a path", () => {
+  const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
+  // It passes on what is below its path, and nothing else.
+  const proxy = createServer((asked, reply) => {
+    const below = /^\/tools\/parley(?=\/)(.*)$/.exec(asked.url ?? "")?.[1];
+    if (below === undefined) return reply.writeHead(404).end();
+    const { method, headers } = asked;
+    const passed = request(`${world().url}${below}`, { method, headers }, (answer) => {
+      reply.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(reply);
+    });
+    asked.pipe(passed);
+  });
+  before(() => new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve)));
+  after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  it("is asked by a hook, and its approval counts", async () => {
+    const operator = await decider(world(), "1");
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/parley/`;
+    const env = { HOME: newFolder() };
+    assert.equal((await parley(["hook", "install", "claude", "--url", url], env)).code, 0);
+    const run = start(["hook", "claude", "--url", url, "--timeout", "1m"], env);
+    const prompt = {
+      hook_event_name: "PermissionRequest",
+      session_id: "1",
+      tool_name: "Bash",
+      tool_input: { command: "ls" },
+    };
+    run.child.stdin.end(JSON.stringify(prompt));
+    await operator.decides({ approved: true });
+    const { code, out, err } = await run.ended;
+    assert.equal(code, 0, err);
+    assert.match(out, /"behavior":"allow"/);
+  });
+});
 
 describe("the address and the key that a command is given", () => {
   it("refuses an address at which nothing can be asked, names the fault without repeating it, and writes nothing", async () => {
