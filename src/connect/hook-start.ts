@@ -41,6 +41,12 @@ function textOf(literal: string): string[] {
   }
 }
 
+/** The fault of a hook, as the end of a sentence about it, and the mend where connecting again does not help. */
+interface StartProblem {
+  why: string;
+  mend?: string;
+}
+
 /** Returns why a hook cannot start, as the end of a sentence about it; null where all that it names is there. It runs nothing. */
 export function missingPart({ program, script }: HookStart, env: Environment): string | null {
   const place = placeOf(program, env);
@@ -48,12 +54,6 @@ export function missingPart({ program, script }: HookStart, env: Environment): s
   if (!isRunnable(place)) return `starts ${program}, which may not be run`;
   if (script === undefined || existsSync(script)) return null;
   return `names ${script}, which is not there: Parley was moved or removed`;
-}
-
-/** The fault of a hook, as the end of a sentence about it, and its mend, where connecting again is none. */
-interface StartProblem {
-  why: string;
-  mend?: string;
 }
 
 /** Does the same, and tries whether the program starts, is whole, and takes its flags. Nobody is asked. */
