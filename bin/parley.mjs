@@ -12,8 +12,7 @@ const hookProgram = fileURLToPath(new URL("./hook/parley.cjs", import.meta.url))
 const argv = process.argv.slice(2);
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
-  const hook =
-    argv[0] === "hook" && existsSync(hookProgram) ? module.createRequire(import.meta.url)(hookProgram) : undefined;
+  const hook = argv[0] === "hook" && existsSync(hookProgram) ? loadHook() : undefined;
   if (hook?.isHook(argv)) await hook.decideHook(argv);
   else if (argv[0] === "--version" || argv[0] === "-v") printVersion();
   else await runProgram();
@@ -25,6 +24,26 @@ if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
   );
   // Agents let a tool run after another failure of its hook.
   process.exitCode = argv[0] === "hook" ? 2 : 1;
+}
+
+/** A program of hooks that is empty or cut lets no tool run; the commands around it go on. */
+function loadHook() {
+  try {
+    const hook = module.createRequire(import.meta.url)(hookProgram);
+    if (hook.isHook && hook.decideHook) return hook;
+  } catch {
+    // It does not parse, or ends before its end.
+  }
+  const isCommand = argv.length < 2 || ["install", "uninstall", "-h", "--help"].some((word) => argv.includes(word));
+  return { isHook: () => !isCommand, decideHook: blockBroken };
+}
+
+function blockBroken() {
+  const folder = fileURLToPath(new URL("..", import.meta.url));
+  console.error(
+    `Parley denied it: its program of hooks, ${hookProgram}, is empty or cut: run \`npm run setup\` in ${folder}.`,
+  );
+  process.exitCode = 2;
 }
 
 /** For this one line nothing else is loaded. */

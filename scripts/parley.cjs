@@ -18,7 +18,7 @@ if (parseInt(process.versions.node, 10) < NEEDED) {
 
 function run(argv) {
   // The program of hooks starts in a fraction of the time.
-  var hook = argv[0] === "hook" ? require("./hook/parley.cjs") : undefined;
+  var hook = argv[0] === "hook" ? loadHook(argv) : undefined;
   if (hook && hook.isHook(argv)) return hook.decideHook(argv);
   // For this one line nothing else is loaded.
   if (argv[0] === "--version" || argv[0] === "-v") return console.log(require("../package.json").version);
@@ -27,4 +27,34 @@ function run(argv) {
     require("node:path").join(__dirname, "..", "node_modules", ".cache", "parley"),
   );
   import("../lib/main.js");
+}
+
+/** A program of hooks that is gone, empty or cut lets no tool run; the commands around it go on. */
+function loadHook(argv) {
+  try {
+    var hook = require("./hook/parley.cjs");
+    if (hook.isHook && hook.decideHook) return hook;
+  } catch (_error) {
+    // It is not there, does not parse, or ends before its end.
+  }
+  var isCommand =
+    argv.length < 2 ||
+    ["install", "uninstall", "-h", "--help"].some(function (word) {
+      return argv.includes(word);
+    });
+  return {
+    isHook: function () {
+      return !isCommand;
+    },
+    decideHook: blockBroken,
+  };
+}
+
+function blockBroken() {
+  console.error(
+    "Parley denied it: its program of hooks, " +
+      require("node:path").join(__dirname, "hook", "parley.cjs") +
+      ", is empty or cut: install Parley again by npm install --global @parley/parley.",
+  );
+  process.exitCode = 2;
 }

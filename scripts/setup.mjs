@@ -31,6 +31,7 @@ const LOCK_IS_STALE_AFTER_MS = 30 * 60_000;
 const COMMAND = at("node_modules", ".bin", "parley");
 const COMMAND_TARGET = join("..", "..", "bin", "parley.mjs");
 const BUILT_FROM = at("web", "dist", ".built-from");
+const HOOK = join("bin", "hook", "parley.cjs");
 const HOOK_BUILT_FROM = at("bin", "hook", ".built-from");
 const FOLDERS = ["", "adapters", "scripts/node", "sdk", "web"];
 const KINDS = ["dependencies", "devDependencies", "optionalDependencies"];
@@ -212,14 +213,23 @@ function webSources() {
 // Program of hooks
 
 function isHookBuilt() {
-  return existsSync(HOOK_BUILT_FROM) && readFileSync(HOOK_BUILT_FROM, "utf8") === hookSources();
+  return (
+    existsSync(at(HOOK)) &&
+    existsSync(HOOK_BUILT_FROM) &&
+    readFileSync(HOOK_BUILT_FROM, "utf8") === hookState(hookSources())
+  );
 }
 
 function buildHook() {
   const sources = hookSources();
   const { status, output } = npm("run", "build:hook", "--silent");
   if (status !== 0) throw new SetupError(`${output.trim()}\nThe program of hooks could not be built.`);
-  writeFileSync(HOOK_BUILT_FROM, sources);
+  writeFileSync(HOOK_BUILT_FROM, hookState(sources));
+}
+
+/** The program itself counts too: one that was emptied or cut is built again. */
+function hookState(sources) {
+  return `${sources} ${digestOf([], [HOOK])}`;
 }
 
 function hookSources() {

@@ -33,17 +33,17 @@ export const CHANGE_FLAGS = {
 
 /**
  * Shows changes, has whoever sits at a terminal agree to them, makes them, and returns the exit code: refused where they
- * do not agree. `says` holds the text for a change, and the one for no change.
+ * do not agree. `says` holds the text for a change, and the one for no change; `first` is done once they agree.
  */
 export async function makeChanges(
   changes: readonly Change[],
   { "dry-run": isTrial, yes }: { "dry-run"?: boolean | undefined; yes?: boolean | undefined },
-  says: { done: string; already: string },
+  { done, already, first }: { done: string; already: string; first?: () => Promise<void> },
   io: Io,
 ): Promise<number> {
   const made = changes.filter(({ before, after }) => before !== after);
   if (made.length === 0) {
-    io.tell(says.already);
+    io.tell(already);
     return EXIT.done;
   }
   for (const change of made) showChange(change, io);
@@ -51,8 +51,9 @@ export async function makeChanges(
     io.tell("Nothing was written.");
     return isTrial ? EXIT.done : EXIT.refused;
   }
+  await first?.();
   for (const change of made) await writeChange(change);
-  io.tell(says.done);
+  io.tell(done);
   return EXIT.done;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { usualDataDir } from "./data-dir.ts";
 import { makeFolder, writeWhole } from "../lib/files/durable-files.ts";
@@ -46,52 +46,28 @@ export function recordedAddresses(env: Environment): string[] {
   return Object.values(readRecord(env)).flatMap(({ addresses }) => (Array.isArray(addresses) ? addresses : []));
 }
 
-/** A hook that was just written into a file. */
-export interface HookWritten {
-  file: string;
-  before: string;
-  after: string;
-  /** The text after the hook is taken out again. */
-  without: string;
-  isNew: boolean;
-  /** The address of a hook by HTTP. */
-  url?: string | undefined;
-}
-
-/** Notes how the files of a hook were before, so that taking it out gives them back, and its addresses, by which it is known. */
-export async function recordHook(written: readonly HookWritten[], env: Environment): Promise<void> {
-  const record = readRecord(env);
-  const next = written.map(({ file, ...one }) => [file, withHookNoted(record[file], one)]);
-  if (next.length > 0) await writeRecord({ ...record, ...Object.fromEntries(next) }, env);
-}
-
-function withHookNoted(known: FileBefore | undefined, written: Omit<HookWritten, "file">): FileBefore {
-  const { before, after, without, isNew, url } = written;
-  const isAsWritten = known === undefined || known.written === digestOf(before);
-  const text = known ? known.text : !isNew && without !== before ? before : undefined;
-  const addresses = [...new Set([...(known?.addresses ?? []), ...(url === undefined ? [] : [url])])];
-  return {
-    existed: known?.existed ?? !isNew,
-    ...(known?.madeFolder !== undefined && { madeFolder: known.madeFolder }),
-    ...(text !== undefined && { text }),
-    written: isAsWritten ? digestOf(after) : known.written,
-    ...(addresses.length > 0 && { addresses }),
-  };
-}
-
-/** Forgets the files that are gone. */
-export async function forgetMissing(env: Environment): Promise<void> {
-  const record = readRecord(env);
-  const left = Object.entries(record).filter(([file]) => existsSync(file));
-  if (left.length < Object.keys(record).length) await writeRecord(Object.fromEntries(left), env);
-}
-
-/** The record is on disk, for its owner alone; one that holds nothing is removed. */
+/** The record is on disk, for its owner alone; one that holds nothing is removed. @throws {Error} in one sentence */
 export async function writeRecord(record: UndoRecord, env: Environment): Promise<void> {
   const place = placeOf(env);
-  if (Object.keys(record).length === 0) return rmSync(place, { force: true });
-  makeFolder(dirname(place), PRIVATE);
-  await writeWhole(place, `${JSON.stringify(record, null, 2)}\n`);
+  const isNothing = Object.keys(record).length === 0;
+  if (isNothing && !existsSync(place)) return;
+  try {
+    if (isNothing) return rmSync(place);
+    makeFolder(dirname(place), PRIVATE);
+    await writeWhole(place, `${JSON.stringify(record, null, 2)}\n`);
+  } catch (error) {
+    throw new Error(unwritable(place, error as NodeJS.ErrnoException), { cause: error });
+  }
+}
+
+/** The sentence about a record that cannot be kept; the file at fault is the first on the way that is no folder. */
+function unwritable(place: string, { code }: NodeJS.ErrnoException): string {
+  let file = dirname(place);
+  while (!existsSync(file)) file = dirname(file);
+  const needs = `Parley keeps in ${place} how to take its hooks out`;
+  if (!statSync(file).isDirectory())
+    return `${needs}, and ${file} is a file: move it away, so that a folder can stand there.`;
+  return `${needs}, and cannot write it (${code}): make ${file} a folder in which you may write.`;
 }
 
 /** Returns the text that is to be in a file without Parley: as it was, or as the agent has left it. */

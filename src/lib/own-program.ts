@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { sep } from "node:path";
+import { join, sep } from "node:path";
 import { isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 
@@ -30,6 +30,15 @@ export function ownCommand(): [string, ...string[]] {
 
 /** Returns the program of hooks, which a checkout builds (scripts/setup.mjs) and a package brings along. */
 export const hookProgram = (): string => fileURLToPath(new URL("../../bin/hook/parley.cjs", import.meta.url));
+
+/** Returns a sentence about how this Parley gets a whole program of hooks again. */
+export function reinstalling(): string {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const isCheckout = existsSync(join(root, "scripts", "setup.mjs"));
+  return isCheckout
+    ? `To build it again: npm run setup, in ${root}`
+    : "To install it again: npm install --global @parley/parley";
+}
 
 /** Returns the command that decides hooks: that program by this Node, and the command `parley` where it is not built. */
 export function hookCommand(): [string, ...string[]] {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { HOOK_PROGRAM, newFolder, parley } from "../support/program.ts";
+import { HOOK_PROGRAM, MAIN, newFolder, parley } from "../support/program.ts";
 import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 
 /** Found from everywhere, and not only where `parley` is on the PATH. */
@@ -231,10 +231,32 @@ describe("parley hook install claude", () => {
 
   it("quotes what a shell would take for more than a word", async () => {
     const { file, run } = home();
-    await run("--url", "http://box/'; rm -rf ~ #");
+    await run("--to", "'; rm -rf ~ #");
     const [group] = (read(file)["hooks"] as { PermissionRequest: { hooks: { command: string }[] }[] })
       .PermissionRequest;
-    assert.equal(group?.hooks[0]?.command, `${PARLEY} hook claude --url 'http://box/'\\''; rm -rf ~ #'`);
+    assert.equal(group?.hooks[0]?.command, `${HOOK.command} --to ''\\''; rm -rf ~ #'`);
+  });
+
+  it("knows its own hook again, whatever name this Node has", () => {
+    for (const name of ["node-24", "runtime"]) {
+      const HOME = newFolder();
+      mkdirSync(HOME);
+      const [node, file] = [join(HOME, name), join(HOME, ".claude", "settings.json")];
+      copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
+      const run = (...words: string[]) => spawnSync(node, [MAIN, ...words], { env: { HOME }, encoding: "utf8" });
+      for (const words of [
+        ["hook", "install", "claude"],
+        ["hook", "install", "claude"],
+        ["connect", "claude", "--no-test"],
+      ]) {
+        const { status, stderr } = run(...words);
+        assert.equal(status, 0, stderr);
+        assert.deepEqual([...readFileSync(file, "utf8").matchAll(/"command": "(\S+) .* hook claude/g)].length, 1);
+      }
+      assert.ok(readFileSync(file, "utf8").includes(node));
+      assert.equal(run("hook", "uninstall", "claude").status, 0);
+      assert.equal(existsSync(file), false);
+    }
   });
 
   it("touches no file it does not understand, and knows no other program", async () => {

@@ -31,6 +31,18 @@ function fileOf(text: string, ...names: string[]): string {
   return file;
 }
 
+const WHOLE = readFileSync(HOOK_PROGRAM, "utf8");
+const endOf = (words: string) => WHOLE.slice(0, WHOLE.indexOf(words));
+/** A program of hooks that is less than whole, also where Node takes its text. */
+const CUTS: readonly (readonly [string, string])[] = [
+  ["the file is empty", ""],
+  ["the file is cut within a statement", WHOLE.slice(0, WHOLE.length / 2)],
+  ["the file is cut behind its first line", endOf("\n")],
+  ["the file is cut between two statements", endOf("exports.decideHook = ")],
+  ["the file has lost its last line", endOf("if (require.main === module)")],
+  ["the file holds another program", "module.exports = {};\n"],
+];
+
 describe("an installed hook that cannot start", () => {
   const gone = join(newFolder(), "gone");
   const notRunnable = fileOf("", "node");
@@ -50,7 +62,11 @@ describe("an installed hook that cannot start", () => {
     ["Node is no program", `${fileOf("#!/gone/sh\n", "node")} ${HOOK_PROGRAM}`, /which does not run/],
     ["Parley was moved", `${NODE} ${moved}`, /names \S+moved\/parley\.cjs, which is not there/],
     ["npm's cache was emptied", `${NODE} ${gone}/_npx/0c3d/node_modules/.bin/parley`, /_npx\S+, which is not there/],
-    ["the file is cut", `${NODE} ${fileOf("module.exports = {", "hook", "parley.cjs")}`, /which Node cannot read/],
+    ...CUTS.map(
+      ([how, text]) =>
+        [how, `${NODE} ${fileOf(text, "hook", "parley.cjs")}`, /names \S+parley\.cjs, which is empty or cut/] as const,
+    ),
+    ["the command is empty", fileOf("", "bin", "parley.mjs"), /names \S+parley\.mjs, which is empty or cut/],
     ["the executable was removed", `${gone}/parley`, /starts \S+gone\/parley, which is not there/],
     ["the command is on no PATH", `parley-linux-x64`, /starts parley-linux-x64, which is not there/],
   ];
@@ -76,6 +92,63 @@ describe("an installed hook that cannot start", () => {
     const { out, err } = await run("status");
     assert.match(out, /^1 of 1 agents/);
     assert.doesNotMatch(err, /its hook/);
+  });
+});
+
+describe("an installed hook that would deny every prompt", () => {
+  for (const [flags, says] of [
+    ["--bogus", /a flag or a word that it does not know/],
+    ["word", /a flag or a word that it does not know/],
+    ["--timeout 1ms", /--timeout must be from 10s to 30d/],
+    ["--by nobody", /--by takes numbers of people/],
+    ["--url http://ana:secret@127.0.0.1:1", /its --url holds a name or a password/],
+    ["--url=http://127.0.0.1:99999", /its --url has a port above 65535/],
+  ] as const) {
+    it(`is said by connect status to have such flags: ${flags}`, async () => {
+      for (const program of [HOOK_PROGRAM, EARLIER]) {
+        const { run } = homeWith(`${NODE} ${program} ${FLAGS} ${flags}`);
+        const { out, err } = await run("status");
+        assert.match(out, /^0 of 1 agents .*\n.*\nClaude Code +\S+ +broken /, out);
+        assert.match(
+          err,
+          new RegExp(`its hook denies every prompt, because .*${says.source}.*To renew it: parley connect`),
+        );
+        assert.doesNotMatch(err, /secret/);
+      }
+    });
+  }
+});
+
+describe("an installed hook that starts", () => {
+  it("is taken for one, by whatever names of Node, folders and variables a shell finds its parts", async () => {
+    const { file, run } = homeWith("");
+    const HOME = dirname(dirname(file));
+    for (const name of ["node-24", "node24", "anything"]) symlinkSync(NODE, join(HOME, name));
+    mkdirSync(join(HOME, "a b", "hook"), { recursive: true });
+    cpSync(HOOK_PROGRAM, join(HOME, "a b", "hook", "parley.cjs"));
+    for (const start of [
+      `"$HOME/node-24" "$HOME/a b/hook/parley.cjs"`,
+      `$HOME/node24 "\${HOME}"/'a b'/hook/parley.cjs`,
+      `${join(HOME, "anything")} ~/"a b/hook/parley.cjs"`,
+      `exec ~/node24 --no-warnings ~/a\\ b/hook/parley.cjs`,
+      `A=1 sh -c '"$HOME/node-24" "$HOME/a b/hook/parley.cjs" hook claude' #`,
+    ]) {
+      const command = start.endsWith("#") ? start.slice(0, -2) : `${start} ${FLAGS} --to 7 --timeout 30m`;
+      const hooks = { PermissionRequest: [{ matcher: "*", hooks: [{ type: "command", command }] }] };
+      writeFileSync(file, JSON.stringify({ hooks }));
+      const { out, err } = await run("status");
+      assert.match(out, /^1 of 1 agents/, command);
+      assert.doesNotMatch(err, /its hook/, command);
+    }
+  });
+
+  it("is of any version: an older one that ends as this one does is whole", async () => {
+    // The words of 0.1, which ended with 1 where it failed.
+    const older = `if (require.main === module) { console.error("parley: the input is no JSON"); process.exitCode = 1; }`;
+    const { run } = homeWith(
+      `${NODE} ${fileOf(`let sent = ""; process.stdin.on("data", (text) => (sent += text)).on("end", () => { if (sent) return; ${older} });`, "hook", "parley.cjs")} ${FLAGS}`,
+    );
+    assert.match((await run("status")).out, /^1 of 1 agents/);
   });
 });
 
@@ -113,7 +186,7 @@ describe("an installed hook of an earlier version", () => {
 
 describe("an installed hook in npm's cache", () => {
   it("is said to be where npm may take it away", async () => {
-    const file = fileOf("", "_npx", "0c3d", "bin", "hook", "parley.cjs");
+    const file = fileOf(WHOLE, "_npx", "0c3d", "bin", "hook", "parley.cjs");
     const { run } = homeWith(`${NODE} ${file} ${FLAGS}`);
     const { out, err } = await run("status");
     assert.match(out, /^1 of 1 agents/);
@@ -133,6 +206,32 @@ describe("a hook of which only a part runs", () => {
       const { status, stderr } = spawnSync(NODE, [program, "hook", "claude"], { env, input: "{}", encoding: "utf8" });
       assert.equal(status, 2, stderr);
       assert.match(stderr, /needs Node 24 or newer/);
+    }
+  });
+
+  it("denies where the program of hooks is empty or cut at any place, and says how to mend it", () => {
+    const whole = readFileSync(HOOK_PROGRAM, "utf8");
+    const [line, end] = [whole.indexOf("\n", whole.length / 2), whole.indexOf("exports.decideHook = ")];
+    for (const [source, script] of [
+      [EARLIER, "parley.mjs"],
+      [PACKAGED, "parley.cjs"],
+    ] as const) {
+      for (const text of ["", "// Parley\n", whole.slice(0, 40), whole.slice(0, line), whole.slice(0, end)]) {
+        const program = fileOf(readFileSync(source, "utf8"), "bin", script);
+        mkdirSync(join(dirname(program), "hook"));
+        writeFileSync(join(dirname(program), "hook", "parley.cjs"), text);
+        const run = (...words: string[]) =>
+          spawnSync(NODE, [program, "hook", ...words], { input: "{}", encoding: "utf8" });
+        const { status, stderr } = run("claude", "--to", "7");
+        assert.deepEqual([status, stderr.trimEnd().split("\n").length], [2, 1], stderr);
+        assert.match(stderr, /is empty or cut: (run `npm run setup` in|install Parley again by npm) /);
+        // Beside this one file there is no Parley that could go on.
+        for (const words of [
+          ["install", "claude"],
+          ["claude", "--help"],
+        ])
+          assert.equal(run(...words).status, 1);
+      }
     }
   });
 

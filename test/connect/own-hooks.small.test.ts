@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isOwnCommand, isOwnHook } from "../../src/connect/own-hooks.ts";
 
@@ -15,6 +18,11 @@ describe("a hook of Parley's own", () => {
     "PARLEY_URL=http://box:1 parley hook claude",
     'sh -c "parley hook claude"',
     "~/.local/bin/parley hook claude",
+    ...["node-24", "node24", "node24.exe", "nodejs", "nodejs-22", "node-v24.1.0-linux-x64", "node_24", "Node.exe"].map(
+      (name) => `/opt/${name} /srv/parley/bin/hook/parley.cjs hook claude`,
+    ),
+    `${process.execPath} /srv/parley/bin/hook/parley.cjs hook claude`,
+    '"$HOME/node24" "${HOME}/parley/bin/hook/parley.cjs" hook claude',
   ]) {
     it(`runs the program: ${line}`, () => assert.ok(isOwnCommand(line, "claude")));
   }
@@ -23,6 +31,12 @@ describe("a hook of Parley's own", () => {
     "/opt/guard --as 'hook claude' --deny-secrets",
     "/opt/guard hook claude",
     "/opt/guard -- parley hook claude",
+    "/opt/guard /srv/parley/bin/hook/parley.cjs hook claude",
+    ...["nodemon", "node-guard", "node24-guard", "mynode", "node2json", "guard-node"].map(
+      (name) => `/opt/${name} /srv/parley/bin/hook/parley.cjs hook claude`,
+    ),
+    "/opt/node24 /opt/guard.mjs /srv/parley/bin/hook/parley.cjs hook claude",
+    'parley hook claude --to "$(guard)"',
     "/opt/parley-guard hook claude",
     "/opt/parley/guard hook claude",
     "node /opt/guard.mjs parley hook claude",
@@ -41,6 +55,14 @@ describe("a hook of Parley's own", () => {
   ]) {
     it(`is no command that only holds its words: ${line}`, () => assert.ok(!isOwnCommand(line, "claude")));
   }
+
+  it("runs the Node of this process, under whatever name and link", () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-own-hooks-"));
+    const runtime = join(folder, "runtime");
+    symlinkSync(process.execPath, runtime);
+    assert.ok(isOwnCommand(`${runtime} /srv/parley/bin/hook/parley.cjs hook claude`, "claude"));
+    rmSync(folder, { recursive: true });
+  });
 
   it("by HTTP has an address that Parley wrote, whatever its flags", () => {
     const own = { name: "claude", addresses: ["http://127.0.0.1:3415/hooks/claude?to=3"] };

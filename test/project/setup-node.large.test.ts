@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -51,7 +51,10 @@ function makeCheckout(name: string, files: Record<string, object>) {
   const place = join(folder, name);
   const usual = { "adapters/package.json": {}, "sdk/package.json": {}, "sdk/src/empty.json": {} };
   const hook = { "src/empty.json": {}, "scripts/bundle-hook.mjs": {} };
-  const root = { ...files["package.json"], scripts: { "build:hook": "mkdir -p bin/hook" } };
+  const root = {
+    ...files["package.json"],
+    scripts: { "build:hook": "mkdir -p bin/hook && echo whole > bin/hook/parley.cjs" },
+  };
   const web = { "web/package.json": { name: "web", scripts: { build: "mkdir -p dist" } } };
   for (const [path, content] of Object.entries({ ...usual, ...web, ...hook, ...files, "package.json": root })) {
     put(join(place, path), JSON.stringify(content));
@@ -112,6 +115,26 @@ describe("the Node that setup brings along", () => {
     served = await pack("another");
     const { node } = await setUpWithNode("wrong", integrity);
     assert.equal(existsSync(node), false);
+  });
+});
+
+describe("the program of hooks that setup builds", () => {
+  it("is built again where it is gone, empty or cut, and only then", async () => {
+    const root = { name: "small", workspaces: ["web"] };
+    const packages = { "": root, "node_modules/web": { resolved: "web", link: true }, web: { name: "web" } };
+    const { place, setUp } = makeCheckout("cut-hook", {
+      "package.json": root,
+      "package-lock.json": { name: "small", lockfileVersion: 3, requires: true, packages },
+      "scripts/node/package.json": { name: "@parley/node" },
+    });
+    const hook = join(place, "bin/hook/parley.cjs");
+    assert.match((await setUp()).said, /Building the program of hooks/);
+    for (const damage of [() => writeFileSync(hook, ""), () => writeFileSync(hook, "who"), () => rmSync(hook)]) {
+      damage();
+      assert.match((await setUp()).said, /^Building the program of hooks/);
+      assert.equal(readFileSync(hook, "utf8"), "whole\n");
+      assert.equal((await setUp()).said, "");
+    }
   });
 });
 

@@ -16,7 +16,7 @@ export function besideSentences(agent: PromptingAgent, env: Io["env"], url?: str
 /** Returns a sentence for each part that an installed hook names and that is not there. */
 function missingSentences(agent: PromptingAgent, env: Io["env"]): string[] {
   const texts = hookFilesOf(agent, env).map(({ path }) => textIn(resolve(path)) ?? "");
-  const starts = texts.flatMap((text) => startsIn(text, agent.name));
+  const starts = texts.flatMap((text) => startsIn(text, agent.name, env));
   const missing = starts.map((start) => missingPart(start, env)).filter((one) => one !== null);
   return missing.map((why) => `${agent.title}: its hook ${why}.`);
 }

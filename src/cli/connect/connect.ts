@@ -12,11 +12,11 @@ import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../table.ts";
 import { besideSentences } from "./beside.ts";
-import { connecting, type FileChange } from "./file-changes.ts";
+import { connecting, type FileChange, recordWith } from "./file-changes.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
 import { tryPrompts } from "./test-prompt.ts";
-import { readRecord, type UndoRecord, writeRecord } from "../../config/undo-record.ts";
+import { readRecord, writeRecord } from "../../config/undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
 
@@ -91,7 +91,7 @@ async function chosen(names: readonly string[], url: string | undefined, io: Io)
 
 interface Plan {
   one: LocalAgent;
-  wanted: WantedParts;
+  wanted: Required<WantedParts>;
   changes: FileChange[];
 }
 
@@ -114,13 +114,6 @@ function refuseTurnedOff(one: LocalAgent, changes: readonly FileChange[], env: I
   if (off !== null) throw new Error(`${off} ${one.agent.title} is not connected.`);
 }
 
-/** Returns the record with these changes. It is written before them: what is not recorded could not be undone to the byte. */
-function recordWith(changes: readonly FileChange[], record: UndoRecord): UndoRecord {
-  const next = new Map(Object.entries(record));
-  for (const { file, record: of } of changes) if (of) next.set(file, of);
-  return Object.fromEntries(next);
-}
-
 /** Writes the files of an agent, reads them back as the agent will, and returns whether it finds its hook in force. */
 async function writeConfirmed({ one, changes }: Plan, io: Io): Promise<boolean> {
   const made = changes.filter(({ before, after }) => before !== after);
@@ -139,7 +132,7 @@ async function writeConfirmed({ one, changes }: Plan, io: Io): Promise<boolean> 
   }
 }
 
-function tellConnected({ agent }: LocalAgent, { address }: WantedParts, io: Io): void {
+function tellConnected({ agent }: LocalAgent, { address }: Required<WantedParts>, io: Io): void {
   const client = mcpClientOf(agent);
   const words = [
     `${agent.title} is connected: its prompts go to Parley in every session that starts from now on.`,

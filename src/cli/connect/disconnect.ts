@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { AGENTS } from "../../connect/registry.ts";
 import { type Command, EXIT } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
-import { disconnecting } from "./file-changes.ts";
+import { disconnecting, recordWith } from "./file-changes.ts";
 import { agentsNamed, eachReadable } from "./found.ts";
 import { readRecord, removeFolders, writeRecord } from "../../config/undo-record.ts";
 
@@ -37,9 +37,8 @@ export const disconnect: Command = {
       await writeChange(change);
       if (change.isEmpty) removeFolders(change.file, record[change.file]?.madeFolder);
     }
-    const gone = new Set(changes.map(({ file }) => file));
-    await writeRecord(Object.fromEntries(Object.entries(record).filter(([file]) => !gone.has(file))), io.env);
-    io.tell(`Parley is out of ${[...gone].join(", ")}.`);
+    await writeRecord(recordWith(changes, record), io.env);
+    io.tell(`Parley is out of ${changes.map(({ file }) => file).join(", ")}.`);
     return done;
   },
 };

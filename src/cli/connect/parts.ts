@@ -2,14 +2,15 @@ import { resolve, sep } from "node:path";
 import { holdsHook, homeOf, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import type { Io } from "../command.ts";
 import { hookAddresses } from "../hook/http-form.ts";
-import { withHookIn } from "../hook/install.ts";
+import { withHookIn } from "../hook/hook-text.ts";
 import { MCP_CLIENTS, type McpClient, type McpServerAddress } from "../mcp/clients.ts";
 import { withMcpEntry } from "../mcp/install.ts";
 
 /** The parts that are to be written for an agent: its hook, and the server that it finds by MCP. */
 export interface WantedParts {
   hook: WantedHook;
-  address: McpServerAddress;
+  /** Left out where the entry for MCP is to stay as it is. */
+  address?: McpServerAddress;
 }
 
 /** One part of Parley's in a file of an agent. */
@@ -22,10 +23,10 @@ export interface ParleyPart {
   holds?(text: string): boolean;
 }
 
-/** Returns the parts that an agent can have: its hook, and its MCP entry where its configuration is known. */
-export function partsOf(agent: PromptingAgent, env: Io["env"], url?: string): ParleyPart[] {
+/** Returns the parts that an agent can have: its hook, in the named file if there is one, and its MCP entry where its configuration is known. */
+export function partsOf(agent: PromptingAgent, env: Io["env"], url?: string, named?: string): ParleyPart[] {
   const hook = hookFilesOf(agent, env, hookAddresses(agent, url, env)).map((hookFile): ParleyPart => {
-    const file = resolve(hookFile.path);
+    const file = resolve(named ?? hookFile.path);
     return {
       kind: "hook",
       file,
@@ -41,7 +42,8 @@ export function partsOf(agent: PromptingAgent, env: Io["env"], url?: string): Pa
     {
       kind: "mcp",
       file: mcpFile,
-      edit: (text, wanted) => withMcpEntry(client, { file: mcpFile, text }, wanted?.address),
+      edit: (text, wanted) =>
+        wanted && !wanted.address ? text : withMcpEntry(client, { file: mcpFile, text }, wanted?.address),
     },
   ];
 }

@@ -59,15 +59,15 @@ interface HookState {
 
 async function readHookState({ agent, parts }: LocalAgent, env: Io["env"]): Promise<HookState> {
   const files = parts.filter(({ kind }) => kind === "hook").map(({ file }) => textIn(file) ?? "");
-  const starts = files.flatMap((text) => startsIn(text, agent.name));
+  const starts = files.flatMap((text) => startsIn(text, agent.name, env));
   const problems = (await Promise.all(starts.map((start) => startProblem(start, env)))).filter((one) => one !== null);
   const isBroken = problems.length > 0;
-  const said = isBroken ? problems : starts.map((start) => startRemark(start, env)).filter((one) => one !== null);
-  const renewing = `To renew it: parley connect ${agent.name}`;
-  return {
-    broken: isBroken,
-    sentences: [...new Set(said)].map((why) => `${agent.title}: its hook ${why}. ${renewing}`),
-  };
+  const remarks = () =>
+    starts.flatMap((start) => startRemark(start, env) ?? []).map((why) => ({ why, mend: undefined }));
+  const sentences = (isBroken ? problems : remarks()).map(
+    ({ why, mend }) => `${agent.title}: its hook ${why}. ${mend ?? `To renew it: parley connect ${agent.name}`}`,
+  );
+  return { broken: isBroken, sentences: [...new Set(sentences)] };
 }
 
 /** The last prompt is null for an agent that has sent none, and left out where the server does not tell it. */

@@ -53,8 +53,19 @@ export async function httpHookFor(
 
 /** Returns the addresses of an agent's hooks that are Parley's: those on record, and those that would be written now. */
 export function hookAddresses(agent: Pick<PromptingAgent, "name">, url: string | undefined, env: Io["env"]): string[] {
-  const servers = new Set([serverUrl(url, env), serverUrl(undefined, env), localServerUrl(env)]);
-  return [...recordedAddresses(env), ...[...servers].map((server) => `${server}/hooks/${agent.name}`)];
+  const servers = [() => serverUrl(url, env), () => serverUrl(undefined, env), () => localServerUrl(env)];
+  const known = new Set(servers.flatMap(orNothing));
+  return [...recordedAddresses(env), ...[...known].map((server) => `${server}/hooks/${agent.name}`)];
+}
+
+/** A hook can be taken out wherever the environment's address leads: Parley writes no hook for one that is refused. */
+function orNothing(server: () => string): string[] {
+  try {
+    return [server()];
+  } catch (error) {
+    if (error instanceof WrongUsage) return [];
+    throw error;
+  }
 }
 
 /** True where nothing is lost by HTTP: the program knows it, and its requests go straight to the server with their key. */

@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type HookFile, hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
+import { hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
 import { AGENTS, isAgent } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
-import { forgetMissing, readRecord, recordHook, textBefore } from "../../config/undo-record.ts";
-import { NotJson } from "../../lib/json/json-edit.ts";
+import { readRecord, removeFolders, type UndoRecord, writeRecord } from "../../config/undo-record.ts";
 import { printable } from "../../lib/printable.ts";
 import { hookCommand } from "../../lib/own-program.ts";
-import { type Command, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, isNothing, makeChanges, textIn } from "../config-file.ts";
+import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "../command.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges, textIn } from "../config-file.ts";
 import { readBy } from "../ask/by-flag.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
 import { besideSentences } from "../connect/beside.ts";
-import { hookAddresses, httpHookFor, TYPE_FLAG } from "./http-form.ts";
+import { connecting, disconnecting, type FileChange, recordWith } from "../connect/file-changes.ts";
+import { type ParleyPart, partsOf } from "../connect/parts.ts";
+import { httpHookFor, TYPE_FLAG } from "./http-form.ts";
 import { serverUrl } from "../server-client.ts";
 
 /** An agent ends a hook that takes longer; the request itself ends before. */
@@ -54,7 +54,8 @@ export const hookInstall: Command = {
     const agent = await agentIn(positionals);
     const http = await httpHookFor(agent, values, io.env);
     const hook = { ...hookFor(agent, values, io.env), http };
-    const changes = hookChanges(agent, { file: values.file, hook, url: values.url }, io.env);
+    const record = readRecord(io.env);
+    const changes = connecting({ parts: hookParts(agent, values, io.env) }, { hook }, record);
     const { title, name, afterInstall } = agent;
     const [first] = changes;
     const off = first && hookTurnedOff(agent, io.env, { path: first.file, text: first.after });
@@ -66,19 +67,30 @@ export const hookInstall: Command = {
       `To take it out: parley hook uninstall ${name}`,
     ];
     const already = `${filesOf(changes)} holds it already.`;
-    const missing = new Set(changes.map(({ file }) => file).filter((file) => !existsSync(file)));
-    const code = await makeChanges(changes, values, { done: done.join(" "), already }, io);
-    const written = changes.filter(({ file, before, after }) => before !== after && textIn(file) === after);
+    const code = await recorded(changes, record, io, (noting) =>
+      makeChanges(changes, values, { done: done.join(" "), already, first: noting }, io),
+    );
     for (const sentence of besideSentences(agent, io.env, values.url)) io.tell(printable(sentence));
-    const noted = written.map((one) => ({
-      ...one,
-      isNew: missing.has(one.file),
-      url: one === first ? http?.url : undefined,
-    }));
-    await recordHook(noted, io.env);
     return code;
   },
 };
+
+/** Makes changes with the record of them before, and without it where one could not be made. */
+async function recorded(
+  changes: readonly FileChange[],
+  record: UndoRecord,
+  io: Io,
+  make: (noting: () => Promise<void>) => Promise<number>,
+): Promise<number> {
+  const made = changes.filter(({ before, after }) => before !== after);
+  try {
+    return await make(() => writeRecord(recordWith(made, record), io.env));
+  } catch (error) {
+    const isThere = made.filter(({ file, after }) => textIn(file) === after);
+    await writeRecord(recordWith(isThere, record), io.env).catch(() => undefined);
+    throw error;
+  }
+}
 
 export const hookUninstall: Command = {
   usage: "AGENT [--file FILE] [--dry-run] [--yes]",
@@ -87,11 +99,17 @@ export const hookUninstall: Command = {
   example: "parley hook uninstall claude",
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
-    const changes = hookChanges(await agentIn(positionals), { file: values.file, hook: null }, io.env);
-    const files = filesOf(changes);
+    const agent = await agentIn(positionals);
+    const record = readRecord(io.env);
+    const parts = hookParts(agent, values, io.env);
+    const changes = disconnecting({ parts }, record, ({ kind }) => kind === "hook");
+    const files = [...new Set(parts.map(({ file }) => file))].join(", ");
     const [done, already] = [`Parley is out of ${files}.`, `There is no Parley in ${files}.`];
     const code = await makeChanges(changes, values, { done, already }, io);
-    await forgetMissing(io.env);
+    if (code !== EXIT.done || values["dry-run"]) return code;
+    for (const { file, isEmpty } of changes) if (isEmpty) removeFolders(file, record[file]?.madeFolder);
+    const left = Object.entries(recordWith(changes, record)).filter(([file]) => existsSync(file));
+    await writeRecord(Object.fromEntries(left), io.env);
     return code;
   },
 };
@@ -103,50 +121,26 @@ async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> 
   return row.load();
 }
 
-/** A change of a file of a hook, with its text after the hook is taken out again. */
-type HookChange = Change & { without: string };
-
 /**
- * Returns how the files of an agent become such as hold exactly this hook of ours, or none.
+ * Returns the parts of Parley's in the files of an agent's hook.
  *
- * @throws {WrongUsage} for a named file where the hook needs several, and Error in one sentence for a file that is not understood
+ * @throws {WrongUsage} for a named file where the hook needs several
  */
-function hookChanges(
-  agent: PromptingAgent,
-  { file: named, hook, url }: { file: string | undefined; hook: WantedHook | null; url?: string | undefined },
-  env: Io["env"],
-): HookChange[] {
-  const record = readRecord(env);
-  const files = hookFilesOf(agent, env, hookAddresses(agent, url, env));
-  if (named !== undefined && files.length > 1) {
+function hookParts(agent: PromptingAgent, { file, url }: HookPlaceFlags, env: Io["env"]): ParleyPart[] {
+  const parts = partsOf(agent, env, url, file);
+  const files = new Set(parts.flatMap((part) => (part.kind === "hook" ? [part.file] : [])));
+  if (file !== undefined && hookFilesOf(agent, env).length > 1) {
     throw new WrongUsage(`--file is not for ${agent.title}, whose hook needs several files`);
   }
-  return files.map((hookFile) => {
-    const file = resolve(named ?? hookFile.path);
-    const before = textIn(file) ?? "";
-    const known = record[file];
-    const edited = withHookIn({ file, text: before }, hookFile, hook);
-    const after = hook ? edited : textBefore(before, known, edited);
-    const without = withHookIn({ file, text: after }, hookFile, null);
-    return { file, before, after, without, isEmpty: known?.existed !== true && isNothing(after) };
-  });
+  return parts.filter((part) => files.has(part.file));
+}
+
+interface HookPlaceFlags {
+  file?: string | undefined;
+  url?: string | undefined;
 }
 
 const filesOf = (changes: readonly Change[]): string => changes.map(({ file }) => file).join(", ");
-
-/** Returns the text of a file with exactly this hook of ours, or with none. @throws {Error} one sentence */
-export function withHookIn(
-  { file, text }: { file: string; text: string },
-  hookFile: Pick<HookFile, "withHook">,
-  hook: WantedHook | null,
-): string {
-  try {
-    return hookFile.withHook(text, hook);
-  } catch (error) {
-    if (!(error instanceof NotJson || error instanceof SyntaxError)) throw error;
-    throw new Error(`${file} was left as it is: ${error.message}`, { cause: error });
-  }
-}
 
 export interface HookFlags {
   url?: string | undefined;
