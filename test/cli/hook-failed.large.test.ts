@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { AGENTS } from "../../src/connect/registry.ts";
 import { start } from "../support/program.ts";
@@ -86,6 +89,22 @@ for (const [name, row] of Object.entries(AGENTS)) {
         assert.ok(hearsNo(reply, event), JSON.stringify({ signal, reply }));
         assert.match(reply.out + reply.err, /interrupted before anybody decided/);
       }
+    });
+
+    it("says in its log why nobody was asked, where the agent then asks at its terminal", async () => {
+      const router = createServer((_, reply) => reply.end("<!doctype html>")).listen(0, "127.0.0.1");
+      await once(router, "listening");
+      const url = `http://127.0.0.1:${(router.address() as AddressInfo).port}`;
+      const { events } = await row.load();
+      const run = start(["hook", name, "--url", url]);
+      run.child.stdin.end(JSON.stringify({ ...prompt(events[0] ?? assert.fail(), INPUT), command: "ls" }));
+      const { err } = await run.ended;
+      router.closeAllConnections();
+      router.close();
+      assert.match(
+        err,
+        /^Parley could not ask anybody\. What answers at http:\/\/127\.0\.0\.1:\d+ is no Parley server/,
+      );
     });
   });
 }

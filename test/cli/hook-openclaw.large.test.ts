@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -105,8 +105,9 @@ describe("the plugin of OpenClaw", () => {
     assert.match((await run("install")).err, /holds it already/);
     assert.ok(readFileSync(configuration, "utf8").includes(dirname(file)));
     assert.equal((await run("uninstall")).code, 0);
-    assert.deepEqual(readdirSync(dirname(file)), []);
+    assert.equal(existsSync(dirname(file)), false);
     assert.equal(readFileSync(configuration, "utf8"), '{\n  // mine\n  "a": 1,\n}\n');
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, "export default {};\n");
     assert.match((await run("install")).err, /was left as it is: it holds a plugin that is not Parley's/);
     assert.equal((await run("install", "--file", configuration)).code, 2);

@@ -68,8 +68,6 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
   // Other events ask nothing.
   if (!prompt) return EXIT.done;
   const url = serverUrl(values.url, io.env);
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new WrongUsage("the server's address must be one of http or https");
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
@@ -92,6 +90,8 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
   if (ended.aborted) return blockedAtEnd(run, io);
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
+  // An agent whose output has no place for it shows this in its log.
+  if (decision.is === "undecided") io.tell(decision.because);
   io.out(agent.print(prompt, decision));
   return EXIT.done;
 }
