@@ -115,7 +115,7 @@ describe("a one-time link in a browser", () => {
       await using ana = await visit(browser, world.url, { screen: "phone", theme, path });
       const { page } = ana;
       await page
-        .getByRole("heading", { level: 1, name: "Delete database — skip_backup: true, name: orders" })
+        .getByRole("heading", { level: 1, name: "Delete database orders, no backup" })
         .waitFor();
       const risk = page.getByRole("note", { name: "Risk" });
       assert.deepEqual(await risk.getByRole("listitem").allTextContents(), [
