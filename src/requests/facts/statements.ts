@@ -1,9 +1,12 @@
+import { readSql } from "./sql.ts";
 import { textOf, type Leaf } from "./leaves.ts";
 
 /** One statement of SQL on one line, as it stands. */
 export interface Statement {
   text: string;
-  /** It changes or deletes rows, and every row of the table. */
+  /** The tables that it names; none where it cannot be read. */
+  tables: readonly string[];
+  /** It changes or deletes every row of a table. */
   isWithoutWhere: boolean;
   destroys: boolean;
 }
@@ -11,7 +14,8 @@ export interface Statement {
 const NAMES = new Set("sql query statement".split(" "));
 const BEGINS =
   /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|merge|with|grant|revoke|explain|copy|call|vacuum|begin|set|replace|rename|lock|refresh)\b/i;
-const DESTROYS = /^(?:drop|truncate|delete)\b|^alter\b.*\bdrop\b/is;
+const LOSES = /^(?:drop|truncate|delete)\b|^alter\b.*\bdrop\b/i;
+const CHANGES_ROWS = new Set(["update", "delete"]);
 /** Texts in quotes, and comments: what stands in them is no SQL. */
 const APART = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\//g;
 const LONGEST_READ = 20_000;
@@ -33,6 +37,17 @@ function weightiestFirst(statements: readonly Statement[]): Statement[] {
   return statements.toSorted((one, other) => weight(other) - weight(one));
 }
 
+/** Facts of the reader; of a statement that it cannot read, only its first words are known. */
+function factsOf(text: string): Omit<Statement, "text"> {
+  const read = readSql(text);
+  if (read === null) return { tables: [], isWithoutWhere: false, destroys: LOSES.test(text) };
+  return {
+    tables: read.flatMap(({ tables }) => tables),
+    isWithoutWhere: read.some(({ verb, hasWhere }) => CHANGES_ROWS.has(verb) && !hasWhere),
+    destroys: read.some(({ loses }) => loses) || LOSES.test(text),
+  };
+}
+
 function statementsOf(sql: string): Statement[] {
   const isComment = (part: string) => part.startsWith("--") || part.startsWith("/*");
   const ends: number[] = [];
@@ -47,8 +62,6 @@ function statementsOf(sql: string): Statement[] {
       .replace(/\s+/g, " ")
       .trim();
     if (text === "") return [];
-    const read = bare.slice(from, end).trim();
-    const isWithoutWhere = /^(?:update|delete)\b/i.test(read) && !/\bwhere\b/i.test(read);
-    return [{ text, isWithoutWhere, destroys: DESTROYS.test(read) }];
+    return [{ text, ...factsOf(text) }];
   });
 }

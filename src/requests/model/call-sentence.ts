@@ -5,7 +5,7 @@ import { headOf, type FunctionWords } from "../facts/function-name.ts";
 import { textOf, type Leaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
 import { roleOf, type Role } from "../facts/roles.ts";
-import { statementsIn } from "../facts/statements.ts";
+import { statementsIn, type Statement } from "../facts/statements.ts";
 import type { Sorted } from "../facts/labels.ts";
 import { amountParts, changeParts } from "./amount-parts.ts";
 import { factParts } from "./argument-parts.ts";
@@ -119,7 +119,7 @@ function statementAction(called: FunctionWords, leaves: readonly Leaf[], say: Se
     const text: Part = {
       joint: i === 0 ? " " : ", ",
       weight,
-      say: (most) => coded(one.text, Math.floor(share * most)),
+      say: (most) => statementText(one, Math.floor(share * most)),
     };
     return one.isWithoutWhere ? [text, { joint: ", ", weight: Infinity, say: () => say.noWhere }] : [text];
   });
@@ -127,6 +127,18 @@ function statementAction(called: FunctionWords, leaves: readonly Leaf[], say: Se
   const others = called.words.filter((word) => !RUNNERS.has(word) && !called.server.includes(word));
   if (others.length > 0) parts.push({ joint: ", ", weight: 2, say: (most) => bare(called.head, most) });
   return { head: say.run, parts, said: [leaf], isTool: false };
+}
+
+/** A statement that is cut names its tables all the same. */
+function statementText({ text, tables }: Statement, most: number): string {
+  const shown = coded(text, most);
+  const missing = tables.filter((table) => !shown.toLowerCase().includes(table.toLowerCase()));
+  return missing.length === 0
+    ? shown
+    : `${shown} (${missing
+        .slice(0, 2)
+        .map((table) => bare(table, 40))
+        .join(", ")})`;
 }
 
 function mailAction(called: FunctionWords, leaves: readonly Leaf[], say: SentenceWords): Action | null {
