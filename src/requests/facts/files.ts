@@ -12,7 +12,7 @@ export interface FileChange {
 }
 
 const MOST_LINES = 20_000;
-const PLACES = new Set("file path filepath filename".split(" "));
+const PLACES = new Set("file path filepath filename notebook".split(" "));
 const CONTENT = new Set("content contents text body file_text new_source".split(" "));
 
 /** Reads a call about files: with a path that is a file's, or with a diff; null for any other call. */

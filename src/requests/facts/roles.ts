@@ -104,7 +104,8 @@ function numberRole(leaf: Leaf, text: string): Role {
   const { words } = leaf;
   const last = words.at(-1) ?? "";
   if (words.some((word) => PERCENT.has(word)) || text.endsWith("%")) return "percent";
-  if (words.length === 1 && EFFECTS.test(last)) return text === "0" ? "nothing" : "effect";
+  if (words.filter((word) => word !== "to").length === 1 && EFFECTS.test(last))
+    return text === "0" ? "nothing" : "effect";
   if (words.some((word) => TIMES.has(word) || DIGESTS.has(word)) && !words.includes("count")) return "nothing";
   if (words.some((word) => COUNTS.has(word))) return "count";
   if (words.some((word) => VERSIONS.has(word))) return "version";

@@ -23,7 +23,7 @@ const LONGEST_READ = 20_000;
 /** Returns the argument that is SQL, and its statements: what destroys stands first. */
 export function statementsIn(leaves: readonly Leaf[]): { leaf: Leaf; statements: Statement[] } | null {
   for (const leaf of leaves) {
-    const text = leaf.value.kind === "text" ? (textOf(leaf) ?? "") : "";
+    const text = leaf.value.kind === "list" ? leaf.value.items.join(";\n") : (textOf(leaf) ?? "");
     if (!leaf.words.some((word) => NAMES.has(word)) || text === "") continue;
     const statements = statementsOf(text.slice(0, LONGEST_READ));
     const isSql = leaf.words.includes("sql") || BEGINS.test(statements[0]?.text ?? "");

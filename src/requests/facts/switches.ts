@@ -9,6 +9,8 @@ const SAFEGUARDS = knownSet(
   "backup backups verify verification validate validation confirm confirmation approval check checks test tests hook hooks",
   "sandbox auth tls ssl safe snapshot review recoverable protection protected lock wait soft",
 );
+/** On, such a switch gives somebody all there is. */
+const OPENS = knownSet("admin administrator superuser root sudo owner");
 /** A deletion that is asked about in the filter of a call, and not done by it. */
 const HARMLESS = knownSet("include included show list with on after");
 
@@ -29,7 +31,8 @@ export function switchFact({ path, words, value }: Leaf): SwitchFact | null {
   if (isAround && GOES_AROUND.has(first) && rest.length > 0) return { kind: "without", words: rest.join(" ") };
   if (isAround && (has(SAFEGUARDS) || has(DESTROYS))) return { kind: "on", words: name.join(" ") };
   const isAuto = words[0] === "auto" && (has(SAFEGUARDS) || words.includes("approve"));
-  if (isAuto || (has(DESTROYS) && !HARMLESS.has(words[0] ?? ""))) return { kind: "on", words: name.join(" ") };
+  if (isAuto || has(OPENS) || (has(DESTROYS) && !HARMLESS.has(words[0] ?? "")))
+    return { kind: "on", words: name.join(" ") };
   return null;
 }
 

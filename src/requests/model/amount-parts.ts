@@ -23,7 +23,7 @@ export function amountParts({ byRole }: Sorted, called: FunctionWords, all: read
       i === 0 && leaf.words.every((word) => UNNAMED.has(word) || codeOf(word) !== null || called.words.includes(word));
     const label = isMain && text !== digits ? "" : `${labelOf(leaf, all)} `;
     return {
-      joint: i === 0 ? " " : ", ",
+      joint: label === "" || (i === 0 && text === digits) ? " " : ", ",
       weight: i < 2 ? Infinity : 6,
       say: (most) => `${label}${bareAmount(text, most)}`,
     };
