@@ -1,6 +1,6 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
-import { isSentence } from "../../requests/model/written-sentence.ts";
+import { isSentence } from "./sentence.ts";
 import type { PolicyEffect, Policy, PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 

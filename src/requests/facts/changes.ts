@@ -1,7 +1,7 @@
 import type { Leaf } from "./leaves.ts";
 
 /** A value before a call, and the value after it. */
-export interface Change {
+export interface StateChange {
   before: Leaf;
   after: Leaf;
   /** The words that both names share. */
@@ -15,12 +15,12 @@ const STATES = new Set(
 const UNSAID = new Set(["currency"]);
 
 /** Returns the pairs of an old and a new value, such as `old_price` and `price` or `{ from, to }` of a number. */
-export function changesIn(leaves: readonly Leaf[]): Change[] {
+export function changesIn(leaves: readonly Leaf[]): StateChange[] {
   const taken = new Set<Leaf>();
   const named = leaves
     .filter(({ words, value }) => !words.some((word) => UNSAID.has(word)) && value.kind !== "list")
     .map((leaf) => ({ leaf, all: [...leaf.above, ...leaf.words] }));
-  return named.flatMap(({ leaf: before, all }): Change[] => {
+  return named.flatMap(({ leaf: before, all }): StateChange[] => {
     const pair = pairs.find(([old]) => all.includes(old));
     if (!pair) return [];
     const words = all.filter((word) => word !== pair[0]);

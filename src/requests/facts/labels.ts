@@ -1,4 +1,4 @@
-import type { Change } from "./changes.ts";
+import type { StateChange } from "./changes.ts";
 import type { Leaf } from "./leaves.ts";
 import { knownWords, spokenWords } from "./name-words.ts";
 import type { Role } from "./roles.ts";
@@ -6,13 +6,11 @@ import type { Role } from "./roles.ts";
 /** The arguments of a call by their roles. */
 export interface Sorted {
   byRole: (...wanted: Role[]) => Leaf[];
-  changes: readonly Change[];
+  changes: readonly StateChange[];
 }
 
 /** Words of names that say nothing without their parents. */
-export const GENERIC = new Set(
-  "id number name key code title value text type data item uid email address slug".split(" "),
-);
+const GENERIC = new Set("id number name key code title value text type data item uid email address slug".split(" "));
 /** Values by these names say themselves what they are. */
 const SPEAKING = new Set(
   "name title service application app component mail sku username target resource pattern symbol url uri link user id key".split(

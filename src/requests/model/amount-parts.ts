@@ -1,4 +1,4 @@
-import type { Change } from "../facts/changes.ts";
+import type { StateChange } from "../facts/changes.ts";
 import type { FunctionWords } from "../facts/function-name.ts";
 import { textOf, type Leaf } from "../facts/leaves.ts";
 import { sumOf } from "../facts/batch.ts";
@@ -50,7 +50,7 @@ function bareAmount(text: string, most: number): string {
 }
 
 /** Returns what a call changes, as `before → after`. */
-export function changeParts(changes: readonly Change[], called: FunctionWords, all: readonly Leaf[]): Part[] {
+export function changeParts(changes: readonly StateChange[], called: FunctionWords, all: readonly Leaf[]): Part[] {
   return changes.map(({ before, after, words }): Part => {
     const [old, now] = [stateOf(before), stateOf(after)];
     const path = [...after.above, ...after.words];

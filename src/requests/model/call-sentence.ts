@@ -1,4 +1,4 @@
-import { changesIn, type Change } from "../facts/changes.ts";
+import { changesIn, type StateChange } from "../facts/changes.ts";
 import { commandIn } from "../facts/commands.ts";
 import { filesIn, inFolder, type FileChange } from "../facts/files.ts";
 import { headOf, type FunctionWords } from "../facts/function-name.ts";
@@ -79,7 +79,7 @@ function isRepeated({ value, path }: Leaf, all: readonly Leaf[]): boolean {
   return value.items.every((item) => all.some((leaf) => textOf(leaf) === item));
 }
 
-function sortedByRole(leaves: readonly Leaf[], changes: readonly Change[]): Sorted {
+function sortedByRole(leaves: readonly Leaf[], changes: readonly StateChange[]): Sorted {
   const inChanges = new Set(changes.flatMap(({ before, after }) => [before, after]));
   const roles = new Map<Leaf, Role>(leaves.filter((leaf) => !inChanges.has(leaf)).map((leaf) => [leaf, roleOf(leaf)]));
   return {

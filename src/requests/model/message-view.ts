@@ -6,7 +6,7 @@ import { isGuarded, viewOf, type AskView } from "./view.ts";
 /** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
 export function viewOutside(request: Request): AskView {
   const { exact, ...shown } = viewOf(request);
-  const { masked, ...wire } = request.wire;
+  const wire = { ...request.wire, masked: undefined };
   const isCall = request.form.kind === "approval";
   const view = { ...shown, ...(isCall && { sentence: sentenceOf({ ...request, wire }) }) };
   if (!isGuarded(request)) return { ...view, ...(exact && { exact }) };

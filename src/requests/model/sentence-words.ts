@@ -97,7 +97,7 @@ export function wordsFor(language: Language): SentenceWords {
   return ALL[language];
 }
 
-/** Returns the first language of an `Accept-Language` header that sentences are in; English where there is none. */
+/** Returns the first language of an `Accept-Language` header that sentences are in, else English. */
 export function languageOf(header: string | undefined): Language {
   const tags = (header ?? "").slice(0, 200).toLowerCase().split(",");
   const known = tags.map((tag) => LANGUAGES.find((language) => tag.trim().split(/[-;]/)[0] === language));

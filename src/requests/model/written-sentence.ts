@@ -1,3 +1,4 @@
+import { isSentence, PLACEHOLDER } from "../../policy/model/sentence.ts";
 import { cutTo } from "../../core/model/title.ts";
 import { leavesIn, textOf, type Leaf } from "../facts/leaves.ts";
 import { inMainUnits } from "../facts/money.ts";
@@ -6,13 +7,6 @@ import { bare } from "./sentence-parts.ts";
 
 const LONGEST = 200;
 const VALUES = [120, 60, 40, 24, 12];
-const PLACEHOLDER = /\{([^{}]{1,100})\}/g;
-
-/** Returns whether a text can be the sentence of a function: it names an argument, and no brace stands alone. */
-export function isSentence(text: string): boolean {
-  const rest = text.replace(PLACEHOLDER, "");
-  return text.length <= LONGEST && rest !== text && !/[{}\r\n]/.test(rest);
-}
 
 /**
  * Returns a sentence with the values of the arguments that it names, `{amount}` or `{total.gross}`; null if one of them
