@@ -1,5 +1,5 @@
 import { readSql } from "./sql.ts";
-import { textOf, type Leaf } from "./leaves.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
 
 /** One statement of SQL on one line, as it stands. */
 export interface Statement {
@@ -21,7 +21,7 @@ const APART = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[\s\S]*?\$\1\$|--[
 const LONGEST_READ = 20_000;
 
 /** Returns the argument that is SQL, and its statements: what destroys stands first. */
-export function statementsIn(leaves: readonly Leaf[]): { leaf: Leaf; statements: Statement[] } | null {
+export function statementsIn(leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; statements: Statement[] } | null {
   for (const leaf of leaves) {
     const text = leaf.value.kind === "list" ? leaf.value.items.join(";\n") : (textOf(leaf) ?? "");
     if (!leaf.words.some((word) => NAMES.has(word)) || text === "") continue;

@@ -1,4 +1,4 @@
-import type { Leaf } from "./leaves.ts";
+import type { ArgumentLeaf } from "./leaves.ts";
 import { knownSet, spokenWords } from "./name-words.ts";
 
 const DESTROYS = knownSet(
@@ -18,7 +18,7 @@ const HARMLESS = knownSet("include included show list with on after");
 export type SwitchFact = { kind: "without" | "on"; words: string } | { kind: "dry run" };
 
 /** Returns what a switch destroys or leaves out; null for a switch that does neither. */
-export function switchFact({ path, words, value }: Leaf): SwitchFact | null {
+export function switchFact({ path, words, value }: ArgumentLeaf): SwitchFact | null {
   if (value.kind !== "switch") return null;
   const name = spokenWords(path.at(-1) ?? "");
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
@@ -39,6 +39,6 @@ export function switchFact({ path, words, value }: Leaf): SwitchFact | null {
 const STATES = knownSet("enabled enable active activated state online published public live");
 
 /** Returns whether a switch is the state that a call sets: `enabled`, `public`. */
-export function isState({ words, value }: Leaf): boolean {
+export function isState({ words, value }: ArgumentLeaf): boolean {
   return value.kind === "switch" && words.length === 1 && STATES.has(words[0] ?? "");
 }

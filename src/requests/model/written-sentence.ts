@@ -1,6 +1,6 @@
 import { isSentence, PLACEHOLDER } from "../../policy/model/sentence.ts";
 import { cutTo } from "../../core/model/title.ts";
-import { leavesIn, textOf, type Leaf } from "../facts/leaves.ts";
+import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { inMainUnits } from "../facts/money.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { bare } from "./sentence-parts.ts";
@@ -32,7 +32,7 @@ export function writtenSentence(sentence: string, kwargs: string): string | null
   return null;
 }
 
-function valueOf(leaf: Leaf, currency: string | null): string | null {
+function valueOf(leaf: ArgumentLeaf, currency: string | null): string | null {
   const { value } = leaf;
   if (value.kind === "switch") return String(value.on);
   if (value.kind === "list") return value.items.every((one) => typeof one === "string") ? value.items.join(", ") : null;
