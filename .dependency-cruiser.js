@@ -27,9 +27,10 @@ export const SUBJECTS = [
 ];
 const subject = `(${SUBJECTS.join("|")})`;
 const lib = "^src/lib/";
-const model = `^src/${subject}/model/`;
+/** `facts/` reads the arguments of a call: pure rules as well. */
+const model = `^src/${subject}/(?:model|facts)/`;
 const store = `^src/${subject}/store/`;
-const verbs = `^src/${subject}/(?!(model|store|loops)/)`;
+const verbs = `^src/${subject}/(?!(model|facts|store|loops)/)`;
 const loops = `^src/${subject}/loops/`;
 const cli = "^src/cli/";
 /** The code of `parley work`, which runs the workshop on another machine. */

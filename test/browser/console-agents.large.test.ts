@@ -60,7 +60,7 @@ describe("the console's page of agents", () => {
     await row("Codex")
       .getByText(/^Last prompt .*: \u2068Bash\u2069, rejected by \u2068operator\u2069\./)
       .waitFor();
-    await row("Codex").getByText("Bash — command: rm -rf build").waitFor();
+    await row("Codex").getByText("Run `rm -rf build`").waitFor();
     await row("Gemini CLI").getByText("Not connected").waitFor();
     await row("Gemini CLI").getByText("No prompt yet.").waitFor();
     await page.getByRole("region", { name: "Command" }).getByText("parley connect gemini cursor").waitFor();

@@ -114,9 +114,7 @@ describe("a one-time link in a browser", () => {
     for (const theme of ["light", "dark"] as const) {
       await using ana = await visit(browser, world.url, { screen: "phone", theme, path });
       const { page } = ana;
-      await page
-        .getByRole("heading", { level: 1, name: "Delete database — skip_backup: true, name: orders" })
-        .waitFor();
+      await page.getByRole("heading", { level: 1, name: "Delete database orders, no backup" }).waitFor();
       const risk = page.getByRole("note", { name: "Risk" });
       assert.deepEqual(await risk.getByRole("listitem").allTextContents(), [
         "Its name says “delete”, as if it took something away.",

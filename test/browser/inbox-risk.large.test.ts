@@ -56,7 +56,7 @@ describe("a call that looks risky in the inbox", () => {
     await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     await page.getByRole("button", { name: "Approve" }).click();
-    await sheet(page).getByText("Wipe disk — disk: 1").waitFor();
+    await sheet(page).getByText("Wipe disk 1").waitFor();
     await decides(page, "Hold: Approve").waitFor();
     await holdClock(page);
     await decides(page, "Hold: Approve").click();

@@ -32,10 +32,10 @@ describe("the rows of the inbox", () => {
     await row(visitor.page, "Which one?").waitFor();
     const left = String.raw`\d.* left$`;
     for (const [i, expected] of [
-      `^Delete database — skip_backup: true, name: ordersHigh riskopsApproval${left}`,
-      `^Page someone — who: boopsApproval${left}`,
-      `^Bash — command: rm -rf buildHigh riskopsApproval${left}`,
-      `^Log in — user: boHigh riskopsApproval${left}`,
+      `^Delete database orders, no backupHigh riskopsApproval${left}`,
+      `^Page someone, who boopsApproval${left}`,
+      `^Run \`rm -rf build\`High riskopsApproval${left}`,
+      `^Log in boHigh riskopsApproval${left}`,
       "^Which one\\?opsQuestionNo deadline$",
     ].entries()) {
       assert.match((await rows.nth(i).textContent()) ?? "", new RegExp(expected));

@@ -81,7 +81,7 @@ for (const on of ONE_DATABASE) {
       const words = "I checked <it>:\n```sql\nSELECT 1;\n```\n~~~diff\n-old\n+new\n~~~\nDone.";
       const { ask, path } = await mailed(world(), { form, words });
       const { text } = await world().call("GET", path);
-      assert.match(text, /<h1>Delete database — skip_backup: true, name: orders<\/h1>/);
+      assert.match(text, /<h1>Delete database orders, no backup<\/h1>/);
       assert.match(text, /High risk[\s\S]*says “delete”[\s\S]*argument “skip_backup”/);
       assert.match(text, /<code class="fn">delete_database<\/code>/);
       assert.match(

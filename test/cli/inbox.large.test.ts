@@ -47,7 +47,7 @@ describe("parley inbox", () => {
   itAtTerminal("shows the whole call, and approves it only for a yes in so many letters", async () => {
     const call = await refund();
     const desk = sitDown(["inbox"], env);
-    await desk.sees("Issue refund — amount: 49.9");
+    await desk.sees("Refund amount 49.9");
     await desk.sees("Which one?");
     desk.types("\n");
     await desk.sees("default (without a key), run run_9 wants to run issue_refund");
@@ -151,7 +151,7 @@ describe("parley inbox", () => {
     const list = await parley(["inbox", "--json"], env);
     const [listed] = JSON.parse(list.out) as { id: string; kind: string }[];
     assert.deepEqual([list.code, listed?.id, listed?.kind], [0, call.id, "approval"]);
-    assert.match((await parley(["inbox"], env)).out, /approve\? +Issue refund — amount: 49\.9, order: A-1007 +default/);
+    assert.match((await parley(["inbox"], env)).out, /approve\? +Refund amount 49\.9, order A-1007 +default/);
 
     const shown = await parley(["inbox", call.id], env);
     assert.match(shown.out, /wants to run issue_refund\n {2}amount: 49\.9\n/);
@@ -172,7 +172,7 @@ describe("parley inbox", () => {
   itAtTerminal("shows all that waits: page by page at a terminal, whole without one", async () => {
     const made = [(await refund({ fn: "drop_table", kwargs: { table: "orders" } })).id];
     for (let i = 0; i < 51; i += 1) made.push((await refund({ fn: `call_${i}`, kwargs: {} })).id);
-    assert.match((await parley(["inbox"], env)).out, /approve\? high risk +Drop table — table: orders +default/);
+    assert.match((await parley(["inbox"], env)).out, /approve\? high risk +Drop table orders +default/);
     const { out } = await parley(["inbox", "--json"], env);
     const ids = (JSON.parse(out) as { id: string }[]).map(({ id }) => id);
     assert.deepEqual(ids.toSorted(), made.toSorted());

@@ -1,6 +1,6 @@
 import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/json/exact-json.ts";
 import { printableExactly } from "../../lib/printable.ts";
-import { moneyOf, type Money } from "./argument-money.ts";
+import { moneyOf, type Money } from "../facts/money.ts";
 import { readDiff, type DiffLine } from "../../core/model/unified-diff.ts";
 
 /**

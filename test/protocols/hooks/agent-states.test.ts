@@ -141,7 +141,7 @@ describe("the agents of the server's computer", () => {
           {
             at: wireTime(world().clock.now()),
             tool: "Bash",
-            sentence: "Bash — command: ls",
+            sentence: "Run `ls`",
             asked_by: "codex (without a key)",
             outcome: "waiting",
             by: null,
