@@ -30,7 +30,7 @@ export function weights([first, ...added]: readonly [PlaceWeight, ...PlaceWeight
           for (const kind of ["scripts", "styles"] as const) {
             const files = [...filesOf(bundle, place.module)].filter((file) => !known.has(file));
             const bytes = sum(bundle, files, kind);
-            const finding = `${place.name}: ${(bytes / 1000).toFixed(1)} kB of ${kind} (gzipped)`;
+            const finding = `${place.name}: ${(bytes / 1000).toFixed(3)} kB of ${kind} (gzipped)`;
             if (bytes === 0 || bytes > place[kind]) this.error(`${finding}, not up to ${place[kind] / 1000} kB.`);
             this.info(`${finding}, at most ${place[kind] / 1000} kB.`);
           }

@@ -48,7 +48,7 @@ export const text = {
     empty: "Nothing to answer right now",
     emptyTopic: "Nothing to answer in this topic",
     lastCame: (ms: number) => `The last question came ${ago(ms)}. New ones appear here by themselves.`,
-    neverCame: "No agent has asked anything yet. New questions appear here by themselves.",
+    neverCame: "No agent has asked a question yet. New ones appear here by themselves.",
     notify: "Tell me when one comes",
     allTopics: "Show all topics",
     failed: "The questions could not be loaded",

@@ -7,7 +7,7 @@ import { Confirm, type Intent } from "./confirm.tsx";
 import { type Deciding, rejection, useDecide } from "./decide.ts";
 import { useAskDraft, wordsBeside } from "./draft.ts";
 import { EditArguments, type Edited, editedArguments } from "./arguments/edit-arguments.tsx";
-import { Approvals } from "./outcome.tsx";
+import { Approvals } from "./waiting.tsx";
 import { Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
 import { AgentRequestWords } from "./agent-request-words.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "../router.tsx";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
@@ -12,13 +12,15 @@ import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
 import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
-import { Approvals, isMine, Outcome, Waiting } from "./outcome.tsx";
+import { Approvals, Waiting } from "./waiting.tsx";
 import { Deadline } from "./parts.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
+
+const loading = () => <Loading rows={3} />;
 
 /** One ask, in whatever state it is for the person in front of it. */
 export function Ask(props: {
@@ -31,6 +33,7 @@ export function Ask(props: {
   const { id, next, before } = props;
   const { data: ask, error, refetch } = useAsk(id);
   useTitle(ask?.title ?? text.title);
+  useEffect(() => void Outcome.load(), []);
 
   const [state, view] = ((): [string, ComponentChildren] => {
     if (ask && ask.state !== "open") return ["over", <Outcome ask={ask} next={next} />];
@@ -60,14 +63,9 @@ export function Ask(props: {
 /** A decision that has led here can be looked at again. */
 function Before({ ask }: { ask: WholeAsk }) {
   return (
-    <p class="muted small">
-      <Link href={`/inbox/${ask.id}`}>
-        {isMine(ask, ask.outcome?.by ?? null)
-          ? text.outcome(ask, text.who(ask.outcome?.by ?? null, true))
-          : text.state.counted}
-        : <bdi>{ask.sentence}</bdi>
-      </Link>
-    </p>
+    <Link href={`/inbox/${ask.id}`} class="small">
+      {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}: <bdi>{ask.sentence}</bdi>
+    </Link>
   );
 }
 
@@ -92,7 +90,8 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
   return null;
 }
 
-const loading = () => <Loading rows={3} />;
+/** It shows after a decision, and is there by then. */
+const Outcome = later(async () => (await import("./outcome.tsx")).Outcome, loading);
 /** A review draws diffs, as the tasks of Run do. */
 const Review = later(async () => (await import("../console/tasks/inbox-review.tsx")).InboxReview, loading);
 /** Forms are rare, and the most of the code. */

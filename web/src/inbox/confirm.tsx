@@ -72,7 +72,11 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
       onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
     >
       <p class="muted">{approves ? lead : text.rejectLead}</p>
-      {isGrave ? <Grave ask={ask} named={named} onName={setNamed} /> : <Sentence ask={ask} />}
+      <p class={isGrave ? styles.grave : undefined} dir="auto">
+        {isGrave && <Icon name="warning" />}
+        <bdi class={styles.sentence}>{ask.sentence}</bdi>
+      </p>
+      {isGrave && <Grave ask={ask} named={named} onName={setNamed} />}
       {!intent.approve && intent.option && <p dir="auto">{intent.option.title}</p>}
       <Comment approves={approves} value={draft.comment ?? ""} onChange={comment} onSend={submit} />
       {!approves && !ask.editable && ask.kwargs !== null && (
@@ -176,21 +180,10 @@ function PermanentGrant({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onC
   );
 }
 
-/** The sentence of the row, whole. */
-const Sentence = ({ ask }: { ask: WholeAsk }): VNode => (
-  <p class={styles.sentence} dir="auto">
-    {ask.sentence}
-  </p>
-);
-
-/** Names what is about to be approved, and takes its name in the place of a long press. */
+/** Takes the name of what is about to be approved in the place of a long press. */
 function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (name: string) => void }) {
   return (
     <>
-      <p class={styles.grave}>
-        <Icon name="warning" />
-        <bdi>{ask.sentence}</bdi>
-      </p>
       <p class="small" id="hold-hint">
         {text.holdHint}
       </p>
