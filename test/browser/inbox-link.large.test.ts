@@ -114,13 +114,11 @@ describe("a one-time link in a browser", () => {
     for (const theme of ["light", "dark"] as const) {
       await using ana = await visit(browser, world.url, { screen: "phone", theme, path });
       const { page } = ana;
-      await page
-        .getByRole("heading", { level: 1, name: "Delete database orders, no backup" })
-        .waitFor();
+      await page.getByRole("heading", { level: 1, name: "Delete database orders, no backup" }).waitFor();
       const risk = page.getByRole("note", { name: "Risk" });
       assert.deepEqual(await risk.getByRole("listitem").allTextContents(), [
-        "Its name says “delete”, as if it took something away.",
-        "The argument “skip_backup” looks as if it took something away or went around a safeguard.",
+        "Something is lost: Delete database",
+        "Forced, or without a safeguard: without backup",
       ]);
       const block = page.getByRole("region", { name: "Code" });
       assert.equal(await block.textContent(), "SELECT count(*) FROM orders;");
