@@ -57,8 +57,8 @@ export const CHANNEL_SETTINGS = {
       { example: "mailto:parley@example.com" },
     ),
     lockScreen: setting(
-      z.enum(["subject", "nothing"]).default("subject"),
-      "What devices show of what a person is asked: who asks, what kind it is and its subject, or only that something waits.",
+      z.enum(["sentence", "subject", "nothing"]).default("subject"),
+      "What devices show of what a person is asked: who asks, what kind it is and its subject, also what a call would do, or only that something waits.",
     ),
     fcmKeyFile: setting(
       text("a file").optional(),

@@ -1,7 +1,8 @@
 import { closingSentence, DECIDED_IN_INBOX, DECIDED_ELSEWHERE } from "./closing-sentence.ts";
 import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
-import { viewOutside, type AskView } from "./model/view.ts";
+import { viewOutside } from "./model/message-view.ts";
+import type { AskView } from "./model/view.ts";
 import { isPostedAt, isReadByAsker, type SlackMessageRef } from "./model/carrier.ts";
 import { inForce, isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";

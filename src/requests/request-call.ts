@@ -46,9 +46,10 @@ export async function requestCall(
 ): Promise<{ request: Request; replayed: boolean }> {
   const guarded = await argumentsWithSecrets(ctx, given.bound);
   const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
+  const says = policy.says?.get(bound.fn);
   const call: CallToStore = {
     ...rest,
-    wire: { ...rest.wire, ...guarded },
+    wire: { ...rest.wire, ...guarded, ...(says !== undefined && { says }) },
     form: {
       kind: "approval",
       fn: bound.fn,

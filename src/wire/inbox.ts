@@ -79,7 +79,9 @@ const line = {
   fn: orNull,
   sentence: z
     .string()
-    .describe("Tells it from others: of a call what would run, with its two most telling arguments; else the title"),
+    .describe(
+      "Of a call what is done to what, with amounts and switches that destroy, in the language of `Accept-Language`; else the title",
+    ),
   risk: z
     .enum(["low", "normal", "high", "unjudged"])
     .describe(

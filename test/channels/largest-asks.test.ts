@@ -5,7 +5,7 @@ import { modalFor, type Purpose } from "../../src/channels/slack/modal.ts";
 import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio/message.ts";
 import type { Request, RequestForm, ResponseOption } from "../../src/requests/model/request.ts";
 import { canonicalExact } from "../../src/lib/json/exact-json.ts";
-import { viewInMessage } from "../../src/requests/model/view.ts";
+import { viewInMessage } from "../../src/requests/model/message-view.ts";
 import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
 import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf, type Sink } from "./mail.ts";
 import { faultIn, type Json } from "./slack-limits.ts";

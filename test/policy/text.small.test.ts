@@ -70,12 +70,16 @@ describe("a policy file", () => {
       ["- a", "policy.yaml:1: the policy must be a block of names and values, not a list."],
       ["rules: []", "policy.yaml:1: version must be a whole number from 1."],
       ['version: "1"', 'policy.yaml:1: version must be a whole number from 1, not "1".'],
-      ["version: 1\nrule: []", 'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules.'],
+      ["version: 1\nrule: []", 'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules, says.'],
       [
         "version: 1\ndefaults:\n  other: ALLOW",
         "policy.yaml:3: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.",
       ],
       ["version: 1\ndefaults: { read: }", "policy.yaml:2: defaults.read must be ALLOW, DENY or ESCALATE."],
+      [
+        "version: 1\nsays: { pay: Pay }",
+        'policy.yaml:2: says.pay must be a sentence of at most 200 characters that names an argument, as {amount}, not "Pay".',
+      ],
       ["version: 1\nrules: [x]", 'policy.yaml:2: rules[0] must be a block of names and values, not "x".'],
       [
         "version: 1\nrules:\n  - when: { action: x }\n    decision: allow",

@@ -5,7 +5,7 @@ import { draw } from "../../src/protocols/web/drawing/draw.ts";
 import { wordsMarkup } from "../../src/protocols/web/links/words.ts";
 import { sentenceOf } from "../../src/requests/model/sentence.ts";
 import { riskReasonsOf } from "../../src/requests/model/risk.ts";
-import { viewInMessage } from "../../src/requests/model/view.ts";
+import { viewInMessage } from "../../src/requests/model/message-view.ts";
 import type { WireArgumentRow } from "../../src/wire/inbox.ts";
 import { askOf, OUR_URL } from "../support/unseen-renderers.ts";
 

@@ -9,7 +9,7 @@ import { requestLines } from "../../src/cli/ask/asked-people.ts";
 import { sha256Digest, canonicalExact } from "../../src/lib/json/exact-json.ts";
 import { printableJson } from "../../src/lib/printable.ts";
 import type { Request } from "../../src/requests/model/request.ts";
-import { viewInMessage } from "../../src/requests/model/view.ts";
+import { viewInMessage } from "../../src/requests/model/message-view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { wholeAsk } from "../../src/protocols/web/inbox/wire.ts";
 import { askMarkup } from "../../src/protocols/web/links/view.ts";
@@ -67,7 +67,11 @@ const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false
 const wireOf = async (ask: Request): Promise<InboxRequestDetail> => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
-  const whole = await wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
+  const whole = await wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], {
+    who,
+    now: 0,
+    language: "en",
+  });
   return JSON.parse(JSON.stringify(whole)) as InboxRequestDetail;
 };
 

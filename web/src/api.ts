@@ -1,5 +1,6 @@
 import { People } from "@parley/sdk/people";
 import { deviceName } from "./device.ts";
+import { language } from "./language.ts";
 import { createStore } from "./store.ts";
 
 /**
@@ -16,10 +17,12 @@ export function serverNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Fetches, and notes whether the server answers and what time it has. */
+/** Fetches in the language of the app, and notes whether the server answers and what time it has. */
 export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
-    const reply = await fetch(input, init);
+    const headers = new Headers(init?.headers);
+    headers.set("accept-language", language);
+    const reply = await fetch(input, { ...init, headers });
     reachable.set(true);
     const serverMs = Date.parse(reply.headers.get("date") ?? "");
     // The header has whole seconds, and the reply took a moment: small differences mean nothing.

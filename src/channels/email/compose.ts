@@ -134,6 +134,7 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
   const names = view.argumentNames.length > 0 ? `${view.argumentNames.join(", ")}. ` : "";
   const tooLong = `${names}${view.argumentsLength} characters are on the page.`;
   return [
+    ...(view.sentence === undefined ? [] : [{ quoted: view.sentence }]),
     { head: "Function" },
     { quoted: view.fn },
     { head: "Arguments" },

@@ -84,9 +84,12 @@ export function closedMessage(view: AskView, { says, at }: Closing, { settings }
 }
 
 /** One line, as notifications show it. */
-function headline({ kind, agent, fn, title }: AskView): string {
-  const what = kind === "approval" ? `asks for a decision on ${fn}` : `asks: ${inQuotes(title)}`;
-  return escaped(cut(`The agent ${agent} ${what}`, 300));
+function headline({ kind, agent, fn, title, sentence }: AskView): string {
+  const what =
+    kind === "approval"
+      ? `asks for a decision on ${fn}${sentence === undefined ? "" : `: ${sentence}`}`
+      : `asks: ${inQuotes(title)}`;
+  return escaped(cut(`The agent ${agent} ${what}`, 500));
 }
 
 function opening({ opening: words, reminder, renewal }: Notice): Block[] {
@@ -108,6 +111,7 @@ function body(view: AskView, whole: boolean): Block[] {
   return [
     // A name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
+    ...(view.sentence === undefined ? [] : [section(view.sentence)]),
     { type: "context", elements: facts(view) },
     ...(view.fn === null
       ? []
@@ -133,9 +137,9 @@ function answerBlocks({ schema, shape }: AskView): Block[] {
   return [small("The answer has to fit this schema:"), preformatted(schemaText(schema))];
 }
 
-function roomForWords({ fn, title, argumentsText, options }: AskView): number {
+function roomForWords({ fn, title, sentence, argumentsText, options }: AskView): number {
   const inMenu = options.length > MOST_BUTTONS ? menuLabels(options).join("").length : 0;
-  const taken = (fn ?? cut(title, MOST_TITLE)).length + (argumentsText?.length ?? 0) + inMenu;
+  const taken = (sentence?.length ?? 0) + (fn ?? cut(title, MOST_TITLE)).length + (argumentsText?.length ?? 0) + inMenu;
   return Math.min(MOST_WORDS, Math.max(300, MOST_TOGETHER - taken));
 }
 

@@ -69,7 +69,7 @@ function textIn(room: TextLimits, notice: Notice): string {
     reminder && (renewal ? "In place of an earlier message, whose link a program can read:" : "Reminder:"),
     ...(opening ? ["The program says:", quoted(cut(opening, room.opening))] : []),
     `${cut(view.agent, room.name)} (a program) asks:`,
-    quoted(cut(view.title, room.name)),
+    quoted(cut(view.sentence ?? view.title, room.name)),
     ...callLines(notice, room),
     ...wordLines(view.words, room),
     ...optionLines(view, room),
@@ -109,7 +109,7 @@ function askedIn(notice: Notice): string {
         ];
   const words = (most: number) => (view.words ? [`It says: ${quotedLine(cut(view.words, most))}`] : []);
   const asked = (most: number, ...parts: readonly string[]) =>
-    oneLine([quotedLine(cut(view.title, most)), ...call(most), ...parts].join(" "));
+    oneLine([quotedLine(cut(view.sentence ?? view.title, most)), ...call(most), ...parts].join(" "));
   return longestTaken(
     [
       asked(Infinity, ...answers, ...words(forWords)),

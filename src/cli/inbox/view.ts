@@ -32,6 +32,7 @@ export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] 
   const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
   return [
     ask.kind === "approval" ? `${from} wants to run ${printableExactly(ask.fn ?? ask.title)}` : `${from} asks:`,
+    ...(ask.kind === "approval" && ask.sentence !== undefined ? [`  ${printableExactly(ask.sentence)}`] : []),
     ...argumentLines(ask, secrets),
     ...wordLines(ask),
     ...ask.options.flatMap(optionLines),

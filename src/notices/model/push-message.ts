@@ -1,6 +1,7 @@
 import { cutTo } from "../../core/model/title.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import type { Request } from "../../requests/model/request.ts";
+import { viewOutside } from "../../requests/model/message-view.ts";
 import { viewBesideArguments } from "../../requests/model/view.ts";
 import type { Question } from "../../questions/model/question.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
@@ -54,7 +55,7 @@ export function crowdMessage(question: Question, now: number): PushMessage {
 }
 
 /** How much of what somebody is asked may stand on a lock screen. */
-export type LockScreen = "subject" | "nothing";
+export type LockScreen = "sentence" | "subject" | "nothing";
 
 const WANTS = {
   approval: "Wants your approval",
@@ -64,13 +65,14 @@ const WANTS = {
 
 /**
  * Returns what an ask to somebody looks like on a device: who asks, what kind it is, and the subject where the agent gave
- * one; with `nothing` only that something waits (spec/channels 5.2).
+ * one; with `sentence` also the sentence of a call; with `nothing` only that something waits (spec/channels 5.2).
  */
 export function requestMessage(request: Request, now: number, shows: LockScreen = "subject"): PushMessage {
   const path = `/inbox/${request.id}`;
   const { agent, title } = viewBesideArguments(request);
   const wants = WANTS[request.form.kind];
-  const body = request.wire["subject"] === true ? `${wants}: ${title}` : wants;
+  const says = shows === "sentence" ? viewOutside(request).sentence : undefined;
+  const body = says ?? (request.wire["subject"] === true ? `${wants}: ${title}` : wants);
   return {
     title: shows === "nothing" ? "Something waits for you" : cutTo(LONGEST_TITLE, agent),
     body: shows === "nothing" ? "It stands in the inbox." : cutTo(LONGEST_TITLE, body),

@@ -1,5 +1,6 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
+import { isSentence } from "./sentence.ts";
 import type { PolicyEffect, Policy, PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 
@@ -56,7 +57,7 @@ export function checkPolicy(value: unknown, name = "policy.yaml"): Policy {
 type Say = (path: PolicyPath, says: string) => void;
 
 function readPolicy(value: unknown, name: string, say: Say): Policy {
-  const file = readBlock(value, [], ["version", "defaults", "rules"], say);
+  const file = readBlock(value, [], ["version", "defaults", "rules", "says"], say);
   if (!file) return { name, version: 0, policyVersion: "", defaults: { read: "DENY", other: "DENY" }, rules: [] };
   const version = file["version"];
   const isVersion = isWhole(version, 1, Number.MAX_SAFE_INTEGER);
@@ -75,7 +76,22 @@ function readPolicy(value: unknown, name: string, say: Say): Policy {
     if (before !== undefined) say(["rules", index, "id"], `is "${id}", as is that of rules[${before}]`);
     else firstOf.set(id, index);
   }
-  return { name, version: isVersion ? version : 0, policyVersion: "", defaults, rules: read };
+  const says = readSentences(file["says"], say);
+  return { name, version: isVersion ? version : 0, policyVersion: "", defaults, rules: read, ...(says && { says }) };
+}
+
+/** The sentences of functions, in the operator's words. */
+function readSentences(value: unknown, say: Say): Policy["says"] {
+  const block = value === undefined ? undefined : readBlock(value, ["says"], null, say);
+  if (!block) return undefined;
+  for (const [fn, sentence] of Object.entries(block)) {
+    if (typeof sentence === "string" && isSentence(sentence)) continue;
+    say(
+      ["says", fn],
+      `must be a sentence of at most 200 characters that names an argument, as {amount}${instead(sentence)}`,
+    );
+  }
+  return new Map(Object.entries(block).map(([fn, sentence]) => [fn, String(sentence)]));
 }
 
 function readDefaults(value: unknown, say: Say): Policy["defaults"] {

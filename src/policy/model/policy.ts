@@ -40,6 +40,8 @@ export interface Policy {
   policyVersion: string;
   defaults: { read: PolicyEffect; other: Exclude<PolicyEffect, "ALLOW"> };
   rules: readonly PolicyRule[];
+  /** The operator's sentences of calls, by function (spec/security 4). */
+  says?: ReadonlyMap<string, string>;
 }
 
 /** The inputs of a policy, as they are compared; a missing input is null. */

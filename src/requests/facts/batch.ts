@@ -1,5 +1,5 @@
 import { canonicalExact, isJsonObject } from "../../lib/json/exact-json.ts";
-import { leavesIn, textOf, type Leaf } from "./leaves.ts";
+import { leavesIn, textOf, type ArgumentLeaf } from "./leaves.ts";
 import { currencyFor, inMainUnits, type Money } from "./money.ts";
 import { roleOf } from "./roles.ts";
 
@@ -7,7 +7,7 @@ const PLAIN = /^(-?)(\d+)(?:\.(\d{1,10}))?$/;
 const MOST_ITEMS = 1000;
 
 /** Returns the sum of a list of things that each have one amount of the same currency; null for any other list. */
-export function sumOf({ value }: Leaf, all: readonly Leaf[]): Money | null {
+export function sumOf({ value }: ArgumentLeaf, all: readonly ArgumentLeaf[]): Money | null {
   if (value.kind !== "list" || value.items.length > MOST_ITEMS || !value.items.every(isJsonObject)) return null;
   const amounts = value.items.map((item) => {
     const leaves = leavesIn(canonicalExact(item));

@@ -1,9 +1,9 @@
-import type { Leaf } from "./leaves.ts";
+import type { ArgumentLeaf } from "./leaves.ts";
 
 /** A value before a call, and the value after it. */
-export interface Change {
-  before: Leaf;
-  after: Leaf;
+export interface StateChange {
+  before: ArgumentLeaf;
+  after: ArgumentLeaf;
   /** The words that both names share. */
   words: readonly string[];
 }
@@ -15,12 +15,12 @@ const STATES = new Set(
 const UNSAID = new Set(["currency"]);
 
 /** Returns the pairs of an old and a new value, such as `old_price` and `price` or `{ from, to }` of a number. */
-export function changesIn(leaves: readonly Leaf[]): Change[] {
-  const taken = new Set<Leaf>();
+export function changesIn(leaves: readonly ArgumentLeaf[]): StateChange[] {
+  const taken = new Set<ArgumentLeaf>();
   const named = leaves
     .filter(({ words, value }) => !words.some((word) => UNSAID.has(word)) && value.kind !== "list")
     .map((leaf) => ({ leaf, all: [...leaf.above, ...leaf.words] }));
-  return named.flatMap(({ leaf: before, all }): Change[] => {
+  return named.flatMap(({ leaf: before, all }): StateChange[] => {
     const pair = pairs.find(([old]) => all.includes(old));
     if (!pair) return [];
     const words = all.filter((word) => word !== pair[0]);
@@ -48,6 +48,6 @@ function endsWith(all: readonly string[], words: readonly string[]): boolean {
   return words.length > 0 && !all.includes("old") && all.slice(-words.length).join(" ") === words.join(" ");
 }
 
-function isState(before: string, leaf: Leaf, words: readonly string[]): boolean {
+function isState(before: string, leaf: ArgumentLeaf, words: readonly string[]): boolean {
   return before === "old" || leaf.value.kind === "number" || words.some((word) => STATES.has(word));
 }

@@ -1,4 +1,4 @@
-import { textOf, type Leaf } from "./leaves.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
 
 /** A text that is run, on one line. */
 const NAMES = new Set("command cmd script shell exec program commandline".split(" "));
@@ -6,7 +6,7 @@ const SHELL = /(?:^|[\\/])(?:ba|z|da|k|fi)?sh(?:\.exe)?$/;
 const RUNS_SCRIPT = /^-[a-z]*c$/;
 
 /** Returns the argument that is a command, and the command itself: of a shell that runs a script, the script. */
-export function commandIn(leaves: readonly Leaf[]): { leaf: Leaf; command: string } | null {
+export function commandIn(leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; command: string } | null {
   for (const leaf of leaves) {
     const name = leaf.words.at(-1) ?? "";
     if (!NAMES.has(name) && leaf.words.join(" ") !== "command line" && leaf.words[0] !== "command") continue;

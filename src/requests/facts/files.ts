@@ -1,22 +1,22 @@
 import { readDiff, summaryOfDiff } from "../../core/model/unified-diff.ts";
 import { isJsonObject } from "../../lib/json/exact-json.ts";
-import { textOf, type Leaf } from "./leaves.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
 import { knownWords } from "./name-words.ts";
 
 /** The files that a call changes or reads, and how many lines it adds and removes. */
-export interface FileChange {
+export interface ChangedFiles {
   files: readonly string[];
   /** Null where only one of the two is known, or none. */
   lines: { added: number; removed: number } | { written: number } | null;
-  leaves: readonly Leaf[];
+  leaves: readonly ArgumentLeaf[];
 }
 
 const MOST_LINES = 20_000;
-const PLACES = new Set("file path filepath filename".split(" "));
+const PLACES = new Set("file path filepath filename notebook".split(" "));
 const CONTENT = new Set("content contents text body file_text new_source".split(" "));
 
 /** Reads a call about files: with a path that is a file's, or with a diff; null for any other call. */
-export function filesIn(leaves: readonly Leaf[]): FileChange | null {
+export function filesIn(leaves: readonly ArgumentLeaf[]): ChangedFiles | null {
   const place = leaves.find(isPath);
   const diffs = leaves.flatMap((leaf) => {
     const lines = diffIn(leaf);
@@ -33,33 +33,33 @@ export function filesIn(leaves: readonly Leaf[]): FileChange | null {
   return { files: [path], lines: linesOf(leaves), leaves: [place, ...edited] };
 }
 
-function isPath(leaf: Leaf): boolean {
+function isPath(leaf: ArgumentLeaf): boolean {
   const last = leaf.words.at(-1) ?? "";
   const isPlain = leaf.above.length === 0 && leaf.words.every((word) => PLACES.has(word));
   return leaf.value.kind === "text" && PLACES.has(last) && isPlain;
 }
 
 /** A call that looks for something names where it looks. */
-function isSearch({ path }: Leaf): boolean {
+function isSearch({ path }: ArgumentLeaf): boolean {
   return /^(?:pattern|query|regex|glob|search)$/i.test(path.at(-1) ?? "");
 }
 
-function isEdit(leaf: Leaf): boolean {
+function isEdit(leaf: ArgumentLeaf): boolean {
   return sideOf(leaf) !== null || leaf.path.at(-1) === "edits";
 }
 
-function isContent({ path }: Leaf): boolean {
+function isContent({ path }: ArgumentLeaf): boolean {
   return CONTENT.has(path.at(-1) ?? "");
 }
 
-function sideOf({ path, value }: Leaf): "old" | "new" | null {
+function sideOf({ path, value }: ArgumentLeaf): "old" | "new" | null {
   const words = knownWords(path.at(-1) ?? "");
   if (value.kind !== "text" || !words.some((word) => /^(?:string|str|text|content|source|code)$/.test(word)))
     return null;
   return words.includes("old") ? "old" : words.includes("new") ? "new" : null;
 }
 
-function linesOf(leaves: readonly Leaf[]): FileChange["lines"] {
+function linesOf(leaves: readonly ArgumentLeaf[]): ChangedFiles["lines"] {
   const of = (side: "old" | "new") => leaves.find((leaf) => sideOf(leaf) === side);
   const [before, after] = [of("old"), of("new")];
   if (before ?? after) return changed(before ? (textOf(before) ?? "") : "", after ? (textOf(after) ?? "") : "");
@@ -98,7 +98,7 @@ function linesIn(text: string): string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split("\n");
 }
 
-function diffIn({ value }: Leaf): ReturnType<typeof readDiff> {
+function diffIn({ value }: ArgumentLeaf): ReturnType<typeof readDiff> {
   const texts: readonly unknown[] = value.kind === "list" ? value.items : value.kind === "text" ? [value.text] : [];
   for (const text of texts) {
     if (typeof text !== "string" || !text.includes("\n")) continue;

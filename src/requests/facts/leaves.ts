@@ -9,7 +9,7 @@ export type LeafValue =
   | { kind: "list"; items: readonly unknown[] };
 
 /** An argument, at whatever depth, with the names it stands below. */
-export interface Leaf {
+export interface ArgumentLeaf {
   path: readonly string[];
   /** The known words of its own name. */
   words: readonly string[];
@@ -23,11 +23,11 @@ const WRAPPERS = new Set("args arguments kwargs input params parameters payload 
 const MOST_DEPTH = 20;
 
 /** Returns the values that say something: nulls, empty texts and empty lists are left out. */
-export function leavesIn(canonical: string, schema?: ForeignSchema): Leaf[] {
+export function leavesIn(canonical: string, schema?: ForeignSchema): ArgumentLeaf[] {
   return below(readExactJson(canonical), [], schema);
 }
 
-function below(value: unknown, path: readonly string[], schema: unknown): Leaf[] {
+function below(value: unknown, path: readonly string[], schema: unknown): ArgumentLeaf[] {
   if (isJsonObject(value) && path.length < MOST_DEPTH) {
     const properties = isJsonObject(schema) && isJsonObject(schema["properties"]) ? schema["properties"] : {};
     return Object.entries(value).flatMap(([name, member]) => {
@@ -59,11 +59,11 @@ function valueOf(value: unknown): LeafValue | null {
 }
 
 /** Returns whether a word is in the name of a leaf. */
-export function isNamed({ words }: Leaf, kind: ReadonlySet<string>): boolean {
+export function isNamed({ words }: ArgumentLeaf, kind: ReadonlySet<string>): boolean {
   return words.some((word) => kind.has(word));
 }
 
 /** Returns the text of a leaf that is a text or a number; null for any other. */
-export function textOf({ value }: Leaf): string | null {
+export function textOf({ value }: ArgumentLeaf): string | null {
   return value.kind === "text" || value.kind === "number" ? value.text : null;
 }

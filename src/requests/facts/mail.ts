@@ -1,13 +1,13 @@
-import { isNamed, textOf, type Leaf } from "./leaves.ts";
+import { isNamed, textOf, type ArgumentLeaf } from "./leaves.ts";
 import { knownSet } from "./name-words.ts";
 import { strongestFirst } from "./strongest.ts";
 
 /** Who gets a mail, about what; the words of the mail are no part of it. */
 export interface Mail {
-  subject: Leaf | null;
+  subject: ArgumentLeaf | null;
   /** The receiver that reaches most stands first; copies and blind copies are among them. */
   receivers: readonly string[];
-  leaves: readonly Leaf[];
+  leaves: readonly ArgumentLeaf[];
 }
 
 const RECEIVERS = knownSet("to cc bcc recipient recipients receiver receivers an addressee addressees");
@@ -16,7 +16,7 @@ const SENDS = knownSet("mail email emails sms newsletter courriel message whatsa
 const CAN_HOLD_MANY = /[,;\n]/;
 
 /** Reads a call that sends a mail, or anything else to a list of receivers; null for any other call. */
-export function mailIn(fn: readonly string[], leaves: readonly Leaf[]): Mail | null {
+export function mailIn(fn: readonly string[], leaves: readonly ArgumentLeaf[]): Mail | null {
   const receiving = leaves.filter(
     (leaf) => isNamed(leaf, RECEIVERS) && !leaf.words.includes("count") && !isCount(leaf),
   );
@@ -30,12 +30,12 @@ export function mailIn(fn: readonly string[], leaves: readonly Leaf[]): Mail | n
   return { subject, receivers: strongestFirst(all), leaves: [...receiving, ...(subject ? [subject] : []), ...bodies] };
 }
 
-function isCount({ value }: Leaf): boolean {
+function isCount({ value }: ArgumentLeaf): boolean {
   return value.kind === "number" || value.kind === "switch";
 }
 
 /** The addresses of a list, or of a text that holds several mail addresses. */
-function addressesIn(leaf: Leaf): string[] {
+function addressesIn(leaf: ArgumentLeaf): string[] {
   const { value } = leaf;
   if (value.kind === "list") return value.items.flatMap(addressOf);
   const text = textOf(leaf) ?? "";

@@ -1,5 +1,5 @@
 import { keepResults } from "../../lib/kept-results.ts";
-import { textOf, type Leaf } from "./leaves.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
 import { knownSet, knownWords } from "./name-words.ts";
 
 /** So much of a currency, in its main unit and with every digit. */
@@ -87,7 +87,7 @@ export function inMainUnits(words: readonly string[], digits: string, currency: 
 }
 
 /** Returns the currency that stands nearest to an amount: beside it, above it, or the only one of the call. */
-export function currencyFor(leaf: Leaf, all: readonly Leaf[]): string | null {
+export function currencyFor(leaf: ArgumentLeaf, all: readonly ArgumentLeaf[]): string | null {
   const currencies = all.filter(({ words, value }) => words.includes("currency") && value.kind === "text");
   for (let depth = leaf.path.length - 1; depth >= 0; depth -= 1) {
     const beside = currencies.find(

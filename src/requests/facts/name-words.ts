@@ -48,6 +48,8 @@ const ENGLISH = new Map(
     group: "gruppe groupe",
     delete: "loeschen loschen supprimer",
     permanent: "permanently endgueltig endgultig definitif",
+    to: "an vers",
+    from: "von de depuis",
     backup: "sicherung sauvegarde",
     project: "projekt projet",
     site: "website blog",

@@ -1,9 +1,9 @@
-import { isNamed, textOf, type Leaf } from "./leaves.ts";
+import { isNamed, textOf, type ArgumentLeaf } from "./leaves.ts";
 import { isAmount, isSum } from "./money.ts";
 import { knownSet } from "./name-words.ts";
 
 /** The part that an argument plays in the sentence of a call. */
-export type Role =
+export type ArgumentRole =
   | "amount"
   | "currency"
   | "before"
@@ -73,7 +73,7 @@ const EFFECTS =
   /^(?:destroy|delete|remove|drop|create|add|change|update|replace|import|insert|move|archive|purge|revoke|disable)(?:d|ed|s|ion|ions|n)?$/;
 
 /** Returns the role of an argument by its name, the names above it and its value. */
-export function roleOf(leaf: Leaf): Role {
+export function roleOf(leaf: ArgumentLeaf): ArgumentRole {
   const { value, words, above } = leaf;
   if (value.kind === "switch") return above.some((word) => FILTERS.has(word)) ? "filter" : "switch";
   if (isNamed(leaf, CURRENCY)) return "currency";
@@ -87,7 +87,7 @@ export function roleOf(leaf: Leaf): Role {
   return text === null ? "nothing" : textRole(leaf, text);
 }
 
-function isMoney(leaf: Leaf, text: string): boolean {
+function isMoney(leaf: ArgumentLeaf, text: string): boolean {
   const all = [...leaf.above, ...leaf.words];
   if (!isAmount(text) || leaf.words.some((word) => PERCENT.has(word) || COUNTS.has(word))) return false;
   return isSum(leaf.words) || (isSum(all) && knownAmount(leaf.words));
@@ -100,11 +100,12 @@ function knownAmount(words: readonly string[]): boolean {
   );
 }
 
-function numberRole(leaf: Leaf, text: string): Role {
+function numberRole(leaf: ArgumentLeaf, text: string): ArgumentRole {
   const { words } = leaf;
   const last = words.at(-1) ?? "";
   if (words.some((word) => PERCENT.has(word)) || text.endsWith("%")) return "percent";
-  if (words.length === 1 && EFFECTS.test(last)) return text === "0" ? "nothing" : "effect";
+  if (words.filter((word) => word !== "to").length === 1 && EFFECTS.test(last))
+    return text === "0" ? "nothing" : "effect";
   if (words.some((word) => TIMES.has(word) || DIGESTS.has(word)) && !words.includes("count")) return "nothing";
   if (words.some((word) => COUNTS.has(word))) return "count";
   if (words.some((word) => VERSIONS.has(word))) return "version";
@@ -112,7 +113,7 @@ function numberRole(leaf: Leaf, text: string): Role {
   return textRole(leaf, text);
 }
 
-function listRole(leaf: Leaf): Role {
+function listRole(leaf: ArgumentLeaf): ArgumentRole {
   const { words } = leaf;
   if (isNamed(leaf, GRANTS)) return "grant";
   if (words.some((word) => EFFECTS.test(word))) return "effect";
@@ -120,7 +121,7 @@ function listRole(leaf: Leaf): Role {
   return isNamed(leaf, ABOUT) || isNamed(leaf, DIGESTS) ? "about" : "target";
 }
 
-function textRole(leaf: Leaf, text: string): Role {
+function textRole(leaf: ArgumentLeaf, text: string): ArgumentRole {
   const { words, above } = leaf;
   const last = words.at(-1) ?? "";
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));

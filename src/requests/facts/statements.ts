@@ -1,9 +1,12 @@
-import { textOf, type Leaf } from "./leaves.ts";
+import { readSql } from "./sql.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
 
 /** One statement of SQL on one line, as it stands. */
 export interface Statement {
   text: string;
-  /** It changes or deletes rows, and every row of the table. */
+  /** The tables that it names; none where it cannot be read. */
+  tables: readonly string[];
+  /** It changes or deletes every row of a table. */
   isWithoutWhere: boolean;
   destroys: boolean;
 }
@@ -11,15 +14,16 @@ export interface Statement {
 const NAMES = new Set("sql query statement".split(" "));
 const BEGINS =
   /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|merge|with|grant|revoke|explain|copy|call|vacuum|begin|set|replace|rename|lock|refresh)\b/i;
-const DESTROYS = /^(?:drop|truncate|delete)\b|^alter\b.*\bdrop\b/is;
+const LOSES = /^(?:drop|truncate|delete)\b|^alter\b.*\bdrop\b/i;
+const CHANGES_ROWS = new Set(["update", "delete"]);
 /** Texts in quotes, and comments: what stands in them is no SQL. */
 const APART = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\//g;
 const LONGEST_READ = 20_000;
 
 /** Returns the argument that is SQL, and its statements: what destroys stands first. */
-export function statementsIn(leaves: readonly Leaf[]): { leaf: Leaf; statements: Statement[] } | null {
+export function statementsIn(leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; statements: Statement[] } | null {
   for (const leaf of leaves) {
-    const text = leaf.value.kind === "text" ? (textOf(leaf) ?? "") : "";
+    const text = leaf.value.kind === "list" ? leaf.value.items.join(";\n") : (textOf(leaf) ?? "");
     if (!leaf.words.some((word) => NAMES.has(word)) || text === "") continue;
     const statements = statementsOf(text.slice(0, LONGEST_READ));
     const isSql = leaf.words.includes("sql") || BEGINS.test(statements[0]?.text ?? "");
@@ -31,6 +35,17 @@ export function statementsIn(leaves: readonly Leaf[]): { leaf: Leaf; statements:
 function weightiestFirst(statements: readonly Statement[]): Statement[] {
   const weight = (one: Statement) => (one.destroys ? 2 : 0) + (one.isWithoutWhere ? 1 : 0);
   return statements.toSorted((one, other) => weight(other) - weight(one));
+}
+
+/** Facts of the reader; of a statement that it cannot read, only its first words are known. */
+function factsOf(text: string): Omit<Statement, "text"> {
+  const read = readSql(text);
+  if (read === null) return { tables: [], isWithoutWhere: false, destroys: LOSES.test(text) };
+  return {
+    tables: read.flatMap(({ tables }) => tables),
+    isWithoutWhere: read.some(({ verb, hasWhere }) => CHANGES_ROWS.has(verb) && !hasWhere),
+    destroys: read.some(({ loses }) => loses) || LOSES.test(text),
+  };
 }
 
 function statementsOf(sql: string): Statement[] {
@@ -47,8 +62,6 @@ function statementsOf(sql: string): Statement[] {
       .replace(/\s+/g, " ")
       .trim();
     if (text === "") return [];
-    const read = bare.slice(from, end).trim();
-    const isWithoutWhere = /^(?:update|delete)\b/i.test(read) && !/\bwhere\b/i.test(read);
-    return [{ text, isWithoutWhere, destroys: DESTROYS.test(read) }];
+    return [{ text, ...factsOf(text) }];
   });
 }

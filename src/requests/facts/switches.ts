@@ -1,4 +1,4 @@
-import type { Leaf } from "./leaves.ts";
+import type { ArgumentLeaf } from "./leaves.ts";
 import { knownSet, spokenWords } from "./name-words.ts";
 
 const DESTROYS = knownSet(
@@ -9,6 +9,8 @@ const SAFEGUARDS = knownSet(
   "backup backups verify verification validate validation confirm confirmation approval check checks test tests hook hooks",
   "sandbox auth tls ssl safe snapshot review recoverable protection protected lock wait soft",
 );
+/** On, such a switch gives somebody all there is. */
+const OPENS = knownSet("admin administrator superuser root sudo owner");
 /** A deletion that is asked about in the filter of a call, and not done by it. */
 const HARMLESS = knownSet("include included show list with on after");
 
@@ -16,7 +18,7 @@ const HARMLESS = knownSet("include included show list with on after");
 export type SwitchFact = { kind: "without" | "on"; words: string } | { kind: "dry run" };
 
 /** Returns what a switch destroys or leaves out; null for a switch that does neither. */
-export function switchFact({ path, words, value }: Leaf): SwitchFact | null {
+export function switchFact({ path, words, value }: ArgumentLeaf): SwitchFact | null {
   if (value.kind !== "switch") return null;
   const name = spokenWords(path.at(-1) ?? "");
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
@@ -29,13 +31,14 @@ export function switchFact({ path, words, value }: Leaf): SwitchFact | null {
   if (isAround && GOES_AROUND.has(first) && rest.length > 0) return { kind: "without", words: rest.join(" ") };
   if (isAround && (has(SAFEGUARDS) || has(DESTROYS))) return { kind: "on", words: name.join(" ") };
   const isAuto = words[0] === "auto" && (has(SAFEGUARDS) || words.includes("approve"));
-  if (isAuto || (has(DESTROYS) && !HARMLESS.has(words[0] ?? ""))) return { kind: "on", words: name.join(" ") };
+  if (isAuto || has(OPENS) || (has(DESTROYS) && !HARMLESS.has(words[0] ?? "")))
+    return { kind: "on", words: name.join(" ") };
   return null;
 }
 
 const STATES = knownSet("enabled enable active activated state online published public live");
 
 /** Returns whether a switch is the state that a call sets: `enabled`, `public`. */
-export function isState({ words, value }: Leaf): boolean {
+export function isState({ words, value }: ArgumentLeaf): boolean {
   return value.kind === "switch" && words.length === 1 && STATES.has(words[0] ?? "");
 }

@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import type { Decider, Decision, RefusedAnswer, Request } from "../model/request.ts";
 import { inQuotes } from "../model/agent-words.ts";
-import { viewInMessage } from "../model/view.ts";
+import { viewInMessage } from "../model/message-view.ts";
 import { inForce, isAsked } from "../model/audience.ts";
 import { SENDER_RULES, type InboundMessage, type InboundResult } from "../model/inbound-message.ts";
 import { Refusal } from "../../refusals.ts";

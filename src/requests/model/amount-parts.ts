@@ -1,6 +1,6 @@
-import type { Change } from "../facts/changes.ts";
+import type { StateChange } from "../facts/changes.ts";
 import type { FunctionWords } from "../facts/function-name.ts";
-import { textOf, type Leaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { sumOf } from "../facts/batch.ts";
 import { codeOf, currencyFor, isSum, moneyIn, moneyText } from "../facts/money.ts";
 import { labelOf, type Sorted } from "../facts/labels.ts";
@@ -13,7 +13,7 @@ const UNNAMED = new Set([...MAIN, "minor", "price"]);
 const MOST_AMOUNTS = 4;
 
 /** Returns the amounts of a call, the main one first and without its name. */
-export function amountParts({ byRole }: Sorted, called: FunctionWords, all: readonly Leaf[]): Part[] {
+export function amountParts({ byRole }: Sorted, called: FunctionWords, all: readonly ArgumentLeaf[]): Part[] {
   const amounts = byRole("amount").toSorted((one, other) => rankOf(one) - rankOf(other));
   if (amounts.length === 0) return batchParts(byRole("target"), all);
   return amounts.slice(0, MOST_AMOUNTS).map((leaf, i) => {
@@ -23,14 +23,14 @@ export function amountParts({ byRole }: Sorted, called: FunctionWords, all: read
       i === 0 && leaf.words.every((word) => UNNAMED.has(word) || codeOf(word) !== null || called.words.includes(word));
     const label = isMain && text !== digits ? "" : `${labelOf(leaf, all)} `;
     return {
-      joint: i === 0 ? " " : ", ",
+      joint: label === "" || (i === 0 && text === digits) ? " " : ", ",
       weight: i < 2 ? Infinity : 6,
       say: (most) => `${label}${bareAmount(text, most)}`,
     };
   });
 }
 
-function batchParts(lists: readonly Leaf[], all: readonly Leaf[]): Part[] {
+function batchParts(lists: readonly ArgumentLeaf[], all: readonly ArgumentLeaf[]): Part[] {
   const sums = lists.flatMap((leaf) => sumOf(leaf, all) ?? []);
   return sums.map(({ amount, currency }) => ({
     joint: " ",
@@ -39,7 +39,7 @@ function batchParts(lists: readonly Leaf[], all: readonly Leaf[]): Part[] {
   }));
 }
 
-function rankOf({ words }: Leaf): number {
+function rankOf({ words }: ArgumentLeaf): number {
   const rank = MAIN.findIndex((word) => words.includes(word));
   return rank === -1 ? MAIN.length : rank;
 }
@@ -50,7 +50,11 @@ function bareAmount(text: string, most: number): string {
 }
 
 /** Returns what a call changes, as `before → after`. */
-export function changeParts(changes: readonly Change[], called: FunctionWords, all: readonly Leaf[]): Part[] {
+export function changeParts(
+  changes: readonly StateChange[],
+  called: FunctionWords,
+  all: readonly ArgumentLeaf[],
+): Part[] {
   return changes.map(({ before, after, words }): Part => {
     const [old, now] = [stateOf(before), stateOf(after)];
     const path = [...after.above, ...after.words];
@@ -78,6 +82,6 @@ export function changeParts(changes: readonly Change[], called: FunctionWords, a
 
 const UNSAID = new Set(["value", "version", "current", "data"]);
 
-function stateOf(leaf: Leaf): string {
+function stateOf(leaf: ArgumentLeaf): string {
   return leaf.value.kind === "switch" ? String(leaf.value.on) : (textOf(leaf) ?? "");
 }

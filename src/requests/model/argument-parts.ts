@@ -1,7 +1,7 @@
 import { inFolder } from "../facts/files.ts";
 import type { FunctionWords } from "../facts/function-name.ts";
 import { isNamedAmong, isSpeaking, labelOf, type Sorted } from "../facts/labels.ts";
-import { textOf, type Leaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { spokenWords } from "../facts/name-words.ts";
 import { strongestFirst } from "../facts/strongest.ts";
 import { isState, switchFact } from "../facts/switches.ts";
@@ -10,7 +10,7 @@ import type { SentenceWords } from "./sentence-words.ts";
 
 /** The arguments of a call, and all that the parts of its sentence need beside them. */
 export interface CallFacts extends Sorted {
-  all: readonly Leaf[];
+  all: readonly ArgumentLeaf[];
   called: FunctionWords;
   say: SentenceWords;
   /** The working folder, if the call names it. */
@@ -58,13 +58,13 @@ export function factParts(facts: CallFacts): Part[] {
   return facts.isAlone || targets.length > 0 ? [...parts, ...wordParts(facts, parts.length === 0)] : parts;
 }
 
-function namedPart(group: readonly Leaf[], facts: CallFacts, isFirst: boolean): Part {
+function namedPart(group: readonly ArgumentLeaf[], facts: CallFacts, isFirst: boolean): Part {
   return { joint: isFirst ? " " : ", ", weight: Infinity, say: (most) => valuesOf(group, facts, most) };
 }
 
 /** The name and the number of one thing belong together. */
-function grouped(leaves: readonly Leaf[]): Leaf[][] {
-  const groups = new Map<string, Leaf[]>();
+function grouped(leaves: readonly ArgumentLeaf[]): ArgumentLeaf[][] {
+  const groups = new Map<string, ArgumentLeaf[]>();
   for (const leaf of leaves) {
     const key = leaf.path.length > 1 ? leaf.path.slice(0, -1).join("\n") : `\n${leaf.path.join("\n")}`;
     const group = groups.get(key) ?? [];
@@ -75,14 +75,14 @@ function grouped(leaves: readonly Leaf[]): Leaf[][] {
   );
 }
 
-const isNumberLike = ({ words }: Leaf): boolean => !words.some((word) => word === "name" || word === "title");
+const isNumberLike = ({ words }: ArgumentLeaf): boolean => !words.some((word) => word === "name" || word === "title");
 
 /** Within the object that is named already, other values are details. */
-function isParentOf(named: readonly Leaf[], leaf: Leaf): boolean {
+function isParentOf(named: readonly ArgumentLeaf[], leaf: ArgumentLeaf): boolean {
   return leaf.path.length > 1 && named.some(({ path }) => path.length > 1 && path[0] === leaf.path[0]);
 }
 
-function targetParts(leaves: readonly Leaf[], facts: CallFacts, hasMain: boolean): Part[] {
+function targetParts(leaves: readonly ArgumentLeaf[], facts: CallFacts, hasMain: boolean): Part[] {
   const groups = grouped(leaves).toSorted(([one], [other]) => scoreOf(other) - scoreOf(one));
   return groups.map((group, i): Part => {
     const [first] = group;
@@ -105,7 +105,7 @@ function targetParts(leaves: readonly Leaf[], facts: CallFacts, hasMain: boolean
 }
 
 /** Things are told by their names before their numbers, and by either before other texts. */
-function scoreOf(leaf: Leaf | undefined): number {
+function scoreOf(leaf: ArgumentLeaf | undefined): number {
   if (!leaf) return 0;
   const text = textOf(leaf);
   if (text === null)
@@ -127,19 +127,19 @@ const THINGS = new Set(
   ),
 );
 
-function groupText(group: readonly Leaf[], facts: CallFacts, most: number): string {
+function groupText(group: readonly ArgumentLeaf[], facts: CallFacts, most: number): string {
   const parent = spokenWords(group[0]?.path.at(-2) ?? "").join(" ");
   return `${parent} ${valuesOf(group, facts, most)}`;
 }
 
-function valuesOf([first, ...rest]: readonly Leaf[], facts: CallFacts, most: number): string {
+function valuesOf([first, ...rest]: readonly ArgumentLeaf[], facts: CallFacts, most: number): string {
   if (!first) return "";
   const value = valueText(first, facts, most);
   const [second] = rest;
   return second ? `${value} (${valueText(second, facts, Math.floor(most / 2))})` : value;
 }
 
-function labelled(leaf: Leaf, facts: CallFacts, most: number): string {
+function labelled(leaf: ArgumentLeaf, facts: CallFacts, most: number): string {
   const text = textOf(leaf);
   const value = valueText(leaf, facts, most);
   if (text !== null && leaf.words.join(" ") === "path") return facts.say.in(value);
@@ -148,7 +148,7 @@ function labelled(leaf: Leaf, facts: CallFacts, most: number): string {
   return `${labelOf(leaf, facts.all)} ${value}`;
 }
 
-function valueText(leaf: Leaf, { say, folder }: CallFacts, most: number): string {
+function valueText(leaf: ArgumentLeaf, { say, folder }: CallFacts, most: number): string {
   const { value, path } = leaf;
   if (value.kind === "switch") return value.on ? say.on : say.off;
   if (value.kind === "list") return listText(value.items, say, most);
@@ -207,7 +207,7 @@ function grantParts({ byRole, called, say, all }: CallFacts): (Part & { isNamed:
 /** Receivers come before sources: who gets it matters more. */
 function endpointParts(facts: CallFacts): Part[] {
   const { byRole, say } = facts;
-  const part = (leaves: readonly Leaf[], join: (value: string) => string, weight: number): Part[] => {
+  const part = (leaves: readonly ArgumentLeaf[], join: (value: string) => string, weight: number): Part[] => {
     const sorted = leaves.toSorted((one, other) => rankOfEndpoint(one) - rankOfEndpoint(other));
     const isOne = sorted.length > 0;
     return isOne ? [{ joint: " ", weight, say: (most) => join(valuesOf(sorted, facts, most)) }] : [];
@@ -216,7 +216,7 @@ function endpointParts(facts: CallFacts): Part[] {
   return [...part(to, say.to, Infinity), ...part(from, say.from, 7).map((one) => ({ ...one, joint: ", " as const }))];
 }
 
-function rankOfEndpoint({ words, path }: Leaf): number {
+function rankOfEndpoint({ words, path }: ArgumentLeaf): number {
   if (words.some((word) => ["name", "title"].includes(word))) return 0;
   if (words.some((word) => ["iban", "account", "address", "bank", "bic"].includes(word))) return 2;
   return path.length;
@@ -277,7 +277,7 @@ function effectParts({ byRole, say }: CallFacts): Part[] {
   const effects = byRole("effect");
   const lists = effects.filter(({ value }) => value.kind === "list");
   const numbers = effects.filter(({ value }) => value.kind !== "list");
-  const listed = (leaf: Leaf, most: number) =>
+  const listed = (leaf: ArgumentLeaf, most: number) =>
     leaf.value.kind === "list" ? listText(leaf.value.items, say, most) : "";
   const parts = numbers.map((leaf): Part => {
     const name = leaf.words.at(-1) ?? "";
@@ -344,7 +344,7 @@ function switchParts({ byRole, say }: CallFacts): Part[] {
 /** The words of a note or a message, where they are short; other words about the call only where there is nothing else. */
 function wordParts(facts: CallFacts, isNothingElse: boolean): Part[] {
   if (facts.isTool) return [];
-  const isShort = (leaf: Leaf) => {
+  const isShort = (leaf: ArgumentLeaf) => {
     const text = textOf(leaf) ?? "";
     return text.length <= LONGEST_WORDS && !/[\r\n]/.test(text);
   };

@@ -1,11 +1,11 @@
-import { changesIn, type Change } from "../facts/changes.ts";
+import { changesIn, type StateChange } from "../facts/changes.ts";
 import { commandIn } from "../facts/commands.ts";
-import { filesIn, inFolder, type FileChange } from "../facts/files.ts";
+import { filesIn, inFolder, type ChangedFiles } from "../facts/files.ts";
 import { headOf, type FunctionWords } from "../facts/function-name.ts";
-import { textOf, type Leaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
-import { roleOf, type Role } from "../facts/roles.ts";
-import { statementsIn } from "../facts/statements.ts";
+import { roleOf, type ArgumentRole } from "../facts/roles.ts";
+import { statementsIn, type Statement } from "../facts/statements.ts";
 import type { Sorted } from "../facts/labels.ts";
 import { amountParts, changeParts } from "./amount-parts.ts";
 import { factParts } from "./argument-parts.ts";
@@ -24,13 +24,18 @@ const FOLDERS = /^(?:tool_)*cwd$|^(?:work(?:ing)?_?dir(?:ectory)?|dir_path|direc
 interface Action {
   head: string;
   parts: Part[];
-  said: readonly Leaf[];
+  said: readonly ArgumentLeaf[];
   /** A tool of a coding agent: other arguments are its settings. */
   isTool: boolean;
 }
 
 /** Returns the sentence of a call, with the agent's own behind it. */
-export function sentenceOfCall(fn: string, all: readonly Leaf[], say: SentenceWords, own: string | null): string {
+export function sentenceOfCall(
+  fn: string,
+  all: readonly ArgumentLeaf[],
+  say: SentenceWords,
+  own: string | null,
+): string {
   const called = headOf(fn);
   const folder = folderOf(all);
   const leaves = all.filter(({ path }) => !(path.length === 1 && path[0] === "cwd"));
@@ -68,20 +73,22 @@ function headWithout(head: string, parts: readonly Part[], { byRole }: Sorted): 
   return parts.length > 0 && byRole("amount").length > 0 ? head.replace(/ (?:money|funds|amount)$/, "") : head;
 }
 
-function folderOf(leaves: readonly Leaf[]): string | null {
+function folderOf(leaves: readonly ArgumentLeaf[]): string | null {
   const leaf = leaves.find(({ path }) => path.length === 1 && path[0] === "cwd");
   return leaf ? textOf(leaf) : null;
 }
 
 /** Some agents send what they ask about twice. */
-function isRepeated({ value, path }: Leaf, all: readonly Leaf[]): boolean {
+function isRepeated({ value, path }: ArgumentLeaf, all: readonly ArgumentLeaf[]): boolean {
   if (value.kind !== "list" || path.at(-1) !== "patterns") return false;
   return value.items.every((item) => all.some((leaf) => textOf(leaf) === item));
 }
 
-function sortedByRole(leaves: readonly Leaf[], changes: readonly Change[]): Sorted {
+function sortedByRole(leaves: readonly ArgumentLeaf[], changes: readonly StateChange[]): Sorted {
   const inChanges = new Set(changes.flatMap(({ before, after }) => [before, after]));
-  const roles = new Map<Leaf, Role>(leaves.filter((leaf) => !inChanges.has(leaf)).map((leaf) => [leaf, roleOf(leaf)]));
+  const roles = new Map<ArgumentLeaf, ArgumentRole>(
+    leaves.filter((leaf) => !inChanges.has(leaf)).map((leaf) => [leaf, roleOf(leaf)]),
+  );
   return {
     changes,
     byRole: (...wanted) => [...roles].flatMap(([leaf, role]) => (wanted.includes(role) ? [leaf] : [])),
@@ -90,7 +97,7 @@ function sortedByRole(leaves: readonly Leaf[], changes: readonly Change[]): Sort
 
 function commandAction(
   called: FunctionWords,
-  leaves: readonly Leaf[],
+  leaves: readonly ArgumentLeaf[],
   folder: string | null,
   say: SentenceWords,
 ): Action | null {
@@ -109,7 +116,7 @@ function commandAction(
   return { head: say.run, parts, said: [found.leaf, ...(where ? [where] : [])], isTool: true };
 }
 
-function statementAction(called: FunctionWords, leaves: readonly Leaf[], say: SentenceWords): Action | null {
+function statementAction(called: FunctionWords, leaves: readonly ArgumentLeaf[], say: SentenceWords): Action | null {
   const found = statementsIn(leaves);
   if (!found) return null;
   const { leaf, statements } = found;
@@ -119,7 +126,7 @@ function statementAction(called: FunctionWords, leaves: readonly Leaf[], say: Se
     const text: Part = {
       joint: i === 0 ? " " : ", ",
       weight,
-      say: (most) => coded(one.text, Math.floor(share * most)),
+      say: (most) => statementText(one, Math.floor(share * most)),
     };
     return one.isWithoutWhere ? [text, { joint: ", ", weight: Infinity, say: () => say.noWhere }] : [text];
   });
@@ -129,7 +136,19 @@ function statementAction(called: FunctionWords, leaves: readonly Leaf[], say: Se
   return { head: say.run, parts, said: [leaf], isTool: false };
 }
 
-function mailAction(called: FunctionWords, leaves: readonly Leaf[], say: SentenceWords): Action | null {
+/** A statement that is cut names its tables all the same. */
+function statementText({ text, tables }: Statement, most: number): string {
+  const shown = coded(text, most);
+  const missing = tables.filter((table) => !shown.toLowerCase().includes(table.toLowerCase()));
+  return missing.length === 0
+    ? shown
+    : `${shown} (${missing
+        .slice(0, 2)
+        .map((table) => bare(table, 40))
+        .join(", ")})`;
+}
+
+function mailAction(called: FunctionWords, leaves: readonly ArgumentLeaf[], say: SentenceWords): Action | null {
   const mail = mailIn(called.words, leaves);
   if (!mail) return null;
   const { receivers, subject } = mail;
@@ -152,7 +171,7 @@ function mailAction(called: FunctionWords, leaves: readonly Leaf[], say: Sentenc
 
 function fileAction(
   called: FunctionWords,
-  leaves: readonly Leaf[],
+  leaves: readonly ArgumentLeaf[],
   folder: string | null,
   say: SentenceWords,
 ): Action | null {
@@ -173,7 +192,7 @@ function fileAction(
   };
 }
 
-function linesPart({ lines }: FileChange, say: SentenceWords): Part[] {
+function linesPart({ lines }: ChangedFiles, say: SentenceWords): Part[] {
   if (lines === null) return [];
   const text = "written" in lines ? say.lines(lines.written) : `+${lines.added} −${lines.removed}`;
   return [{ joint: "written" in lines ? ", " : " ", weight: Infinity, say: () => text }];

@@ -1,6 +1,6 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
-import { leavesIn, textOf, type Leaf } from "../facts/leaves.ts";
+import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
@@ -79,7 +79,7 @@ function traitsOf(request: Judged, fn: string, isLong: boolean): RiskReason[] {
 }
 
 /** Judges a call by its command, its SQL and its files, and by the rest of its arguments. */
-export function judgedCall(fn: string, leaves: readonly Leaf[], folder: string | null): Judgement {
+function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string | null): Judgement {
   const parts: Judgement[] = [];
   const command = commandIn(leaves);
   const isPatch = command !== null && /^\*\*\* Begin Patch/.test(textOf(command.leaf) ?? "");
@@ -99,13 +99,13 @@ export function judgedCall(fn: string, leaves: readonly Leaf[], folder: string |
 }
 
 /** A program with its words is no line for a shell. */
-function wordsOf({ value }: Leaf): string | string[] {
+function wordsOf({ value }: ArgumentLeaf): string | string[] {
   if (value.kind === "list") return value.items.map(String);
   return value.kind === "text" ? value.text : "";
 }
 
 /** The folder that an agent works in, as its prompt says it; a folder among the arguments is within it. */
-function folderOf({ wire }: Judged, leaves: readonly Leaf[]): string | null {
+function folderOf({ wire }: Judged, leaves: readonly ArgumentLeaf[]): string | null {
   const { folder } = (wire["agent_prompt"] ?? {}) as { folder?: string };
   const named = leaves.find(({ path }) => /^(?:cwd|workdir|working_directory|dir_path)$/.test(path.at(-1) ?? ""));
   const text = named === undefined ? null : textOf(named);

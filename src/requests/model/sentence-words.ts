@@ -96,3 +96,10 @@ const ALL: Readonly<Record<Language, SentenceWords>> = { en: EN, de: DE, ar: AR 
 export function wordsFor(language: Language): SentenceWords {
   return ALL[language];
 }
+
+/** Returns the first language of an `Accept-Language` header that sentences are in, else English. */
+export function languageOf(header: string | undefined): Language {
+  const tags = (header ?? "").slice(0, 200).toLowerCase().split(",");
+  const known = tags.map((tag) => LANGUAGES.find((language) => tag.trim().split(/[-;]/)[0] === language));
+  return known.find((language) => language !== undefined) ?? "en";
+}

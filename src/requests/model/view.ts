@@ -1,7 +1,6 @@
 import { ownTaskOf } from "./task-of-request.ts";
 import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
-import { withoutForgery } from "./agent-words.ts";
 import { argumentsOf, riskiestMembers } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
 import { NO_DEADLINE, type Request, type ForeignSchema, type ResponseOption } from "./request.ts";
@@ -24,6 +23,8 @@ export interface AskView {
    * are longer than any message shows.
    */
   argumentsText: string | null;
+  /** Of an approval in a message: the sentence that a person decides by (`sentence.ts`). */
+  sentence?: string;
   /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
   exact?: { fn: string; kwargs: string };
   /** Of an approval: how long the canonical arguments are, in characters, and the first names at their top. */
@@ -139,34 +140,6 @@ export function holdsSecret({ wire }: Pick<Request, "wire">, name: string): bool
 export function maskedArgument({ wire }: Pick<Request, "wire">, name: string): string | null {
   const masked = wire["masked"] as Readonly<Record<string, string>> | undefined;
   return masked && Object.hasOwn(masked, name) ? (masked[name] ?? null) : null;
-}
-
-/** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
-export function viewOutside(request: Request): AskView {
-  const { exact, ...view } = viewOf(request);
-  if (!isGuarded(request)) return { ...view, ...(exact && { exact }) };
-  return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
-}
-
-/**
- * Renders a request for a message that people read: no words of the agent in it can pass for a code or an address of
- * this server. The call to approve stays as it is.
- */
-export function viewInMessage(request: Request, publicUrl: string): AskView {
-  const view = viewOutside(request);
-  const own = (text: string) => withoutForgery(text, publicUrl);
-  return {
-    ...view,
-    agent: own(view.agent),
-    run: view.run === null ? null : own(view.run),
-    title: own(view.title),
-    words: own(view.words),
-    options: view.options.map((option) => ({
-      ...option,
-      ...(option.title !== undefined && { title: own(option.title) }),
-      ...(option.description !== undefined && { description: own(option.description) }),
-    })),
-  };
 }
 
 /** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */

@@ -1,18 +1,12 @@
+import { isSentence, PLACEHOLDER } from "../../policy/model/sentence.ts";
 import { cutTo } from "../../core/model/title.ts";
-import { leavesIn, textOf, type Leaf } from "../facts/leaves.ts";
+import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { inMainUnits } from "../facts/money.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { bare } from "./sentence-parts.ts";
 
 const LONGEST = 200;
 const VALUES = [120, 60, 40, 24, 12];
-const PLACEHOLDER = /\{([^{}]{1,100})\}/g;
-
-/** Returns whether a text can be the sentence of a function: it names an argument, and no brace stands alone. */
-export function isSentence(text: string): boolean {
-  const rest = text.replace(PLACEHOLDER, "");
-  return text.length <= LONGEST && rest !== text && !/[{}\r\n]/.test(rest);
-}
 
 /**
  * Returns a sentence with the values of the arguments that it names, `{amount}` or `{total.gross}`; null if one of them
@@ -38,7 +32,7 @@ export function writtenSentence(sentence: string, kwargs: string): string | null
   return null;
 }
 
-function valueOf(leaf: Leaf, currency: string | null): string | null {
+function valueOf(leaf: ArgumentLeaf, currency: string | null): string | null {
   const { value } = leaf;
   if (value.kind === "switch") return String(value.on);
   if (value.kind === "list") return value.items.every((one) => typeof one === "string") ? value.items.join(", ") : null;

@@ -1,12 +1,12 @@
 import { headOf } from "../facts/function-name.ts";
-import { isNamed, textOf, type Leaf } from "../facts/leaves.ts";
+import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
 import { codeOf, currencyFor, moneyIn } from "../facts/money.ts";
 import { knownSet } from "../facts/name-words.ts";
 import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
 import { overLimit } from "./limits.ts";
-import { isProduction, type Fact, type Judgement } from "./reason.ts";
+import { isProduction, type RiskFact, type Judgement } from "./reason.ts";
 
 const READS = knownSet(
   "get list read search find show view describe count lookup look fetch query grep glob ls check status preview",
@@ -42,7 +42,7 @@ const RUNS = knownSet("command cmd code script sql query statement expression ev
 const MANY = 50;
 
 /** Judges a call by its arguments, whatever its function does with them; by the function's name only what it takes away. */
-export function judgedArguments(fn: string, leaves: readonly Leaf[]): Judgement {
+export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[]): Judgement {
   const { head, words } = headOf(fn);
   const reads = READS.has(words[0] ?? "");
   if (reads) return { facts: [], onlyReads: opensNothing(words, leaves) };
@@ -60,7 +60,7 @@ export function judgedArguments(fn: string, leaves: readonly Leaf[]): Judgement 
 }
 
 /** A call that reads has no key or secret, no address elsewhere, and runs nothing. */
-function opensNothing(fn: readonly string[], leaves: readonly Leaf[]): boolean {
+function opensNothing(fn: readonly string[], leaves: readonly ArgumentLeaf[]): boolean {
   if (fn.some((word) => SENSITIVE.has(word))) return false;
   return leaves.every((leaf) => {
     const text = textOf(leaf) ?? "";
@@ -68,11 +68,11 @@ function opensNothing(fn: readonly string[], leaves: readonly Leaf[]): boolean {
   });
 }
 
-function taken(head: string, fn: readonly string[], leaves: readonly Leaf[]): Fact[] {
+function taken(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
   const takes =
     fn.some((word) => TAKES_AWAY.has(word)) ||
     (fn.some((word) => REMOVES.has(word)) && fn.some((word) => GRAVE.has(word)));
-  const facts: Fact[] = [];
+  const facts: RiskFact[] = [];
   for (const leaf of leaves) {
     const text = textOf(leaf) ?? "";
     const role = roleOf(leaf);
@@ -101,12 +101,12 @@ function taken(head: string, fn: readonly string[], leaves: readonly Leaf[]): Fa
 }
 
 /** `destroy` and `destroyed`. */
-function startsAlike(one: Leaf, other: Leaf): boolean {
+function startsAlike(one: ArgumentLeaf, other: ArgumentLeaf): boolean {
   const [word = ""] = other.words;
   return one.words.some((each) => each.startsWith(word.replace(/e$/, "")));
 }
 
-function switched(leaf: Leaf): Fact[] {
+function switched(leaf: ArgumentLeaf): RiskFact[] {
   const fact = switchFact(leaf);
   if (fact === null || fact.kind === "dry run") return [];
   // An agent asks no second question by it: a person is asked here.
@@ -114,8 +114,8 @@ function switched(leaf: Leaf): Fact[] {
   return [{ kind: "forces", says: fact.kind === "without" ? `without ${fact.words}` : fact.words }];
 }
 
-function amounts(leaves: readonly Leaf[]): Fact[] {
-  return leaves.flatMap((leaf): Fact[] => {
+function amounts(leaves: readonly ArgumentLeaf[]): RiskFact[] {
+  return leaves.flatMap((leaf): RiskFact[] => {
     const digits = textOf(leaf);
     if (digits === null || roleOf(leaf) !== "amount") return [];
     const money = moneyIn([...leaf.above, ...leaf.words], digits, currencyFor(leaf, leaves));
@@ -150,7 +150,7 @@ function grouped(digits: string): string {
   return Number.isFinite(number) ? number.toLocaleString("en", { maximumFractionDigits: 2 }) : digits;
 }
 
-function addressed(fn: readonly string[], leaves: readonly Leaf[]): Fact[] {
+function addressed(fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
   const mail = mailIn(fn, leaves);
   const isSent =
     mail !== null ||
@@ -180,7 +180,7 @@ function addressed(fn: readonly string[], leaves: readonly Leaf[]): Fact[] {
   return wide === undefined ? [] : [{ kind: "unread", says: wide }];
 }
 
-function opened(leaf: Leaf): Fact[] {
+function opened(leaf: ArgumentLeaf): RiskFact[] {
   const isGrant =
     roleOf(leaf) === "grant" || isNamed(leaf, knownSet("role group permission access level policy privilege scope"));
   const texts: readonly unknown[] = leaf.value.kind === "list" ? leaf.value.items : [textOf(leaf)];
@@ -188,14 +188,14 @@ function opened(leaf: Leaf): Fact[] {
   if (leaf.value.kind === "switch")
     return leaf.value.on && OWNS.test(name.replaceAll("_", " ")) ? [{ kind: "opens", says: name }] : [];
   if (!isGrant) return [];
-  return texts.flatMap((text): Fact[] =>
+  return texts.flatMap((text): RiskFact[] =>
     typeof text === "string" && text.length <= 200 && (OWNS.test(text) || /^\*(?::\*)?$|public-read/.test(text))
       ? [{ kind: "opens", says: `${name}: ${text}` }]
       : [],
   );
 }
 
-function scaledToNothing(fn: readonly string[]): (leaf: Leaf) => Fact[] {
+function scaledToNothing(fn: readonly string[]): (leaf: ArgumentLeaf) => RiskFact[] {
   const scales = fn.some((word) => SCALES.has(word));
   return (leaf) => {
     const isAfter =
@@ -207,7 +207,7 @@ function scaledToNothing(fn: readonly string[]): (leaf: Leaf) => Fact[] {
   };
 }
 
-function inProduction(leaf: Leaf): Fact[] {
+function inProduction(leaf: ArgumentLeaf): RiskFact[] {
   const text = leaf.value.kind === "text" ? leaf.value.text : "";
   const isPlace = leaf.words.some((word) => PLACES.has(word));
   return isPlace && text.length <= 200 && isProduction(text)
@@ -215,7 +215,7 @@ function inProduction(leaf: Leaf): Fact[] {
     : [];
 }
 
-function handedOut(fn: readonly string[], leaves: readonly Leaf[]): Fact[] {
+function handedOut(fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
   if (
     !fn.some((word) => HANDS_OUT.has(word)) ||
     (!["field", "column", "attribute", "include", "select", "property"].some((name) =>

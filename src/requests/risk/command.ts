@@ -2,7 +2,7 @@ import { readCommand } from "../facts/command.ts";
 import type { CommandWord, SimpleCommand } from "../facts/simple-command.ts";
 import { DESTROYING, KNOWN, READING, type Destroying } from "./programs.ts";
 import { deletedFile, placeOf, secretFile, writtenFile } from "./paths.ts";
-import { isProduction, unread, type Fact, type Judgement } from "./reason.ts";
+import { isProduction, unread, type RiskFact, type Judgement } from "./reason.ts";
 import { judgedSql } from "./sql.ts";
 
 const LONGEST_SAID = 80;
@@ -18,7 +18,7 @@ export function judgedCommand(command: string | readonly string[], folder: strin
 }
 
 /** In another folder, a script of the same name is another one. */
-function movedTo(commands: readonly SimpleCommand[], folder: string | null): Fact[] {
+function movedTo(commands: readonly SimpleCommand[], folder: string | null): RiskFact[] {
   const other = commands.find(({ program, words: [to] }) => {
     if (program !== "cd" || to === undefined) return false;
     return !to.isExact || placeOf(to.text, folder).isOutside || /^\/(?:tmp|var\/tmp)\//.test(to.text);
@@ -32,7 +32,7 @@ function judged(command: SimpleCommand, folder: string | null): Judgement {
   const texts = words.map(({ text }) => text);
   const said = saidOf(command);
   if (startsOthers(program, texts)) return { facts: [], onlyReads: true };
-  const facts: Fact[] = [...written(command, folder), ...secrets(program, words)];
+  const facts: RiskFact[] = [...written(command, folder), ...secrets(program, words)];
   if (program === "sudo" || program === "doas") facts.push({ kind: "opens", says: said });
   const sql = sqlIn(program, texts);
   const sqlJudged = sql === null ? null : judgedSql(sql);
@@ -81,7 +81,7 @@ const ALL_ARE_WRITTEN = new Set("tee touch truncate mkdir".split(" "));
 const OUTPUT = /^(?:-o|-O|--output|--output-document|--out)$/;
 
 /** Files that a program writes: by a redirection, by an option that names its output, or as its own subject. */
-function written({ program, words, redirects }: SimpleCommand, folder: string | null): Fact[] {
+function written({ program, words, redirects }: SimpleCommand, folder: string | null): RiskFact[] {
   const paths: string[] = redirects.flatMap(({ operator, path }) =>
     operator.includes(">") && path !== null && !isNowhere(path) ? [path.text] : [],
   );
@@ -101,7 +101,7 @@ function written({ program, words, redirects }: SimpleCommand, folder: string | 
 }
 
 /** A name that a program is given may be that of a private key, whatever it does with it. */
-function secrets(program: string, words: readonly CommandWord[]): Fact[] {
+function secrets(program: string, words: readonly CommandWord[]): RiskFact[] {
   if (["git", "echo", "printf", "grep", "rg", "gh"].includes(program)) {
     return words
       .slice(program === "git" || program === "gh" ? 1 : 0)
@@ -110,7 +110,7 @@ function secrets(program: string, words: readonly CommandWord[]): Fact[] {
   return words.flatMap(({ text }) => secretFile(text.replace(/^--?[\w-]+=/, "")) ?? []);
 }
 
-function deleted(program: string, words: readonly CommandWord[], folder: string | null): Fact[] {
+function deleted(program: string, words: readonly CommandWord[], folder: string | null): RiskFact[] {
   const texts = words.map(({ text }) => text);
   const isFind = program === "find" && texts.includes("-delete");
   if (isFind) return [{ kind: "loses", says: `find ${texts.join(" ")}`.slice(0, LONGEST_SAID) }];

@@ -1,8 +1,8 @@
-import { textOf, type Leaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { headOf } from "../facts/function-name.ts";
 import { knownSet } from "../facts/name-words.ts";
 import { deletedFile, secretFile, writtenFile } from "./paths.ts";
-import type { Fact, Judgement } from "./reason.ts";
+import type { RiskFact, Judgement } from "./reason.ts";
 
 const PATH_NAMES = knownSet("path file filepath filename destination target source notebook uri");
 const READS = knownSet(
@@ -15,7 +15,7 @@ const DIFFED = /^\+\+\+ (?:b\/)?([^\t\n]+)/gm;
 const MOST_PATHS = 200;
 
 /** Judges the files that a call reads, writes or deletes by name, or by a patch; null for a call without any. */
-export function judgedFiles(fn: string, leaves: readonly Leaf[], folder: string | null): Judgement | null {
+export function judgedFiles(fn: string, leaves: readonly ArgumentLeaf[], folder: string | null): Judgement | null {
   const { words } = headOf(fn);
   const paths = leaves.flatMap((leaf) => pathsOf(leaf)).slice(0, MOST_PATHS);
   const patches = leaves.flatMap((leaf) =>
@@ -30,7 +30,7 @@ export function judgedFiles(fn: string, leaves: readonly Leaf[], folder: string 
   const secret = paths.flatMap((path) => secretFile(path) ?? []);
   if (words.some((word) => READS.has(word))) return { facts: secret, onlyReads: secret.length === 0 };
   const isDeleted = words.some((word) => DELETES.has(word));
-  const facts: Fact[] = isDeleted
+  const facts: RiskFact[] = isDeleted
     ? paths.flatMap(
         (path) =>
           deletedFile(
@@ -56,7 +56,7 @@ export function deletesFiles(fn: string): boolean {
   );
 }
 
-function pathsOf(leaf: Leaf): string[] {
+function pathsOf(leaf: ArgumentLeaf): string[] {
   const last = leaf.words.at(-1) ?? "";
   const items = leaf.value.kind === "list" ? leaf.value.items : [textOf(leaf)];
   const isPath = PATH_NAMES.has(last) || leaf.words.includes("path");

@@ -1,8 +1,8 @@
 /** Above so much, an amount is grave: in the main unit of each currency that has a limit. */
-export type AmountLimits = Readonly<Record<string, number>>;
+type AmountLimits = Readonly<Record<string, number>>;
 
 /** About ten thousand euros each. */
-export const DEFAULT_AMOUNT_LIMITS: AmountLimits = {
+const DEFAULT_AMOUNT_LIMITS: AmountLimits = {
   EUR: 10_000,
   USD: 10_000,
   GBP: 10_000,

@@ -1,4 +1,4 @@
-import type { Fact } from "./reason.ts";
+import type { RiskFact } from "./reason.ts";
 import { isProduction } from "./reason.ts";
 
 /** Private keys and credentials, by the names that programs expect them under. */
@@ -26,12 +26,12 @@ const BUILT =
   /(?:^|\/)(?:node_modules|dist|build|out|target|coverage|\.cache|\.next|\.nuxt|\.turbo|\.parcel-cache|\.vite|\.svelte-kit|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.eggs|[^/]+\.egg-info|\.gradle|\.nyc_output|htmlcov|tmp|temp)(?:\/|$)/;
 
 /** Returns why a file may not even be read without a thought; null for any other file. */
-export function secretFile(path: string): Fact | null {
+export function secretFile(path: string): RiskFact | null {
   return SECRET.some((pattern) => pattern.test(path)) ? { kind: "file", says: path } : null;
 }
 
 /** Returns why it is grave to write a file. The folder is the agent's; null if it is not known. */
-export function writtenFile(path: string, folder: string | null): Fact | null {
+export function writtenFile(path: string, folder: string | null): RiskFact | null {
   const place = placeOf(path, folder);
   const isGuarded = [...SECRET, ...GUARDED].some((pattern) => pattern.test(place.path));
   if (isGuarded) return { kind: "file", says: path };
@@ -40,7 +40,7 @@ export function writtenFile(path: string, folder: string | null): Fact | null {
 }
 
 /** Returns why it is grave to delete a file or a folder; null for what a build made there. */
-export function deletedFile(path: string, folder: string | null, isWhole: boolean): Fact | null {
+export function deletedFile(path: string, folder: string | null, isWhole: boolean): RiskFact | null {
   const place = placeOf(path, folder);
   const isInside = !place.isOutside && !place.path.startsWith("/") && place.path !== "" && place.path !== ".";
   const isTemporary = /^\/(?:tmp|var\/tmp)\/[^/*]/.test(path);

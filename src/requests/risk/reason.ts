@@ -2,14 +2,14 @@
 export type FactKind = "loses" | "forces" | "money" | "people" | "opens" | "place" | "file" | "data" | "unread";
 
 /** A fact about a call, quoted from it. `unread` says what could not be judged; every other kind makes the risk high. */
-export interface Fact {
+export interface RiskFact {
   kind: FactKind;
   says: string;
 }
 
 /** The facts of one part of a call, and whether that part only reads. */
 export interface Judgement {
-  facts: readonly Fact[];
+  facts: readonly RiskFact[];
   onlyReads: boolean;
 }
 

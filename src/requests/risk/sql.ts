@@ -1,17 +1,17 @@
 import { readSql } from "../facts/sql.ts";
-import type { Fact, Judgement } from "./reason.ts";
+import type { RiskFact, Judgement } from "./reason.ts";
 import { unread } from "./reason.ts";
 
 /** Judges SQL by what its statements do; what changes nothing only reads. */
 export function judgedSql(sql: string): Judgement {
   const statements = readSql(sql);
   if (statements === null) return unread("SQL");
-  const facts = statements.flatMap(({ verb, tables, hasWhere, loses, opens }): Fact[] => {
+  const facts = statements.flatMap(({ verb, tables, hasWhere, loses, opens }): RiskFact[] => {
     const said = [verb, tables.slice(0, 3).join(", ")].filter((part) => part !== "").join(" ");
     const isWhole = (verb === "update" || verb === "delete") && !hasWhere;
     return [
       ...(loses ? [{ kind: "loses" as const, says: isWhole ? `${said}: no where` : said }] : []),
-      ...opens.map((right): Fact => ({ kind: "opens", says: `${verb}: ${right}` })),
+      ...opens.map((right): RiskFact => ({ kind: "opens", says: `${verb}: ${right}` })),
       ...(verb === "revoke" ? [{ kind: "loses" as const, says: said }] : []),
     ];
   });

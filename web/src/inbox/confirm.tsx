@@ -70,7 +70,7 @@ function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide 
       }}
     >
       <p class="muted">{approves ? lead : text.rejectLead}</p>
-      {isGrave && <Grave ask={ask} named={named} onName={setNamed} />}
+      {isGrave ? <Grave ask={ask} named={named} onName={setNamed} /> : <Sentence ask={ask} />}
       {!intent.approve && intent.option && <p dir="auto">{intent.option.title}</p>}
       <Comment approves={approves} value={draft.comment ?? ""} onChange={comment} onSend={submit} />
       {!approves && !ask.editable && ask.kwargs !== null && (
@@ -168,6 +168,13 @@ function PermanentGrant({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onC
     </label>
   );
 }
+
+/** The sentence of the row, whole. */
+const Sentence = ({ ask }: { ask: WholeAsk }): VNode => (
+  <p class={styles.sentence} dir="auto">
+    {ask.sentence}
+  </p>
+);
 
 /** Names what is about to be approved, and takes its name in the place of a long press. */
 function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (name: string) => void }) {

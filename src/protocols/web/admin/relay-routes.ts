@@ -224,5 +224,5 @@ function liveStream(app: Door, door: DoorContext): void {
 /** Returns what people were asked for an executor's ask, as it is shown to somebody who is not asked. */
 async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WithArguments<WireAskToPeople>> {
   const asked = await readRequest(ctx, addressedId);
-  return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await storeNow(ctx.db));
+  return wholeAsk(asked, await readDetails(ctx, asked), { who: ONLOOKER, now: await storeNow(ctx.db), language: "en" });
 }

@@ -1,3 +1,4 @@
+import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
 import { printable, printableLines } from "../../../lib/printable.ts";
@@ -84,7 +85,11 @@ function beginningRoutes(app: Door, door: DoorContext): void {
       const { person } = await signedInPerson(door, request);
       const { entry_point: entry, text, id } = request.body as ConversationStartBody;
       const number = await beginInInbox(ctx, person, entry, { words: text, id });
-      return reply.code(201).send(await wholeConversation(ctx, person, number));
+      return reply
+        .code(201)
+        .send(
+          await wholeConversation(ctx, { person, language: languageOf(request.headers["accept-language"]) }, number),
+        );
     },
   );
 }
@@ -107,7 +112,12 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
       const { person } = await signedInPerson(door, request);
       const before = placeIn(request);
       if (before && !isId(before.id)) throw noPlace();
-      return wholeConversation(ctx, person, numberOf(request), before);
+      return wholeConversation(
+        ctx,
+        { person, language: languageOf(request.headers["accept-language"]) },
+        numberOf(request),
+        before,
+      );
     },
   );
 
@@ -127,7 +137,7 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
       const number = numberOf(request);
       const { text, id } = request.body as ConversationMessageBody;
       await goOnInInbox(ctx, person, number, { words: text, id });
-      return wholeConversation(ctx, person, number);
+      return wholeConversation(ctx, { person, language: languageOf(request.headers["accept-language"]) }, number);
     },
   );
 }
@@ -135,7 +145,7 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
 /** Returns a conversation of a person's as it is shown: its newest page, or the one before a place. */
 async function wholeConversation(
   ctx: Context,
-  person: string,
+  { person, language }: { person: string; language: Language },
   number: number,
   before?: MessagePosition,
 ): Promise<WithArguments<WireOwnConversation>> {
@@ -143,6 +153,7 @@ async function wholeConversation(
   const { point, agent, lastMessageAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
+  const reader = { names, language };
   const wordsOf = ({ words }: Request) => ({ words: printableLines(words).join("\n") });
   return {
     id: number,
@@ -155,8 +166,8 @@ async function wholeConversation(
       at: wireTime(createdAt),
       taken: ackedAt !== null,
     })),
-    asks: await listedAsks(found.asks, names, wordsOf),
-    waiting: await listedAsks(found.waiting, names, wordsOf),
+    asks: await listedAsks(found.asks, reader, wordsOf),
+    waiting: await listedAsks(found.waiting, reader, wordsOf),
     next: found.next && `${found.next.at}_${found.next.id}`,
   };
 }

@@ -1,3 +1,4 @@
+import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
 import { mayAllowForGood } from "../../../requests/allow-for-good.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
@@ -81,7 +82,7 @@ function askRoutes(app: Door, door: DoorContext): void {
     },
     async (request) => {
       const { person } = await signedInPerson(door, request);
-      return wholeFor(ctx, person, await readInInbox(ctx, person, request.params.id));
+      return wholeFor(ctx, readerOf(request, person), await readInInbox(ctx, person, request.params.id));
     },
   );
 
@@ -116,14 +117,28 @@ function askRoutes(app: Door, door: DoorContext): void {
   );
 }
 
+/** The signed-in person, and the language that their program asks for. */
+interface InboxReader {
+  person: string;
+  language: Language;
+}
+
+function readerOf({ headers }: FastifyRequest, person: string): InboxReader {
+  return { person, language: languageOf(headers["accept-language"]) };
+}
+
 /** Returns an ask as a person sees it in full, with what they may do about it. */
-async function wholeFor(ctx: Context, person: string, request: Request): Promise<WithArguments<WireInboxAsk>> {
+async function wholeFor(
+  ctx: Context,
+  { person, language }: InboxReader,
+  request: Request,
+): Promise<WithArguments<WireInboxAsk>> {
   const who = await responderOf(ctx.db, person, "web");
   const mayStand = await mayAllowForGood(ctx, request, person);
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = await wholeAsk(request, await readDetails(ctx, request), who, now);
+  const whole = await wholeAsk(request, await readDetails(ctx, request), { who, now, language });
   const present = inForce(request.audience, ctx.addressed.groups);
   const mayDecide = whole.may_decide && isAsked(present, who, request.form.kind, now - request.createdAt);
   const keptS = keptForS(request);
@@ -161,7 +176,7 @@ async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<Wi
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {
-    asks: await listedAsks(asks, names),
+    asks: await listedAsks(asks, { names, language: languageOf(request.headers["accept-language"]) }),
     next: next && `${next.at}_${next.createdAt}_${next.id}`,
     counts: counts && inboxCountsBody(counts),
   };
@@ -186,7 +201,7 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
   const decided = await decideAsk(ctx, { askId: peopleRequest.id, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
-  return wholeFor(ctx, person, decided.request);
+  return wholeFor(ctx, readerOf(request, person), decided.request);
 }
 
 interface OneAsk {

@@ -20,6 +20,7 @@ import {
   viewBesideArguments,
 } from "../../../requests/model/view.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
+import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
@@ -50,30 +51,43 @@ export type WithArguments<Reply> = Reply extends readonly (infer Item)[]
 /** How people are called, by id. */
 type Names = ReadonlyMap<string, string>;
 
+/** The names that a list shows, and the language of its reader. */
+interface ListReader {
+  names: Names;
+  language: Language;
+}
+
+/** The person who sees an ask in full, when, and in which language. */
+interface AskReader {
+  who: Decider;
+  now: number;
+  language: Language;
+}
+
 /**
  * Returns asks as lines of a list. Each looks at all arguments of a call, so others are served between two of them.
  */
 export async function listedAsks<T extends object = object>(
   asks: readonly Ask[],
-  names: Names,
+  { names, language }: ListReader,
   more: (request: Ask) => T = () => ({}) as T,
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const peopleRequest of asks) {
-    rows.push({ ...(await listedAsk(peopleRequest, names)), ...more(peopleRequest) });
+    rows.push({ ...(await listedAsk(peopleRequest, names, language)), ...more(peopleRequest) });
     await yieldToEventLoop();
   }
   return rows;
 }
 
 /** Returns an ask as a line of the list. */
-async function listedAsk(request: Ask, names: Names): Promise<WithArguments<WireInboxAskLine>> {
+async function listedAsk(request: Ask, names: Names, language: Language): Promise<WithArguments<WireInboxAskLine>> {
   return {
     id: request.id,
     kind: request.form.kind,
     title: shownTitle(request),
     fn: request.form.kind === "approval" ? printableExactly(request.form.fn) : null,
-    sentence: sentenceOf(request),
+    sentence: sentenceOf(request, language),
     risk: riskOf(request),
     agent: askerName(request),
     state: request.state,
@@ -101,15 +115,14 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 export async function wholeAsk(
   request: Ask,
   details: RequestDetails,
-  who: Decider,
-  now: number,
+  { who, now, language }: AskReader,
 ): Promise<WithArguments<WireAskToPeople>> {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewBesideArguments(request);
   const { form } = request;
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
-    ...(await listedAsk(request, names)),
+    ...(await listedAsk(request, names, language)),
     risk_reasons: riskReasonsOf(request).slice(0, MOST_REASONS),
     run: view.run,
     words: view.words,
