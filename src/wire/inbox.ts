@@ -83,8 +83,10 @@ const line = {
       "Of a call what is done to what, with amounts and switches that destroy, in the language of `Accept-Language`; else the title",
     ),
   risk: z
-    .enum(["low", "normal", "high"])
-    .describe("How risky it looks: `low` only reads; `high` destroys something, or goes around a safeguard"),
+    .enum(["low", "normal", "high", "unjudged"])
+    .describe(
+      "How much a hasty yes may cost: `low` only reads; `high` has a grave fact; `unjudged` has a part that cannot be read, to be treated as `normal`",
+    ),
   agent: z.string(),
   state: z.enum(["open", "answered", "expired", "cancelled"]),
   created_at: z.string(),
@@ -148,16 +150,30 @@ const delivery = z
 
 const riskReason = z
   .object({
-    kind: z.enum(["joint", "unseen", "long", "secret", "function", "argument"]),
-    name: orNull.describe("The word in the function's name, or the argument"),
+    kind: z.enum([
+      "joint",
+      "unseen",
+      "long",
+      "secret",
+      "loses",
+      "forces",
+      "money",
+      "people",
+      "opens",
+      "place",
+      "file",
+      "data",
+      "unread",
+    ]),
+    says: z.string().describe("The fact, quoted from the call; empty for the first four kinds"),
   })
-  .meta({ id: "RiskReason", description: "One thing that makes a call look risky." });
+  .meta({ id: "RiskReason", description: "A fact that makes a call risky, or that could not be judged (`unread`)." });
 
 const whole = {
   ...line,
   risk_reasons: z
     .array(riskReason)
-    .describe("Why this call is of high risk, the gravest reason first, five at most; empty for every other request"),
+    .describe("Why this call is of high risk or not judged, the gravest reason first, five at most; else empty"),
   run: orNull,
   words: z.string(),
   arguments: argumentRows,

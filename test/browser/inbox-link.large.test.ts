@@ -117,8 +117,8 @@ describe("a one-time link in a browser", () => {
       await page.getByRole("heading", { level: 1, name: "Delete database orders, no backup" }).waitFor();
       const risk = page.getByRole("note", { name: "Risk" });
       assert.deepEqual(await risk.getByRole("listitem").allTextContents(), [
-        "Its name says “delete”, as if it took something away.",
-        "The argument “skip_backup” looks as if it took something away or went around a safeguard.",
+        "Something is lost: Delete database",
+        "Forced, or without a safeguard: without backup",
       ]);
       const block = page.getByRole("region", { name: "Code" });
       assert.equal(await block.textContent(), "SELECT count(*) FROM orders;");

@@ -39,8 +39,8 @@ describe("a call that looks risky in the inbox", () => {
 
   it("says how risky it looks, with a word and a sign, and nothing where it is as usual", async () => {
     for (const [fn, says] of [
-      ["wipe_disk", /^High risk\s+Its name says “wipe”, as if it took something away\.$/],
-      ["list_disks", /^Low risk: it looks as if it only reads\.$/],
+      ["wipe_disk", /^High risk\s+Lost: Wipe disk$/],
+      ["list_disks", /^Low risk: it only reads\.$/],
       ["mount_disk", null],
     ] as const) {
       await using visitor = await scene().visit({ screen: "phone", ask: await ask(fn) });

@@ -17,7 +17,7 @@ describe("the rows of the inbox", () => {
     const calls = [
       callOf("delete_database", { name: "orders", skip_backup: true }),
       callOf("page_someone", { who: "bo" }),
-      callOf("Bash", { command: "rm -rf build", description: "Tidies" }),
+      callOf("Bash", { command: "rm -rf pots", description: "Tidies" }),
       { ...callOf("log_in", { token: "hunter2", user: "bo" }), wire: { guarded: ["token"] } },
     ];
     // Each is due after the one before: what is due in the same millisecond stands in no order.
@@ -34,7 +34,7 @@ describe("the rows of the inbox", () => {
     for (const [i, expected] of [
       `^Delete database orders, no backupHigh riskopsApproval${left}`,
       `^Page someone, who boopsApproval${left}`,
-      `^Run \`rm -rf build\`High riskopsApproval${left}`,
+      `^Run \`rm -rf pots\`High riskopsApproval${left}`,
       `^Log in boHigh riskopsApproval${left}`,
       "^Which one\\?opsQuestionNo deadline$",
     ].entries()) {

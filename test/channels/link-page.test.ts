@@ -82,7 +82,10 @@ for (const on of ONE_DATABASE) {
       const { ask, path } = await mailed(world(), { form, words });
       const { text } = await world().call("GET", path);
       assert.match(text, /<h1>Delete database orders, no backup<\/h1>/);
-      assert.match(text, /High risk[\s\S]*says “delete”[\s\S]*argument “skip_backup”/);
+      assert.match(
+        text,
+        /High risk[\s\S]*Something is lost: Delete database[\s\S]*without a safeguard: without backup/,
+      );
       assert.match(text, /<code class="fn">delete_database<\/code>/);
       assert.match(
         text,

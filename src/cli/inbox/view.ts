@@ -7,6 +7,7 @@ import { table } from "../table.ts";
 const LISTED_LENGTH = 60;
 const RULE = "─".repeat(40);
 const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as const;
+const MARKS = { high: "high risk", unjudged: "not judged" } as const;
 
 /** Returns a numbered line for each ask, of which `before` came on earlier pages. */
 export function listLines(asks: readonly InboxRequest[], before = 0): string[] {
@@ -15,7 +16,8 @@ export function listLines(asks: readonly InboxRequest[], before = 0): string[] {
     const sentence = ask.kind === "approval" ? printableExactly(line) : printable(line);
     const cut = [...sentence].slice(0, LISTED_LENGTH).join("");
     const shown = cut.length < sentence.length ? `${cut} ...` : cut;
-    const what = ask.risk === "high" ? `${KINDS[ask.kind]} high risk` : KINDS[ask.kind];
+    const what =
+      ask.risk === "high" || ask.risk === "unjudged" ? `${KINDS[ask.kind]} ${MARKS[ask.risk]}` : KINDS[ask.kind];
     return [String(before + i + 1), what, shown, printable(ask.agent), leftText(ask), ask.id];
   });
   return table(["", "WHAT", "TITLE", "FROM", "LEFT", "ID"], rows);

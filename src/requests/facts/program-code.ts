@@ -1,4 +1,4 @@
-import type { SimpleCommand } from "./command.ts";
+import type { SimpleCommand } from "./simple-command.ts";
 
 /** Programs that run code of a word or of their standard input, and the options that such a word stands behind. */
 const INTERPRETERS: readonly [name: RegExp, code: RegExp][] = [
@@ -10,7 +10,7 @@ const INTERPRETERS: readonly [name: RegExp, code: RegExp][] = [
   [/^(?:perl|ruby)[\d.]*$/, /^-(?!-)[A-Za-z]*[eErMI]/],
   [/^php[\d.]*$/, /^-[rBRFEd]/],
   [
-    /^(?:lua|luajit|osascript|Rscript|R|julia|elixir|groovy|scala|psql|tclsh|expect|gdb|pwsh|powershell)[\d.]*$/,
+    /^(?:lua|luajit|osascript|Rscript|R|julia|elixir|groovy|scala|tclsh|expect|gdb|pwsh|powershell)[\d.]*$/,
     /^-(?:e|c|r|Command|EncodedCommand|ex)/i,
   ],
 ];

@@ -5,7 +5,7 @@ export interface SqlToken {
 }
 
 /** More than anybody reads; one pass over the text finds every token. */
-export const LONGEST_SQL = 10_000;
+const LONGEST_SQL = 10_000;
 
 const SPACE = /[ \t\r\n\f]+/y;
 const LINE_COMMENT = /--(?=[ \t\r\n]|$)[^\r\n]*/y;

@@ -1,4 +1,4 @@
-import type { CommandWord } from "./command.ts";
+import type { CommandWord } from "./simple-command.ts";
 
 /** A program that another one starts: by words, or by a line that a shell reads. */
 interface Started {

@@ -60,7 +60,7 @@ export function weightOf({ name, value }: Pick<ArgumentMember, "name" | "value">
 }
 
 /** Splits `orderIds`, `order_ids` and `order-ids` into `order`, `id`. */
-export function wordsOfName(name: string): string[] {
+function wordsOfName(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .toLowerCase()

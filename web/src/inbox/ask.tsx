@@ -145,13 +145,15 @@ function RiskStrip({ ask: { risk, risk_reasons: reasons, state } }: { ask: Whole
   if (risk === "normal" || state !== "open") return null;
   return (
     <div class={styles.risk} data-risk={risk}>
-      <Icon name={risk === "high" ? "warning" : "check"} />
+      <Icon name={risk === "low" ? "check" : "warning"} />
       <div>
         <p>{text.risk[risk]}</p>
         {reasons.length > 0 && (
           <ul>
-            {reasons.map(({ kind, name }) => (
-              <li key={`${kind} ${name}`}>{text.risk.because[kind](name ?? "")}</li>
+            {reasons.map(({ kind, says }) => (
+              <li key={kind + says}>
+                {text.risk.because[kind]} <bdi>{says}</bdi>
+              </li>
             ))}
           </ul>
         )}

@@ -123,9 +123,7 @@ export async function wholeAsk(
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
     ...(await listedAsk(request, names, language)),
-    risk_reasons: riskReasonsOf(request)
-      .slice(0, MOST_REASONS)
-      .map((reason) => ({ kind: reason.kind, name: "name" in reason ? reason.name : null })),
+    risk_reasons: riskReasonsOf(request).slice(0, MOST_REASONS),
     run: view.run,
     words: view.words,
     arguments: form.kind === "approval" ? await drawnRows(request, form.kwargs) : null,
