@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Link, useLocation } from "../router.tsx";
+import { Link, search, useLocation } from "../router.tsx";
 import { language, locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
@@ -55,17 +55,19 @@ export interface RowOf {
 /** Rows that open their thing; j and k walk through them. */
 export function Rows({ base, rows, current }: { base: string; rows: readonly RowOf[]; current: string | undefined }) {
   const [, go] = useLocation();
+  // The list beside a thing stays the one that was chosen.
+  const hrefOf = (id: string): string => `${base}/${id}${search.get()}`;
   const move = (step: 1 | -1): void => {
     const at = rows.findIndex((one) => one.id === current);
     const next = rows[at < 0 ? 0 : at + step];
-    if (next) go(`${base}/${next.id}`);
+    if (next) go(hrefOf(next.id));
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
   return (
     <ul>
       {rows.map(({ id, title, facts }) => (
         <li key={id} class={feedStyles.row}>
-          <Link href={`${base}/${id}`} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
+          <Link href={hrefOf(id)} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
             <span class={feedStyles.prompt} dir="auto">
               {title}
             </span>
