@@ -52,15 +52,13 @@ export interface RowOf {
   facts: readonly ComponentChildren[];
 }
 
-/** Rows that open their thing; j and k walk through them. */
+/** Rows that open their thing, beside the list as it was chosen; j and k walk through them. */
 export function Rows({ base, rows, current }: { base: string; rows: readonly RowOf[]; current: string | undefined }) {
   const [, go] = useLocation();
-  // The list beside a thing stays the one that was chosen.
   const hrefOf = (id: string): string => `${base}/${id}${search.get()}`;
   const move = (step: 1 | -1): void => {
-    const at = rows.findIndex((one) => one.id === current);
-    const next = rows[at < 0 ? 0 : at + step];
-    if (next) go(hrefOf(next.id));
+    const next = rows[Math.max(0, rows.findIndex((one) => one.id === current) + step)];
+    if (next && next.id !== current) go(hrefOf(next.id));
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
   return (
