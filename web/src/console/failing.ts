@@ -1,5 +1,5 @@
 import type { ChannelState, Webhook } from "@parley/sdk/admin";
-import { moment } from "./parts.tsx";
+import { moment } from "../moment.ts";
 import { useChannels, useEndpoints } from "./queries.ts";
 import { text } from "./text.ts";
 

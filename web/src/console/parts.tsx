@@ -10,6 +10,7 @@ import { useKeys } from "../keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { moment } from "../moment.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
@@ -151,10 +152,6 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
 
 /** Returns words one after the other, with the comma of the reader's language. */
 export const listed = (words: readonly string[]): string => words.join(language === "ar" ? "، " : ", ");
-
-const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-
-export const moment = (time: string): string => moments.format(new Date(time));
 
 const clocks = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 
