@@ -3,7 +3,7 @@ import { type ListPage, type ListPosition, pageOf } from "../core/model/list-pag
 import { figuresOf, type MinuteFigures } from "./model/figures.ts";
 import type { AskStatus, JobState, RelayAnswer, Ask } from "./model/ask.ts";
 import { storeNow } from "../core/store/db.ts";
-import { countPendingByStage, listEnded } from "./store/activity.ts";
+import { countJobs, countPendingByStage, listEnded, oldestPendingMs } from "./store/activity.ts";
 import { findAnswer } from "./store/answers.ts";
 import {
   listAskLines,
@@ -29,6 +29,18 @@ export async function listAllAsks(
   { limit, ...page }: { status?: AskStatus; after?: ListPosition; limit: number },
 ): Promise<ListPage<AskLine>> {
   return pageOf(await listAskLines(ctx.db, { ...page, limit: limit + 1 }), limit, placeOf);
+}
+
+/** Returns how many asks wait for an answer, whoever asked, and for how long the oldest has waited. */
+export async function countWaiting({ db }: Pick<Context, "db">): Promise<{ open: number; oldestMs: number }> {
+  const [pending, oldestMs] = await Promise.all([countPendingByStage(db), oldestPendingMs(db)]);
+  return { open: pending.reduce((sum, { count }) => sum + count, 0), oldestMs };
+}
+
+/** Returns how many jobs are in one of these states. */
+export async function countJobsIn({ db }: Pick<Context, "db">, states: readonly JobState[]): Promise<number> {
+  const counts = (await countJobs(db)).filter(({ state }) => states.includes(state));
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Returns a page of everybody's jobs, the newest first, and where the next one begins. */

@@ -13,7 +13,9 @@ export const WireChannelState = z
     configured: z.boolean(),
     sent_at: orNull,
     failed_at: orNull,
-    error: orNull,
+    failed: z.int().describe("Messages that were given up since the last one that was sent."),
+    failing_since: orNull.describe("When the first of them was given up."),
+    error: orNull.describe("The last error: of a message that was given up, or that will be tried again."),
     retrying: z.int().describe("Messages that failed and will be tried again."),
   })
   .meta({ id: "ChannelState", description: "A way to reach people, and what became of its messages." });

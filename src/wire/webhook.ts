@@ -16,6 +16,10 @@ export const WireWebhook = z
     description: z.string(),
     enabled: z.boolean(),
     created_at: wireMoment,
+    failing_since: wireMoment
+      .nullable()
+      .describe("When the first of the deliveries failed that failed without a success since."),
+    last_error: z.string().nullable().describe("The error of the last failed delivery, while deliveries fail."),
   })
   .meta({ id: "Webhook" });
 export type WireWebhook = z.output<typeof WireWebhook>;

@@ -39,6 +39,41 @@ describe("the Console's pages about executors", () => {
     await page.getByText("1 ask waits, 1 of them for people.").waitFor();
   });
 
+  it("opens from a number the list of just what it counts", async () => {
+    const { executor } = filled.relay;
+    const asked = await Promise.all(
+      Array.from({ length: 55 }, (_, at) =>
+        executor("POST", "/asks", newAsk({ job_id: "J-counted", step_id: `S-${at}`, prompt: `Which label, ${at}?` })),
+      ),
+    );
+    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const { page } = admin;
+    const row = (name: string) => page.getByRole("listitem").filter({ has: link(page, name) });
+    await row("Asks")
+      .getByText(/^56 wait, oldest /)
+      .waitFor();
+    const jobs = await row("Jobs").getByText(/open$/).textContent();
+    await link(page, "Asks").click();
+    const rows = page.getByRole("main").getByRole("listitem");
+    await rows.nth(49).waitFor();
+    await button(page, "Show older").click();
+    await rows.nth(55).waitFor();
+    assert.equal(await rows.count(), 56);
+    await page.reload();
+    await rows.nth(49).waitFor();
+    assert.ok(await page.getByLabel("Waiting", { exact: true }).isChecked());
+    await page.goto("/console");
+    await link(page, "Jobs").click();
+    await rows.first().waitFor();
+    assert.equal(`${await rows.count()} open`, jobs);
+    await page.goto("/console");
+    for (const { body } of asked) await executor("DELETE", `/asks/${body.ask_id}`);
+    // The page that is open follows.
+    await row("Asks")
+      .getByText(/^1 waits, oldest /)
+      .waitFor();
+  });
+
   it("tells one ask's whole life, to its decision in the inbox and its receipt", async () => {
     const { executor, job } = filled.relay;
     const more = { step_id: "publish", ask_type: "APPROVAL", prompt: "Publish the packages?" };

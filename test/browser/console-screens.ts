@@ -279,7 +279,7 @@ export const CONSOLE_VIEWS: readonly ConsoleView[] = [
   {
     name: "console-health",
     path: () => "/console/health",
-    open: (visitor) => heading(visitor, "Everything holds"),
+    open: (visitor) => heading(visitor, "Promises"),
   },
 ];
 

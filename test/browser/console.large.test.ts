@@ -268,6 +268,49 @@ describe("the Console", () => {
     await button(page, "Enable it").waitFor();
   });
 
+  it("says what does not arrive, since when and why, in place of that everything holds", async () => {
+    filled.agents.answer = () => 500;
+    const endpoint = `/a2h/v1alpha1/webhook_endpoints/${filled.endpoint}`;
+    await filled.asAdmin("POST", `${endpoint}/test`);
+    await filled.asAdmin("POST", "/admin/channel_tests", { channel: "email", person: filled.gone });
+    await until(async () => {
+      const [{ body }, channels] = [
+        await filled.asAdmin("GET", endpoint),
+        await filled.asAdmin("GET", "/admin/channels"),
+      ];
+      const email = channels.body.channels.find(({ channel }: { channel: string }) => channel === "email");
+      return body.failing_since !== null && email.failed > 0;
+    });
+    await using admin = await visitConsole(browser, filled, { screen: "desk" });
+    const { page } = admin;
+    const row = (name: string | RegExp) => page.getByRole("listitem").filter({ has: link(page, name) });
+    await row("Health")
+      .getByText(/^\d deliver(y|ies) failing$/)
+      .waitFor();
+    await row("Webhooks")
+      .getByText(/1 failing/)
+      .waitFor();
+    await row("Channels")
+      .getByText(/Email fails/)
+      .waitFor();
+    await row("Health").getByRole("link").click();
+    await heading(page, "Not everything arrives").waitFor();
+    await row("Webhook of support")
+      .getByText(/^Nothing was taken there since .*; last error: status 500\.$/)
+      .waitFor();
+    await row("Email")
+      .getByText(/message.* given up since .*; last error: 550/)
+      .waitFor();
+    await link(page, "Webhook of support").click();
+    await page.getByRole("article").getByText("Deliveries fail", { exact: true }).waitFor();
+    assert.equal(await page.getByText("Enabled", { exact: true }).count(), 0);
+    await link(page, /support.*Deliveries fail/).waitFor();
+
+    filled.agents.answer = () => 200;
+    await button(page, "Send a test event").click();
+    await link(page, /support.*Enabled/).waitFor();
+  });
+
   it("reads the record from its end, filters it, and says when it was changed", async () => {
     for (let i = 0; i < 60; i += 1) {
       await filled.asAdmin("PATCH", `/admin/people/${filled.gone}`, { role: "member" });
@@ -300,7 +343,8 @@ describe("the Console", () => {
     await page.reload();
     await page.getByText("Changed: entry 2 does not follow from the one before.").waitFor();
     await page.goto("/console/health");
-    await heading(page, "Everything holds").waitFor();
+    await heading(page, "Promises").waitFor();
+    assert.equal(await heading(page, "Something is broken").count(), 0);
     await button(page, "Examine every row").click();
     await heading(page, "Something is broken").waitFor();
     await page.getByText("entry 2").waitFor();

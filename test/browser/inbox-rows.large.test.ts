@@ -30,13 +30,13 @@ describe("the rows of the inbox", () => {
     await using visitor = await eva.visit(scene().browser, { screen: "phone" });
     const rows = visitor.page.locator("[data-row]");
     await row(visitor.page, "Which one?").waitFor();
-    const left = String.raw`\d.* left$`;
+    const left = String.raw`.*(now|ago)\d.* left$`;
     for (const [i, expected] of [
       `^Delete database orders, no backupHigh riskopsApproval${left}`,
       `^Page someone, who boopsApproval${left}`,
       `^Run \`rm -rf pots\`High riskopsApproval${left}`,
       `^Log in boHigh riskopsApproval${left}`,
-      "^Which one\\?opsQuestionNo deadline$",
+      "^Which one\\?opsQuestion.*(now|ago)No deadline$",
     ].entries()) {
       assert.match((await rows.nth(i).textContent()) ?? "", new RegExp(expected));
     }

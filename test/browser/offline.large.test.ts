@@ -188,4 +188,30 @@ describe("the Answer room without a connection", () => {
     const part = await ana.page.evaluate(async () => (await fetch("/assets/part.js")).text());
     assert.equal(part, "a part of the release before");
   });
+
+  it("comes back by itself in every room, where a page was opened while the server was away", async () => {
+    const prompt = "Who noticed that the server was away?";
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await ana.page.goto(await served.newStartLink());
+    await ana.page.getByText("Signed in as").waitFor();
+    await readyForOffline(ana.page);
+    const rooms = [
+      { path: "/leaderboard", shows: "Leaderboard" },
+      { path: "/inbox", shows: "Inbox" },
+      { path: "/console", shows: "Console" },
+      { path: "/", shows: prompt },
+    ];
+    const pages = await Promise.all(rooms.map(({ path }) => ana.openTab(path)));
+    await served.stop();
+    for (const page of pages) await page.reload();
+    const away = "No connection to the server";
+    for (const page of pages.slice(0, 3)) await page.getByRole("heading", { name: away }).waitFor();
+    await served.start();
+    const { question_id: id } = await agent.ask({ prompt, min_responses: 5 });
+    for (const [at, { shows }] of rooms.entries()) {
+      await pages[at]?.getByRole("heading", { name: shows }).waitFor();
+      assert.equal(await pages[at]?.getByRole("heading", { name: away }).count(), 0);
+    }
+    await agent.cancel(id);
+  });
 });

@@ -21,11 +21,14 @@ import * as tasksDe from "../../web/src/console/tasks/text.de.ts";
 import * as inbox from "../../web/src/inbox/text.ts";
 import * as inboxAr from "../../web/src/inbox/text.ar.ts";
 import * as inboxDe from "../../web/src/inbox/text.de.ts";
+import * as keys from "../../web/src/keys-dialog/text.ts";
+import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
+import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
 import * as shell from "../../web/src/text.ts";
 import * as shellAr from "../../web/src/text.ar.ts";
 import * as shellDe from "../../web/src/text.de.ts";
 
-const ENGLISH = [shell, answer, you, inbox, run, overview, relay, tasks].map(({ text }) => text);
+const ENGLISH = [shell, answer, you, inbox, run, overview, relay, keys, tasks].map(({ text }) => text);
 
 /** The other languages of the app, with their tables. */
 export const LANGUAGES = [
@@ -40,6 +43,7 @@ export const LANGUAGES = [
     run: runDe.text,
     overview: overviewDe.text,
     relay: relayDe.text,
+    keys: keysDe.text,
     tasks: tasksDe.text,
   },
   {
@@ -53,6 +57,7 @@ export const LANGUAGES = [
     run: runAr.text,
     overview: overviewAr.text,
     relay: relayAr.text,
+    keys: keysAr.text,
     tasks: tasksAr.text,
   },
 ] as const;

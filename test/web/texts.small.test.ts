@@ -21,6 +21,9 @@ import * as tasksDe from "../../web/src/console/tasks/text.de.ts";
 import * as inbox from "../../web/src/inbox/text.ts";
 import * as inboxAr from "../../web/src/inbox/text.ar.ts";
 import * as inboxDe from "../../web/src/inbox/text.de.ts";
+import * as keys from "../../web/src/keys-dialog/text.ts";
+import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
+import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
 import * as shell from "../../web/src/text.ts";
 import * as shellAr from "../../web/src/text.ar.ts";
 import * as shellDe from "../../web/src/text.de.ts";
@@ -42,6 +45,7 @@ const TABLES = [
   { name: "Run", en: run.text, de: runDe.text, ar: runAr.text },
   { name: "the sections of Run", en: overview.text, de: overviewDe.text, ar: overviewAr.text },
   { name: "asks and jobs", en: relay.text, de: relayDe.text, ar: relayAr.text },
+  { name: "the list of keys", en: keys.text, de: keysDe.text, ar: keysAr.text },
   { name: "tasks", en: tasks.text, de: tasksDe.text, ar: tasksAr.text },
 ].map(({ name, ...languages }) => ({ name, languages: Object.entries(languages) }));
 

@@ -9,8 +9,6 @@ const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(sentences, { numeric: "auto" });
 
 export const number = (value: number): string => numbers.format(value);
-const dollars = new Intl.NumberFormat(locale, { style: "currency", currency: "USD" });
-export const usd = (value: number): string => dollars.format(value);
 export const percent = (share: number): string => percents.format(share);
 export const day = (time: string | number): string => moments.format(new Date(time));
 

@@ -1,7 +1,7 @@
 import type { FeedEvent } from "@parley/sdk/wire";
-import { people, reachable } from "./api.ts";
+import { people } from "./api.ts";
 import { onNews, sendWaiting } from "./outbox.ts";
-import { type ListedPage, refreshFeedInPlace, refreshFigures } from "./queries.ts";
+import { isUnreachable, type ListedPage, refreshFeedInPlace, refreshFigures } from "./queries.ts";
 import { queries } from "./query/query.ts";
 
 /** How often waiting answers are tried when nothing else says that the server is back. */
@@ -45,7 +45,8 @@ async function follow(signal: AbortSignal, isBack: boolean): Promise<void> {
   let before = isBack;
   const onConnect = (): void => {
     // The stream only amends: what happened while it was cut has to be read.
-    if (before || !reachable.get()) refreshFigures();
+    if (before) refreshFigures();
+    else void queries.refetchQueries({ predicate: ({ state }) => isUnreachable(state.error) });
     before = true;
     void trySending();
   };

@@ -9,7 +9,13 @@ interface Going {
 }
 
 const path = createStore(location.pathname);
-addEventListener("popstate", () => path.set(location.pathname));
+/** The part of the address from its `?` on, as screens watch it. */
+export const search = createStore(location.search);
+function read(): void {
+  path.set(location.pathname);
+  search.set(location.search);
+}
+addEventListener("popstate", read);
 
 /** Returns the name that stands in a part of a path; a part that cannot be decoded is taken as it stands. */
 export function nameAt(part: string): string {
@@ -23,7 +29,7 @@ export function nameAt(part: string): string {
 /** Goes to an address of the app without loading the page. */
 function go(to: string, { replace = false, state = null }: Going = {}): void {
   history[replace ? "replaceState" : "pushState"](state, "", to);
-  path.set(location.pathname);
+  read();
 }
 
 /** Returns the path of the address, as it stands there, and how to go to another address. */

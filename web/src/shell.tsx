@@ -20,7 +20,7 @@ const Console = later(async () => (await import("./console/console.tsx")).defaul
 const MePage = later(async () => (await import("./answer/you/me.tsx")).default, loading);
 const Leaderboard = later(async () => (await import("./answer/you/leaderboard.tsx")).default, loading);
 const Inbox = later(async () => (await import("./inbox/inbox.tsx")).default, loading);
-const KeysDialog = later(async () => (await import("./keys-dialog.tsx")).KeysDialog);
+const KeysDialog = later(async () => (await import("./keys-dialog/keys-dialog.tsx")).KeysDialog);
 
 /** The places of the app: never more, so that each has its tab at any width and size of text. */
 const ANSWER = { href: "/", name: "answer", icon: "questions" } as const;

@@ -117,18 +117,7 @@ export const text: Catalogue = {
     failed: "Der Server ist nicht erreichbar. Die Anmeldung besteht weiter.",
   },
 
-  keys: {
-    title: "Tasten",
-    choose: "Eine Antwort auswählen",
-    press: "Eine Antwort auswählen und senden",
-    undo: "Zurücknehmen, bevor gesendet wird",
-    send: "Senden, oder weiter zur nächsten Frage",
-    move: "Nächste und vorige Frage",
-    decide: "Freigeben oder ablehnen, nach einer Rückfrage",
-    search: "Entschiedenes durchsuchen",
-    help: "Diese Liste zeigen",
-    off: "Die Einzeltasten sind ausgeschaltet. Unter „Profil“ lassen sie sich einschalten.",
-  },
+  keys: { title: "Tasten" },
 
   notFound: {
     title: "Hier ist nichts",

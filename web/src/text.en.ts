@@ -111,18 +111,7 @@ export const text = {
     failed: "The server cannot be reached. You are still signed in.",
   },
 
-  keys: {
-    title: "Keys",
-    choose: "Choose an option",
-    press: "Choose an option, and send it",
-    undo: "Undo, before it is sent",
-    send: "Send, or go on to the next question",
-    move: "Next and previous question",
-    decide: "Approve or reject, after one more question",
-    search: "Search what was decided",
-    help: "Show this list",
-    off: "Single-key shortcuts are off. Turn them on under You.",
-  },
+  keys: { title: "Keys" },
 
   notFound: {
     title: "There is nothing here",

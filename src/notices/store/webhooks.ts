@@ -15,7 +15,10 @@ export interface WebhookEndpoint {
   enabled: boolean;
   /** Sealed: what signs, the newest first. */
   secrets: string;
+  /** When the first of the failed attempts was made that no success follows. */
   failingSince: number | null;
+  /** The error of the last of them. */
+  lastError: string | null;
   createdAt: number;
 }
 
@@ -49,8 +52,14 @@ interface EndpointRow {
   enabled: number;
   secrets: string;
   failing_since: number | null;
+  /** Absent where the row is one that does not fail. */
+  last_error?: string | null;
   created_at: number;
 }
+
+const LAST_ERROR = sql`CASE WHEN failing_since IS NOT NULL THEN
+  (SELECT v.error FROM webhook_events v WHERE v.endpoint_id = e.endpoint_id AND v.error IS NOT NULL
+    ORDER BY v.changed_at DESC LIMIT 1) END AS last_error`;
 
 function toEndpoint(row: EndpointRow): WebhookEndpoint {
   return {
@@ -63,6 +72,7 @@ function toEndpoint(row: EndpointRow): WebhookEndpoint {
     enabled: row.enabled === 1,
     secrets: row.secrets,
     failingSince: row.failing_since,
+    lastError: row.last_error ?? null,
     createdAt: row.created_at,
   };
 }
@@ -147,7 +157,10 @@ export async function findEndpoint(
   agent: string | undefined,
 ): Promise<WebhookEndpoint | undefined> {
   const whose = agent === undefined ? empty : sql`AND agent = ${agent}`;
-  const row = await first<EndpointRow>(on, sql`SELECT * FROM webhook_endpoints WHERE endpoint_id = ${id} ${whose}`);
+  const row = await first<EndpointRow>(
+    on,
+    sql`SELECT e.*, ${LAST_ERROR} FROM webhook_endpoints e WHERE endpoint_id = ${id} ${whose}`,
+  );
   return row && toEndpoint(row);
 }
 
@@ -159,7 +172,7 @@ export async function listEndpoints(
 ): Promise<WebhookEndpoint[]> {
   const { after } = page ?? {};
   const rows = await on.all<EndpointRow>(
-    sql`SELECT * FROM webhook_endpoints WHERE 1 = 1
+    sql`SELECT e.*, ${LAST_ERROR} FROM webhook_endpoints e WHERE 1 = 1
         ${agent === undefined ? empty : sql`AND agent = ${agent}`}
         ${after === undefined ? empty : sql`AND (created_at, endpoint_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, endpoint_id ${page ? sql`LIMIT ${page.limit}` : empty}`,

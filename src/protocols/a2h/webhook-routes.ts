@@ -294,8 +294,9 @@ function wireOf({ url, format, events, description, enabled }: WebhookEndpoint) 
 }
 
 function print(endpoint: WebhookEndpoint): WireWebhook {
-  const { id, agent, createdAt } = endpoint;
-  return { id, agent: agentName(agent), ...wireOf(endpoint), created_at: wireTime(createdAt) };
+  const { id, agent, createdAt, failingSince, lastError } = endpoint;
+  const failing = { failing_since: failingSince === null ? null : wireTime(failingSince), last_error: lastError };
+  return { id, agent: agentName(agent), ...wireOf(endpoint), created_at: wireTime(createdAt), ...failing };
 }
 
 function printEvent({ id, event, state, attempt, status, error, createdAt, dueAt }: WebhookEvent): WireWebhookDelivery {

@@ -8,11 +8,16 @@ export interface ChannelFigures {
   sentAt: number | null;
   /** When a message was last given up. */
   failedAt: number | null;
-  /** The error of that message, in a word. */
+  /** Messages that were given up since its provider last took one, and when the first of them was. */
+  failed: number;
+  failingSince: number | null;
+  /** The last error, in a word: of a message that was given up or will be tried again. */
   error: string | null;
   /** Messages that failed and will be tried again. */
   retrying: number;
 }
+
+const isGivenUp = sql`d.state = 'failed' AND d.changed_at > coalesce(d.sent_at, 0)`;
 
 /** Returns the figures of every channel that ever had a message to send. */
 export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[]> {
@@ -20,23 +25,32 @@ export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[
     channel: string;
     sent_at: number | null;
     failed_at: number | null;
+    failed: number;
+    failing_since: number | null;
     error: string | null;
     retrying: number;
   }>(
-    sql`SELECT d.channel, max(CASE WHEN d.external_ids IS NOT NULL THEN d.changed_at END) AS sent_at,
-        max(CASE WHEN d.state = 'failed' THEN d.changed_at END) AS failed_at,
+    sql`SELECT d.channel, d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.changed_at END) AS failed_at,
+        count(CASE WHEN ${isGivenUp} THEN 1 END) AS failed, min(CASE WHEN ${isGivenUp} THEN d.changed_at END) AS failing_since,
         count(CASE WHEN d.state IN ('queued', 'sending') AND d.last_error IS NOT NULL THEN 1 END) AS retrying,
-        (SELECT f.last_error FROM deliveries f WHERE f.channel = d.channel AND f.state = 'failed'
-          ORDER BY f.changed_at DESC LIMIT 1) AS error
-      FROM deliveries d WHERE d.kind <> 'tell' AND d.channel <> 'inbox' GROUP BY d.channel
+        (SELECT f.last_error FROM deliveries f WHERE f.channel = d.channel AND f.last_error IS NOT NULL
+          AND f.state IN ('queued', 'sending', 'failed') ORDER BY f.changed_at DESC LIMIT 1) AS error
+      FROM (SELECT channel, state, last_error, changed_at,
+          max(CASE WHEN external_ids IS NOT NULL THEN changed_at END) OVER (PARTITION BY channel) AS sent_at
+        FROM deliveries WHERE kind <> 'tell' AND channel <> 'inbox') AS d GROUP BY d.channel, d.sent_at
       UNION ALL
-      SELECT 'push', max(CASE WHEN state = 'sent' THEN told_at END), max(CASE WHEN state = 'failed' THEN told_at END),
-        count(CASE WHEN state = 'queued' AND attempt > 1 THEN 1 END), NULL FROM notices`,
+      SELECT 'push', d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.changed_at END),
+        count(CASE WHEN ${isGivenUp} THEN 1 END), min(CASE WHEN ${isGivenUp} THEN d.changed_at END),
+        count(CASE WHEN d.state = 'queued' AND d.attempt > 1 THEN 1 END), NULL
+      FROM (SELECT state, attempt, told_at AS changed_at, max(CASE WHEN state = 'sent' THEN told_at END) OVER () AS sent_at
+        FROM notices) AS d GROUP BY d.sent_at`,
   );
   return rows.map((row) => ({
     channel: row.channel,
     sentAt: row.sent_at,
     failedAt: row.failed_at,
+    failed: row.failed,
+    failingSince: row.failing_since,
     error: row.error,
     retrying: row.retrying,
   }));

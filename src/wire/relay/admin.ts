@@ -35,7 +35,12 @@ export const WireAdminAskLine = z
 export type WireAdminAskLine = z.output<typeof WireAdminAskLine>;
 
 export const WireAdminAskPage = z
-  .object({ asks: z.array(WireAdminAskLine), next: nextField })
+  .object({
+    asks: z.array(WireAdminAskLine),
+    next: nextField,
+    open: z.int().describe("The number of asks that wait for an answer, of all pages."),
+    oldest_ms: z.int().describe("How long the oldest of them has waited; 0 where none does."),
+  })
   .meta({ id: "AdminAskPage" });
 export type WireAdminAskPage = z.output<typeof WireAdminAskPage>;
 
@@ -134,7 +139,11 @@ export const WireAdminJobLine = z.object(job).meta({ id: "AdminJobLine", descrip
 export type WireAdminJobLine = z.output<typeof WireAdminJobLine>;
 
 export const WireAdminJobPage = z
-  .object({ jobs: z.array(WireAdminJobLine), next: nextField })
+  .object({
+    jobs: z.array(WireAdminJobLine),
+    next: nextField,
+    open: z.int().describe("The number of jobs that are not over, of all pages."),
+  })
   .meta({ id: "AdminJobPage" });
 export type WireAdminJobPage = z.output<typeof WireAdminJobPage>;
 

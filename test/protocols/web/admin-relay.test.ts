@@ -138,12 +138,16 @@ for (const on of ONE_DATABASE) {
         }
       };
       assert.deepEqual((await pages("/admin/asks?status=PENDING", "&")).sort(), [...steps].sort());
+      const waiting = (await admin.get("/admin/asks?status=PENDING")).body;
+      const rest = (await admin.get(`/admin/asks?status=PENDING&cursor=${waiting.next}`)).body;
+      assert.equal(waiting.open, waiting.asks.length + rest.asks.length, "those of all pages are counted");
       assert.deepEqual((await pages("/admin/asks", "?")).sort(), [...steps].sort());
       assert.deepEqual((await pages(`/admin/jobs/${job}/asks`, "?")).sort(), [...steps].sort());
 
       await scene.world.advance(10);
       const held = await scene.claimed(bo);
-      const jobs = (await admin.get("/admin/jobs?state=open")).body.jobs;
+      const { jobs, open } = (await admin.get("/admin/jobs?state=open")).body;
+      assert.equal(open, jobs.length);
       assert.deepEqual([jobs[0].id, jobs[0].state, jobs[0].holder], [held.id, "RUNNING", bo.principal]);
       await bo.post(`/jobs/${held.id}/finish`, { state: "SUCCEEDED", result: { n: 1 } }, held.lease);
       const over = (await admin.get("/admin/jobs?state=over")).body.jobs;

@@ -238,7 +238,8 @@ for (const on of ONE_DATABASE) {
         const { channels } = (await asAdmin("GET", "/admin/channels")).body;
         return channels.find(({ channel }: { channel: string }) => channel === "email");
       };
-      const nothing = { channel: "email", configured: true, sent_at: null, failed_at: null, error: null, retrying: 0 };
+      const noFailure = { failed_at: null, failed: 0, failing_since: null, error: null, retrying: 0 };
+      const nothing = { channel: "email", configured: true, sent_at: null, ...noFailure };
       assert.deepEqual(await stateOf(), nothing);
 
       const ana = await enrol("ana@people.example");
@@ -261,12 +262,15 @@ for (const on of ONE_DATABASE) {
       const failing = (await asAdmin("POST", "/admin/channel_tests", { channel: "email", person: gone })).body;
       const failed = await settle(async () => (await test(failing.id)).state === "failed" && test(failing.id));
       assert.deepEqual([failed.error, failed.attempts], ["550", 1]);
-      assert.equal((await stateOf()).error, "550");
+      const state = await stateOf();
+      assert.deepEqual([state.error, state.failed, state.failing_since], ["550", 1, state.failed_at]);
 
       const busy = await enrol("busy@people.example");
       const later = (await asAdmin("POST", "/admin/channel_tests", { channel: "email", person: busy })).body;
       const retrying = await settle(async () => (await test(later.id)).state === "retrying" && test(later.id));
       assert.equal(retrying.error, "451");
+      const { error: last, retrying: again } = await stateOf();
+      assert.deepEqual([last, again], ["451", 1], "the last error may be of a message that is tried again");
 
       const bo = await namedPerson(world, fresh("Bo"));
       for (const [body, status] of [

@@ -2,6 +2,7 @@ import type { SignedIn } from "@parley/sdk/wire";
 import { Link, nameAt, useLocation } from "../router.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
+import { Trouble } from "../parts/trouble.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
 import { holdsCode, isSignedOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
@@ -37,13 +38,7 @@ export default function Console() {
 
 function SignInTrouble({ error, onTryAgain }: { error: Error; onTryAgain: () => void }) {
   if (isUnreachable(error)) {
-    return (
-      <Notice title={text.unreachable}>
-        <button type="button" class="primary" onClick={onTryAgain}>
-          {text.tryAgain}
-        </button>
-      </Notice>
-    );
+    return <Trouble title={text.signingIn} error={error} onTryAgain={onTryAgain} />;
   }
   const noSession = !holdsCode() && isSignedOut(error);
   return (

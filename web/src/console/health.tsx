@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
+import { Link } from "../router.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
+import { type Failure, useFailures } from "./failing.ts";
 import { Section, ServerSays } from "./parts.tsx";
 import { useHealth } from "./queries.ts";
 import { text } from "./text.ts";
@@ -15,11 +17,14 @@ export function HealthPage() {
   useTitle(text.health.title);
   const [full, setFull] = useState(false);
   const { data, error, isFetching, refetch } = useHealth(full);
+  const failures = useFailures();
   if (error && !data) return <Trouble title={text.health.failed} error={error} onTryAgain={() => void refetch()} />;
-  if (!data) return <Loading rows={4} />;
+  const { data: failing, error: unread } = failures;
+  if (!data || (!failing && !unread)) return <Loading rows={4} />;
+  const title = !data.holds ? text.health.broken : failing?.length === 0 ? text.health.holds : text.health.failing;
   return (
     <section class={styles.console}>
-      <h1>{data.holds ? text.health.holds : text.health.broken}</h1>
+      <h1>{title}</h1>
       {!data.holds && <p class={styles.alarm}>{text.health.brokenHint}</p>}
       <p class="muted" role="status">
         {isFetching ? text.health.checking : data.quick ? text.health.quick : text.health.full}
@@ -29,6 +34,7 @@ export function HealthPage() {
           {text.health.all}
         </button>
       </div>
+      {failing?.length !== 0 && <Failures failing={failing} />}
       <Section title={text.health.checks}>
         <ul class={styles.entries}>
           {data.findings.map(({ check, promise, offenders }) => (
@@ -52,5 +58,26 @@ export function HealthPage() {
         </ul>
       </Section>
     </section>
+  );
+}
+
+/** The channels and webhooks whose deliveries fail; undefined where they could not be read. */
+function Failures({ failing }: { failing: readonly Failure[] | undefined }) {
+  return (
+    <Section title={text.health.deliveries}>
+      {!failing && <p class={styles.alarm}>{text.health.deliveriesUnknown}</p>}
+      <ul class={styles.entries}>
+        {failing?.map(({ href, name, says }) => (
+          <li key={href}>
+            <div>
+              <p dir="auto">
+                <Link href={href}>{name}</Link>
+              </p>
+              <p class={`small ${styles.alarm}`}>{says}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }

@@ -11,6 +11,7 @@ import { Trouble } from "../parts/trouble.tsx";
 import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
+import { moment } from "../moment.ts";
 import {
   CheckField,
   ConfirmButton,
@@ -20,7 +21,6 @@ import {
   focusDetail,
   Gone,
   List,
-  moment,
   Moment,
   Problem,
   Rows,

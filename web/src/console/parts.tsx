@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Link, useLocation } from "../router.tsx";
+import { Link, search, useLocation } from "../router.tsx";
 import { language, locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
@@ -10,6 +10,7 @@ import { useKeys } from "../keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { moment } from "../moment.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
@@ -52,20 +53,20 @@ export interface RowOf {
   facts: readonly ComponentChildren[];
 }
 
-/** Rows that open their thing; j and k walk through them. */
+/** Rows that open their thing, beside the list as it was chosen; j and k walk through them. */
 export function Rows({ base, rows, current }: { base: string; rows: readonly RowOf[]; current: string | undefined }) {
   const [, go] = useLocation();
+  const hrefOf = (id: string): string => `${base}/${id}${search.get()}`;
   const move = (step: 1 | -1): void => {
-    const at = rows.findIndex((one) => one.id === current);
-    const next = rows[at < 0 ? 0 : at + step];
-    if (next) go(`${base}/${next.id}`);
+    const next = rows[Math.max(0, rows.findIndex((one) => one.id === current) + step)];
+    if (next && next.id !== current) go(hrefOf(next.id));
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
   return (
     <ul>
       {rows.map(({ id, title, facts }) => (
         <li key={id} class={feedStyles.row}>
-          <Link href={`${base}/${id}`} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
+          <Link href={hrefOf(id)} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
             <span class={feedStyles.prompt} dir="auto">
               {title}
             </span>
@@ -151,10 +152,6 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
 
 /** Returns words one after the other, with the comma of the reader's language. */
 export const listed = (words: readonly string[]): string => words.join(language === "ar" ? "، " : ", ");
-
-const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-
-export const moment = (time: string): string => moments.format(new Date(time));
 
 const clocks = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 

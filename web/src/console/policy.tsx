@@ -4,11 +4,11 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
+import { moment } from "../moment.ts";
 import {
   ActionButton,
   ConfirmButton,
   Facts,
-  moment,
   Problem,
   Section,
   SelectField,

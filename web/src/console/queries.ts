@@ -51,6 +51,7 @@ export function useChannels() {
     queryKey: ["console", "channels"],
     queryFn: ({ signal }) => admin.channels({ signal }),
     staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
   });
 }
 
@@ -59,6 +60,7 @@ export function useEndpoints() {
     queryKey: ["console", "webhooks"],
     queryFn: ({ signal }) => admin.webhooks({ signal }),
     staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
   });
 }
 

@@ -28,8 +28,6 @@ export const text: ConsoleTexts = {
   adminsOnly: "الإدارة للمديرين فقط",
   adminsOnlyHint: (name) =>
     `أنت مسجّل الدخول باسم ${isolated(name)}، وهذا الحساب يجيب عما تسأله البرامج ولا يدير هذا الخادم. يمكن لأحد المديرين تغيير ذلك في «الأشخاص».`,
-  unreachable: "لا اتصال بالخادم",
-  tryAgain: "إعادة المحاولة",
   openInbox: "فتح الوارد",
   open: "فتح الأسئلة",
   nothingHere: "لا شيء هنا",
@@ -184,6 +182,12 @@ export const text: ConsoleTexts = {
     },
     lastSent: "آخر رسالة قُبلت",
     lastFailed: "آخر رسالة تُركت",
+    failing: ({ failed, retrying, error }, since) =>
+      [
+        ...(failed > 0 ? [`الرسائل المتروكة منذ ${isolated(since ?? "")}: ${number(failed)}`] : []),
+        ...(retrying > 0 ? [`الرسائل قيد إعادة المحاولة: ${number(retrying)}`] : []),
+        `آخر خطأ: ${isolated(error ?? "غير معروف")}`,
+      ].join("؛ "),
     reason: (error) => `(${isolated(error)})`,
     retrying: "قيد إعادة المحاولة",
     setUp: {
@@ -226,6 +230,9 @@ export const text: ConsoleTexts = {
     emptyHint: `البرامج التي تريد معرفة نتائج طلباتها تنشئ خطافًا بالطلب ${isolated("POST /webhook_endpoints")}.`,
     enabled: "مفعّل",
     disabled: "معطّل",
+    fails: "التوصيل متعطّل",
+    failing: (since, error) => `لم يُقبل شيء هناك منذ ${isolated(since)}؛ آخر خطأ: ${isolated(error ?? "غير معروف")}.`,
+    of: (agent) => `خطاف ${isolated(agent)}`,
     disabledHint: "لا يُبلَّغ هذا العنوان بشيء: إما أنه لم يقبل شيئًا مدة خمسة أيام، أو أعلن أنه لم يعد موجودًا، أو عُطّل.",
     agent: "البرنامج",
     format: "الصيغة",
@@ -290,6 +297,9 @@ export const text: ConsoleTexts = {
     checking: "جارٍ الفحص…",
     holds: "كل شيء سليم",
     broken: "يوجد خلل",
+    failing: "لا يصل كل شيء",
+    deliveries: "توصيلات متعطلة",
+    deliveriesUnknown: "تعذّرت معرفة ما إذا كانت الرسائل تصل.",
     brokenHint: `لم يُغيَّر شيء. شغّل الأمر ${isolated("parley doctor")} حيث يعمل الخادم، وراجع ${isolated("docs/explanation/failures.md")}.`,
     quick: "فُحص المفتوح وأحدث الصفوف.",
     full: "فُحصت كل الصفوف.",

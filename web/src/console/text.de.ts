@@ -27,8 +27,6 @@ export const text: ConsoleTexts = {
   adminsOnly: "Der Betrieb ist der Verwaltung vorbehalten",
   adminsOnlyHint: (name) =>
     `Sie sind als ${name} angemeldet. Damit beantworten Sie, was Agenten fragen, verwalten aber diesen Server nicht. Die Verwaltung kann das unter „Personen“ ändern.`,
-  unreachable: "Keine Verbindung zum Server",
-  tryAgain: "Erneut versuchen",
   openInbox: "Eingang öffnen",
   open: "Fragen öffnen",
   nothingHere: "Hier ist nichts",
@@ -173,6 +171,12 @@ export const text: ConsoleTexts = {
     },
     lastSent: "Letzte angenommene Nachricht",
     lastFailed: "Letzte aufgegebene Nachricht",
+    failing: ({ failed, retrying, error }, since) =>
+      [
+        ...(failed > 0 ? [`${count(failed, "Nachricht", "Nachrichten")} aufgegeben seit ${since ?? "damals"}`] : []),
+        ...(retrying > 0 ? [`${count(retrying, "Nachricht wird", "Nachrichten werden")} erneut versucht`] : []),
+        `letzter Fehler: ${error ?? "unbekannt"}`,
+      ].join("; "),
     reason: (error) => `(${error})`,
     retrying: "Werden erneut versucht",
     setUp: {
@@ -217,6 +221,9 @@ export const text: ConsoleTexts = {
     emptyHint: "Agenten, die erfahren wollen, wie ihre Anfragen enden, legen einen mit POST /webhook_endpoints an.",
     enabled: "Eingeschaltet",
     disabled: "Ausgeschaltet",
+    fails: "Zustellungen scheitern",
+    failing: (since, error) => `Seit ${since} wurde dort nichts angenommen; letzter Fehler: ${error ?? "unbekannt"}.`,
+    of: (agent) => `Webhook von ${agent}`,
     disabledHint:
       "Hierhin wird nichts gemeldet: Die Adresse hat fünf Tage lang nichts angenommen, gilt als aufgegeben oder wurde ausgeschaltet.",
     agent: "Agent",
@@ -277,6 +284,9 @@ export const text: ConsoleTexts = {
     checking: "Wird untersucht …",
     holds: "Alles in Ordnung",
     broken: "Etwas ist beschädigt",
+    failing: "Nicht alles kommt an",
+    deliveries: "Zustellungen, die scheitern",
+    deliveriesUnknown: "Ob Nachrichten ankommen, konnte nicht gelesen werden.",
     brokenHint:
       "Nichts wurde verändert. Führen Sie auf dem Server „parley doctor“ aus und lesen Sie docs/explanation/failures.md.",
     quick: "Untersucht wurden das Offene und die neuesten Zeilen.",

@@ -28,8 +28,6 @@ export const text = {
   adminsOnly: "The console is for admins",
   adminsOnlyHint: (name: string) =>
     `You are signed in as ${name}, who answers what agents ask, and does not run this server. An admin can change that under People.`,
-  unreachable: "No connection to the server",
-  tryAgain: "Try again",
   openInbox: "Open the inbox",
   open: "Open the questions",
   nothingHere: "There is nothing here",
@@ -170,6 +168,12 @@ export const text = {
     },
     lastSent: "Last message taken",
     lastFailed: "Last message given up",
+    failing: ({ failed, retrying, error }: ChannelState, since: string | null): string =>
+      [
+        ...(failed > 0 ? [`${count(failed, "message", "messages")} given up since ${since ?? "then"}`] : []),
+        ...(retrying > 0 ? [`${count(retrying, "message is", "messages are")} being tried again`] : []),
+        `last error: ${error ?? "not known"}`,
+      ].join("; "),
     reason: (error: string) => `(${error})`,
     retrying: "Being tried again",
     setUp: {
@@ -212,6 +216,10 @@ export const text = {
     emptyHint: "Agents that want to be told how their requests end make one with POST /webhook_endpoints.",
     enabled: "Enabled",
     disabled: "Disabled",
+    fails: "Deliveries fail",
+    failing: (since: string, error: string | null) =>
+      `Nothing was taken there since ${since}; last error: ${error ?? "not known"}.`,
+    of: (agent: string) => `Webhook of ${agent}`,
     disabledHint: "Nothing is told there: it took nothing for five days, said that it is gone, or was turned off.",
     agent: "Agent",
     format: "Format",
@@ -272,6 +280,9 @@ export const text = {
     checking: "Examining…",
     holds: "Everything holds",
     broken: "Something is broken",
+    failing: "Not everything arrives",
+    deliveries: "Deliveries that fail",
+    deliveriesUnknown: "Whether messages arrive could not be read.",
     brokenHint: "Nothing was changed. Run “parley doctor” where the server runs, and see docs/explanation/failures.md.",
     quick: "What is open and the newest rows were examined.",
     full: "Every row was examined.",

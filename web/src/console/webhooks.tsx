@@ -5,6 +5,7 @@ import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { admin } from "./api.ts";
 import styles from "./console.module.css";
+import { failureOf } from "./failing.ts";
 import type { PageProps } from "./page-props.ts";
 import {
   ActionButton,
@@ -33,10 +34,10 @@ export function WebhooksPage({ item }: PageProps) {
   if (error && !data) return <Trouble title={text.webhooks.failed} error={error} onTryAgain={() => void refetch()} />;
   if (!data) return <Loading rows={4} />;
   const endpoint = data.find(({ id }) => id === item);
-  const rows = data.map(({ id, agent, url, enabled }) => ({
-    id,
-    title: agent,
-    facts: [<bdi>{new URL(url).host}</bdi>, enabled ? text.webhooks.enabled : text.webhooks.disabled],
+  const rows = data.map((one) => ({
+    id: one.id,
+    title: one.agent,
+    facts: [<bdi>{new URL(one.url).host}</bdi>, stateOf(one)],
   }));
   const list = (
     <List title={text.webhooks.title} isAlone={item === undefined}>
@@ -51,8 +52,14 @@ export function WebhooksPage({ item }: PageProps) {
   return <Sides list={list} detail={item === undefined ? undefined : one} />;
 }
 
+function stateOf(endpoint: Webhook): string {
+  if (!endpoint.enabled) return text.webhooks.disabled;
+  return failureOf(endpoint) === null ? text.webhooks.enabled : text.webhooks.fails;
+}
+
 function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
   const { id, agent, url, format, events, description, enabled, created_at } = endpoint;
+  const failure = failureOf(endpoint);
   const turn = useAction(async () => {
     await admin.changeWebhook(id, { enabled: !enabled });
     await refresh("webhooks");
@@ -64,7 +71,8 @@ function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
   });
   return (
     <Detail title={agent} isGiven>
-      <p class={enabled ? undefined : styles.alarm}>{enabled ? text.webhooks.enabled : text.webhooks.disabled}</p>
+      <p class={enabled && failure === null ? undefined : styles.alarm}>{stateOf(endpoint)}</p>
+      {failure !== null && <p>{failure}</p>}
       {!enabled && <p>{text.webhooks.disabledHint}</p>}
       <Facts
         facts={[

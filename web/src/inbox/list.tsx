@@ -216,6 +216,7 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
           )}
           <bdi>{ask.agent}</bdi>
           <span>{text.kind[ask.kind]}</span>
+          {isOpen && <Asked at={ask.created_at} />}
           {isOpen ? (
             <span class={styles.time}>
               <Deadline until={ask.expires_at} />
@@ -227,6 +228,12 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
       </Link>
     </li>
   );
+}
+
+/** When it was asked, to the minute, so that the row seldom changes. */
+function Asked({ at }: { at: string }) {
+  const ms = serverNow() - Date.parse(at);
+  return <time dateTime={at}>{ago(ms < 60_000 ? 0 : ms)}</time>;
 }
 
 /** Returns the attributes that bring somebody who comes back to where they left. */

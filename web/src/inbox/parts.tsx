@@ -1,13 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { locale } from "../language.ts";
+import { moment } from "../moment.ts";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
 import { Prose } from "../parts/prose.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
-
-const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-const moment = (time: string): string => moments.format(new Date(time));
 
 /** A deadline, counted down. */
 export function Deadline({ until }: { until: string | null }) {

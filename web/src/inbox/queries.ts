@@ -81,8 +81,14 @@ export function useLiveInbox(): void {
 }
 
 async function followInbox(signal: AbortSignal): Promise<void> {
+  let isBack = false;
+  // The stream tells nothing of changes while it was cut.
+  const onConnect = (): void => {
+    if (isBack) refresh(null);
+    isBack = true;
+  };
   try {
-    for await (const id of inbox.events({ signal })) refresh(id);
+    for await (const id of inbox.events({ signal, onConnect })) refresh(id);
   } catch {
     // Let go of, or signed out: what is on screen is read again when it is looked at.
   }

@@ -1,10 +1,14 @@
 import { ParleyError } from "@parley/sdk/errors";
+import { useEffect } from "preact/hooks";
+import { whenBack } from "../back.ts";
+import { isUnreachable } from "../queries.ts";
 import { text } from "../text.ts";
 import { Notice } from "./notice.tsx";
 
-/** Something could not be read: what is the case, and one way on. */
+/** Something could not be read: what is the case, and one way on. It is read again by itself once the server is back. */
 export function Trouble(props: { title: string; error: unknown; level?: 1 | 2; onTryAgain: () => void }) {
   const { title, error, level = 1, onTryAgain } = props;
+  useEffect(() => (isUnreachable(error) ? whenBack(onTryAgain) : undefined), [error]);
   return (
     <Notice level={level} {...explain(error, title)}>
       <button type="button" class="primary" onClick={onTryAgain}>

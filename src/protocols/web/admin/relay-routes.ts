@@ -5,7 +5,15 @@ import { readRequest, readDetails } from "../../../requests/read.ts";
 import { storeNow } from "../../../core/store-now.ts";
 import { readJob } from "../../../asks/read-job.ts";
 import { listHistory } from "../../../asks/read.ts";
-import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../../asks/watch.ts";
+import {
+  countJobsIn,
+  countWaiting,
+  followRelayNews,
+  listAllAsks,
+  listAllJobs,
+  openHourFigures,
+  readWholeAsk,
+} from "../../../asks/watch.ts";
 import type { Door, DoorContext } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
 import {
@@ -79,7 +87,9 @@ function askRoutes(app: Door, door: DoorContext): void {
       await administrator(door, request);
       const { status, cursor: from } = request.query as z.output<typeof AskList>;
       const found = await listAllAsks(ctx, { ...(status && { status }), ...pageAfter(from, RELAY_ID), limit: PAGE });
-      return { asks: found.items.map(wire.askLine), next: placeText(found.next) } satisfies WireAdminAskPage;
+      const { open, oldestMs } = await countWaiting(ctx);
+      const page = { asks: found.items.map(wire.askLine), next: placeText(found.next) };
+      return { ...page, open, oldest_ms: oldestMs } satisfies WireAdminAskPage;
     },
   );
 
@@ -127,7 +137,8 @@ function jobRoutes(app: Door, door: DoorContext): void {
       const { state, cursor: from } = request.query as z.output<typeof JobList>;
       const states = state && { states: STATES[state] };
       const found = await listAllJobs(ctx, { ...states, ...pageAfter(from, RELAY_ID), limit: PAGE });
-      return { jobs: found.items.map(wire.jobLine), next: placeText(found.next) } satisfies WireAdminJobPage;
+      const open = await countJobsIn(ctx, STATES.open);
+      return { jobs: found.items.map(wire.jobLine), next: placeText(found.next), open } satisfies WireAdminJobPage;
     },
   );
 

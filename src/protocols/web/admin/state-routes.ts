@@ -132,9 +132,10 @@ async function channelStates(door: DoorContext, request: FastifyRequest): Promis
   const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
   return {
     channels: TESTED_CHANNELS.map((channel) => {
-      const { sentAt, failedAt, error, retrying } = figures.get(channel) ?? NOTHING_SENT;
+      const { sentAt, failedAt, failingSince, failed, error, retrying } = figures.get(channel) ?? NOTHING_SENT;
       const at = (ms: number | null) => (ms === null ? null : timeText(ms));
-      const state = { sent_at: at(sentAt), failed_at: at(failedAt), error, retrying };
+      const failing = { failed_at: at(failedAt), failed, failing_since: at(failingSince) };
+      const state = { sent_at: at(sentAt), ...failing, error, retrying };
       return { channel, configured: configured.has(channel), ...state };
     }),
   };
@@ -154,4 +155,4 @@ async function startTest(door: DoorContext, request: FastifyRequest): Promise<Wi
   return startChannelTest(door.ctx, { channel, person });
 }
 
-const NOTHING_SENT = { sentAt: null, failedAt: null, error: null, retrying: 0 } as const;
+const NOTHING_SENT = { sentAt: null, failedAt: null, failed: 0, failingSince: null, error: null, retrying: 0 } as const;

@@ -67,7 +67,12 @@ function PageLink({ page, isHere }: { page: PagePlace; isHere: boolean }) {
   const state = page.useState();
   return (
     <div class={styles.page} data-here={isHere || undefined}>
-      <Link href={hrefOf(page)} class={styles.label} aria-current={isHere ? "page" : undefined} aria-describedby={id}>
+      <Link
+        href={hrefOf(page) + (state?.opens ?? "")}
+        class={styles.label}
+        aria-current={isHere ? "page" : undefined}
+        aria-describedby={id}
+      >
         {page.label()}
       </Link>
       <span id={id} class={styles.state} data-wants={state?.wants}>

@@ -1,8 +1,10 @@
 import { serverNow } from "../../api.ts";
 import { ago } from "../../format.ts";
+import { failureOf, isFailing, useFailures } from "../failing.ts";
 import { useAgents, useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
 import { useAskList, useCache, useJobList, usePolicy } from "../relay/api.ts";
 import { useBoard } from "../tasks/api.ts";
+import { columnOf, type ColumnName } from "../tasks/columns.ts";
 import { isGood, useChecklist } from "./checklist.ts";
 import { text } from "./text.ts";
 import { useWaiting } from "./waiting.ts";
@@ -11,7 +13,11 @@ import { useWaiting } from "./waiting.ts";
 export interface PageState {
   says: string;
   wants?: "waiting" | "alarm";
+  /** The end of the address at which the page shows only what is counted. */
+  opens?: string;
 }
+
+const OPEN = "?show=open";
 
 /** Undefined while it is read, null where it cannot be read. */
 export type StateReading = PageState | undefined | null;
@@ -27,39 +33,38 @@ export const useWaitingState = (): StateReading =>
     ...(total > 0 && { wants: "waiting" }),
   }));
 
-export const useHealthState = (): StateReading =>
-  reading(useHealth(false), ({ findings }) => {
+export function useHealthState(): StateReading {
+  const [health, failures] = [useHealth(false), useFailures()];
+  const data = health.data && failures.data && { findings: health.data.findings, failing: failures.data.length };
+  return reading({ data, error: health.error ?? failures.error }, ({ findings, failing }) => {
     const broken = findings.filter(({ offenders }) => offenders.length > 0).length;
-    return { says: text.health(broken), ...(broken > 0 && { wants: "alarm" }) };
+    return { says: text.health(broken, failing), ...(broken + failing > 0 && { wants: "alarm" }) };
   });
+}
 
 export const useTasksState = (): StateReading =>
   reading(useBoard(), ({ repos, tasks }) => {
     if (repos.length === 0) return { says: text.notSetUp };
-    const of = (...states: (typeof tasks)[number]["state"][]) =>
-      tasks.filter(({ state }) => states.includes(state)).length;
-    const people = of("awaiting_answer", "conflict", "review");
-    const working = of("preparing", "running", "interrupted", "committing");
+    const of = (name: ColumnName) => columnOf(name, tasks).length;
+    const [waiting, review] = [of("waiting"), of("review")];
     return {
-      says: text.tasks({ people, working, queued: of("queued", "blocked") }),
-      ...(people > 0 && { wants: "waiting" }),
+      says: text.tasks({ waiting, review, working: of("working"), queued: of("queued") }),
+      ...(waiting + review > 0 && { wants: "waiting" }),
     };
   });
 
-export function useAsksState(): StateReading {
-  const { rows, error, hasNextPage } = useAskList("open");
-  return reading({ data: rows, error }, (asks) => {
-    if (hasNextPage) return { says: text.manyWait(asks.length), wants: "waiting" };
-    const oldest = asks.at(-1);
-    const oldestMs = oldest === undefined ? null : Math.max(0, serverNow() - Date.parse(oldest.created_at));
-    return { says: text.waits(asks.length, oldestMs), ...(asks.length > 0 && { wants: "waiting" }) };
-  });
-}
+export const useAsksState = (): StateReading => {
+  const { first, error } = useAskList("open");
+  return reading({ data: first, error }, ({ open, oldest_ms: oldestMs }) => ({
+    says: text.waits(open, oldestMs),
+    ...(open > 0 && { wants: "waiting", opens: OPEN }),
+  }));
+};
 
-export function useJobsState(): StateReading {
-  const { rows, error, hasNextPage } = useJobList("open");
-  return reading({ data: rows, error }, (jobs) => ({ says: text.jobs(jobs.length, hasNextPage) }));
-}
+export const useJobsState = (): StateReading => {
+  const { first, error } = useJobList("open");
+  return reading({ data: first, error }, ({ open }) => ({ says: text.jobs(open), ...(open > 0 && { opens: OPEN }) }));
+};
 
 export function useRecordState(): StateReading {
   const { entries, error } = useAudit({});
@@ -99,12 +104,15 @@ export const useKeysState = (): StateReading =>
 
 export const useChannelsState = (): StateReading =>
   reading(useChannels(), (channels) => {
-    const isFailing = channels.some((one) => one.configured && text.channel(one) === text.channelFails);
-    return { says: text.channels(channels), ...(isFailing && { wants: "alarm" }) };
+    return { says: text.channels(channels), ...(channels.some(isFailing) && { wants: "alarm" }) };
   });
 
 export const useWebhooksState = (): StateReading =>
   reading(useEndpoints(), (all) => {
     const disabled = all.filter(({ enabled }) => !enabled).length;
-    return { says: text.webhooks(all.length, disabled), ...(disabled > 0 && { wants: "alarm" }) };
+    const failing = all.filter((one) => one.enabled && failureOf(one) !== null).length;
+    return {
+      says: text.webhooks(all.length, { disabled, failing }),
+      ...(disabled + failing > 0 && { wants: "alarm" }),
+    };
   });

@@ -60,18 +60,24 @@ export const text: OverviewTexts = {
     const oldest = oldestMs === null ? "" : `، أطول انتظار ${duration(oldestMs)}`;
     return `قيد الانتظار: ${number(n)}${oldest}`;
   },
-  manyWait: (n) => `قيد الانتظار: ${number(n)} أو أكثر`,
-  health: (broken) => (broken === 0 ? "كل شيء سليم" : `ضمانات مختلّة: ${number(broken)}`),
-  tasks: ({ working, people, queued }) => {
+  health: (broken, failing) => {
     const parts = [
-      ...(people > 0 ? [`لدى الأشخاص: ${number(people)}`] : []),
+      ...(broken > 0 ? [`ضمانات مختلّة: ${number(broken)}`] : []),
+      ...(failing > 0 ? [`طرق توصيل متعطلة: ${number(failing)}`] : []),
+    ];
+    return parts.length === 0 ? "كل شيء سليم" : parts.join("، ");
+  },
+  tasks: ({ waiting, review, working, queued }) => {
+    const parts = [
+      ...(waiting > 0 ? [`تنتظر شخصًا: ${number(waiting)}`] : []),
+      ...(review > 0 ? [`للمراجعة: ${number(review)}`] : []),
       ...(working > 0 ? [`قيد التنفيذ: ${number(working)}`] : []),
       ...(queued > 0 ? [`في الصف: ${number(queued)}`] : []),
     ];
     return parts.length === 0 ? "لا شيء قيد التنفيذ" : parts.join("، ");
   },
   notSetUp: "غير مُعدّ",
-  jobs: (n, isMore) => (n === 0 ? "لا شيء مفتوح" : `المفتوح: ${number(n)}${isMore ? " أو أكثر" : ""}`),
+  jobs: (n) => (n === 0 ? "لا شيء مفتوح" : `المفتوح: ${number(n)}`),
   record: (ago) => `أحدث قيد ${ago}`,
   noRecord: "فارغ",
   policy: (rules, proposed) => [rulesOf(rules), ...(proposed > 0 ? [`المقترح: ${number(proposed)}`] : [])].join("، "),
@@ -88,12 +94,17 @@ export const text: OverviewTexts = {
   },
   channelFails,
   channelWorks,
-  channel: ({ configured, sent_at, failed_at }) => {
+  channel: ({ configured, sent_at, failed, retrying }) => {
     if (!configured) return "غير مُعدّة";
-    if (failed_at !== null && (sent_at === null || failed_at > sent_at)) return channelFails;
+    if (failed > 0 || retrying > 0) return channelFails;
     return sent_at === null ? "لم تُجرَّب" : channelWorks;
   },
-  webhooks: (n, disabled) => [addresses(n), ...(disabled > 0 ? [`المعطّل: ${number(disabled)}`] : [])].join("، "),
+  webhooks: (n, { disabled, failing }) =>
+    [
+      addresses(n),
+      ...(failing > 0 ? [`المتعطّل: ${number(failing)}`] : []),
+      ...(disabled > 0 ? [`المعطّل: ${number(disabled)}`] : []),
+    ].join("، "),
 
   waiting: {
     title: "ما ينتظر",

@@ -28,18 +28,24 @@ export const text: OverviewTexts = {
     const oldest = oldestMs === null ? "" : `, längste Wartezeit ${duration(oldestMs)}`;
     return `${number(n)} ${n === 1 ? "wartet" : "warten"}${oldest}`;
   },
-  manyWait: (n) => `${number(n)} oder mehr warten`,
-  health: (broken) => (broken === 0 ? "Alles in Ordnung" : `${count(broken, "Zusage", "Zusagen")} verletzt`),
-  tasks: ({ working, people, queued }) => {
+  health: (broken, failing) => {
     const parts = [
-      ...(people > 0 ? [`${number(people)} bei Menschen`] : []),
+      ...(broken > 0 ? [`${count(broken, "Zusage", "Zusagen")} verletzt`] : []),
+      ...(failing > 0 ? [`${count(failing, "Zustellweg", "Zustellwege")} gestört`] : []),
+    ];
+    return parts.length === 0 ? "Alles in Ordnung" : parts.join(", ");
+  },
+  tasks: ({ waiting, review, working, queued }) => {
+    const parts = [
+      ...(waiting > 0 ? [`${number(waiting)} ${waiting === 1 ? "wartet" : "warten"} auf jemanden`] : []),
+      ...(review > 0 ? [`${number(review)} zu prüfen`] : []),
       ...(working > 0 ? [`${number(working)} in Arbeit`] : []),
       ...(queued > 0 ? [`${number(queued)} in der Warteschlange`] : []),
     ];
     return parts.length === 0 ? "Nichts in Arbeit" : parts.join(", ");
   },
   notSetUp: "Nicht eingerichtet",
-  jobs: (n, isMore) => (n === 0 ? "Keine offen" : `${number(n)}${isMore ? " oder mehr" : ""} offen`),
+  jobs: (n) => (n === 0 ? "Keine offen" : `${number(n)} offen`),
   record: (ago) => `Neuester Eintrag ${ago}`,
   noRecord: "Leer",
   policy: (rules, proposed) =>
@@ -57,14 +63,15 @@ export const text: OverviewTexts = {
   },
   channelFails,
   channelWorks,
-  channel: ({ configured, sent_at, failed_at }) => {
+  channel: ({ configured, sent_at, failed, retrying }) => {
     if (!configured) return "nicht eingerichtet";
-    if (failed_at !== null && (sent_at === null || failed_at > sent_at)) return channelFails;
+    if (failed > 0 || retrying > 0) return channelFails;
     return sent_at === null ? "nicht erprobt" : channelWorks;
   },
-  webhooks: (n, disabled) =>
+  webhooks: (n, { disabled, failing }) =>
     [
       n === 0 ? "Keine" : count(n, "Adresse", "Adressen"),
+      ...(failing > 0 ? [`${number(failing)} gestört`] : []),
       ...(disabled > 0 ? [`${number(disabled)} ausgeschaltet`] : []),
     ].join(", "),
 

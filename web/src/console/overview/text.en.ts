@@ -18,18 +18,29 @@ export const text = {
     const oldest = oldestMs === null ? "" : `, oldest ${duration(oldestMs)}`;
     return `${number(n)} ${n === 1 ? "waits" : "wait"}${oldest}`;
   },
-  manyWait: (n: number) => `${number(n)} or more wait`,
-  health: (broken: number) => (broken === 0 ? "Everything holds" : `${count(broken, "promise", "promises")} broken`),
-  tasks: ({ working, people, queued }: { working: number; people: number; queued: number }): string => {
+  health: (broken: number, failing: number): string => {
     const parts = [
-      ...(people > 0 ? [`${number(people)} for a person`] : []),
+      ...(broken > 0 ? [`${count(broken, "promise", "promises")} broken`] : []),
+      ...(failing > 0 ? [`${count(failing, "delivery", "deliveries")} failing`] : []),
+    ];
+    return parts.length === 0 ? "Everything holds" : parts.join(", ");
+  },
+  tasks: ({
+    waiting,
+    review,
+    working,
+    queued,
+  }: Record<"waiting" | "review" | "working" | "queued", number>): string => {
+    const parts = [
+      ...(waiting > 0 ? [`${number(waiting)} waiting for a person`] : []),
+      ...(review > 0 ? [`${number(review)} to be reviewed`] : []),
       ...(working > 0 ? [`${number(working)} in progress`] : []),
       ...(queued > 0 ? [`${number(queued)} in line`] : []),
     ];
     return parts.length === 0 ? "Nothing in progress" : parts.join(", ");
   },
   notSetUp: "Not set up",
-  jobs: (n: number, isMore: boolean) => (n === 0 ? "None open" : `${number(n)}${isMore ? " or more" : ""} open`),
+  jobs: (n: number) => (n === 0 ? "None open" : `${number(n)} open`),
   record: (ago: string) => `Newest entry ${ago}`,
   noRecord: "Empty",
   policy: (rules: number, proposed: number) =>
@@ -47,14 +58,15 @@ export const text = {
   },
   channelFails: "fails",
   channelWorks: "works",
-  channel: ({ configured, sent_at, failed_at }: ChannelState): string => {
+  channel: ({ configured, sent_at, failed, retrying }: ChannelState): string => {
     if (!configured) return "not set up";
-    if (failed_at !== null && (sent_at === null || failed_at > sent_at)) return text.channelFails;
+    if (failed > 0 || retrying > 0) return text.channelFails;
     return sent_at === null ? "not tried" : text.channelWorks;
   },
-  webhooks: (n: number, disabled: number) =>
+  webhooks: (n: number, { disabled, failing }: { disabled: number; failing: number }) =>
     [
       n === 0 ? "None" : count(n, "address", "addresses"),
+      ...(failing > 0 ? [`${number(failing)} failing`] : []),
       ...(disabled > 0 ? [`${number(disabled)} disabled`] : []),
     ].join(", "),
 

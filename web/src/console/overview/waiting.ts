@@ -44,6 +44,7 @@ export function useWaiting() {
     queryKey: ["inbox", "waiting"],
     queryFn: ({ signal }) => readWaiting(signal),
     staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
   });
 }
 

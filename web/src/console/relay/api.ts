@@ -12,7 +12,7 @@ export type AskFilter = "all" | "open";
 export type JobFilter = "all" | "open" | "over";
 
 /** A list of the server's, page after page: each has its rows in `member`, and in `next` where the next one begins. */
-export function usePages<Row>(
+export function usePages<Row, Count extends object = object>(
   queryKey: readonly string[],
   path: string,
   member: string,
@@ -21,21 +21,25 @@ export function usePages<Row>(
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: cursor, signal }) =>
-      connection.call<Readonly<Record<string, readonly Row[]>> & { next: string | null }>("GET", path, {
+      connection.call<Readonly<Record<string, readonly Row[]>> & { next: string | null } & Count>("GET", path, {
         query: { ...query, cursor },
         signal,
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     staleTime: FRESH_MS,
+    // A number beside the name of a page and the rows of that page are of the same reading.
+    refetchInterval: FRESH_MS,
   });
-  return { ...result, rows: result.data?.pages.flatMap((page) => page[member] ?? []) };
+  const pages = result.data?.pages;
+  const first: Count | undefined = pages?.[0];
+  return { ...result, first, rows: pages?.flatMap((page) => page[member] ?? []) };
 }
 
 /** Everybody's asks. */
 export function useAskList(which: AskFilter) {
   const status = which === "open" ? "PENDING" : undefined;
-  return usePages<wire.AskLine>(["console", "asks", which], "/admin/asks", "asks", { status });
+  return usePages<wire.AskLine, wire.AskCount>(["console", "asks", which], "/admin/asks", "asks", { status });
 }
 
 export function useWholeAsk(ask: string) {
@@ -58,7 +62,7 @@ export function useSharedBy(ask: string) {
 /** Everybody's jobs. */
 export function useJobList(which: JobFilter) {
   const state = which === "all" ? undefined : which;
-  return usePages<wire.JobLine>(["console", "jobs", which], "/admin/jobs", "jobs", { state });
+  return usePages<wire.JobLine, wire.JobCount>(["console", "jobs", which], "/admin/jobs", "jobs", { state });
 }
 
 const jobPath = (job: string): string => `/admin/jobs/${id(job)}`;

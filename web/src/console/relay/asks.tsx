@@ -1,13 +1,13 @@
-import { useState } from "preact/hooks";
 import { Link } from "../../router.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { Entries } from "../audit.tsx";
 import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
-import { Detail, Facts, Moment, moment, Section, ServerSays, Sides, Unread, useEvery } from "../parts.tsx";
+import { moment } from "../../moment.ts";
+import { Detail, Facts, Moment, Section, ServerSays, Sides, Unread, useEvery } from "../parts.tsx";
 import * as api from "./api.ts";
-import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
+import { Paged, useChoice, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./wire.ts";
@@ -19,13 +19,13 @@ const LOOK_EVERY_MS = 2000;
 
 /** The asks of executors, and the whole life of one ask. */
 export function AsksPage({ item }: PageProps) {
-  const [which, setWhich] = useState<api.AskFilter>("all");
-  const { rows: asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
+  const choice = useChoice<api.AskFilter>(["all", "open"]);
+  const { rows: asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(choice.which);
   if (error && !asks) return <Trouble title={text.asks.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
     <Paged
       words={text.asks}
-      choice={{ which, options: ["all", "open"], onChoose: setWhich }}
+      choice={choice}
       rows={asks?.map(askRow)}
       base={BASE}
       item={item}

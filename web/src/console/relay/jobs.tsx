@@ -5,9 +5,10 @@ import { Trouble } from "../../parts/trouble.tsx";
 import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
 import relayStyles from "./relay.module.css";
-import { Detail, Facts, Moment, moment, Section, Sides, Unread } from "../parts.tsx";
+import { moment } from "../../moment.ts";
+import { Detail, Facts, Moment, Section, Sides, Unread } from "../parts.tsx";
 import * as api from "./api.ts";
-import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
+import { Paged, useChoice, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
 import { text } from "./text.ts";
 import type { Job, JobEvent, JobState } from "./wire.ts";
 import { text as consoleText } from "../text.ts";
@@ -21,13 +22,13 @@ const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"]
 
 /** Everybody's jobs, and one of them as it goes. */
 export function JobsPage({ item }: PageProps) {
-  const [which, setWhich] = useState<api.JobFilter>("all");
-  const { rows: jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
+  const choice = useChoice<api.JobFilter>(["all", "open", "over"]);
+  const { rows: jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(choice.which);
   if (error && !jobs) return <Trouble title={text.jobs.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
     <Paged
       words={text.jobs}
-      choice={{ which, options: ["all", "open", "over"], onChoose: setWhich }}
+      choice={choice}
       rows={jobs?.map(jobRow)}
       base={BASE}
       item={item}

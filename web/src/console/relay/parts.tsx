@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { Link } from "../../router.tsx";
+import { Link, search, useLocation } from "../../router.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { More } from "../../parts/more.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import styles from "../console.module.css";
-import { Empty, List, moment, type RowOf, Rows } from "../parts.tsx";
+import { moment } from "../../moment.ts";
+import { Empty, List, type RowOf, Rows } from "../parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./text.ts";
 import type { AskLine, JobLine } from "./wire.ts";
@@ -48,6 +49,15 @@ export function ToJob({ id }: { id: string }) {
       <code>{id}</code>
     </Link>
   );
+}
+
+/** The choice of what a list shows, as the address has it behind `show`; the first is the usual one. */
+export function useChoice<Which extends string>(options: readonly [Which, ...Which[]]) {
+  const [path, go] = useLocation();
+  const named = new URLSearchParams(search.use()).get("show");
+  const which = options.find((one) => one === named) ?? options[0];
+  const onChoose = (to: Which): void => go(to === options[0] ? path : `${path}?show=${to}`, { replace: true });
+  return { which, options, onChoose };
 }
 
 /** A list of which there is more, and what of it is shown; an item of it may stand beside it. */

@@ -21,6 +21,13 @@ export type {
 } from "@parley/sdk/admin";
 export type { AskToPeople as WithPeople } from "@parley/sdk/inbox";
 
+/** How many jobs or asks of all are open. */
+export interface JobCount {
+  open: number;
+}
+export interface AskCount extends JobCount {
+  oldest_ms: number;
+}
 export type Stage = AdminAskLine["stage"];
 export type AskStatus = AdminAskLine["status"];
 export type AskType = AdminAskLine["type"];

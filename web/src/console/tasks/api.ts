@@ -24,6 +24,7 @@ export function useBoard() {
     queryKey: ["console", "tasks"],
     queryFn: ({ signal }) => connection.call<AssignmentReport>("GET", BOARD, { signal }),
     staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
   });
 }
 

@@ -11,6 +11,7 @@ import styles from "../console.module.css";
 import type { PageProps } from "../page-props.ts";
 import { Empty, Gone } from "../parts.tsx";
 import { taskHref, useBoard, useLiveTasks } from "./api.ts";
+import { columnOf, type ColumnName } from "./columns.ts";
 import { NewTaskPage } from "./new.tsx";
 import { TaskPage } from "./page.tsx";
 import { After, SandboxNotice } from "./parts.tsx";
@@ -21,14 +22,6 @@ const BASE = "/console/assignments";
 /** No repository has this name. */
 const NEW = "_new";
 
-type ColumnName = keyof typeof text.columns;
-const HOLDS: Record<ColumnName, readonly Task["state"][]> = {
-  queued: ["queued", "blocked"],
-  working: ["preparing", "running", "interrupted", "committing"],
-  waiting: ["awaiting_answer", "conflict"],
-  review: ["review"],
-  done: ["approved", "rejected", "failed", "canceled"],
-};
 /** Side by side as work goes; one below the other with what wants somebody first. */
 const SIDE_BY_SIDE: readonly ColumnName[] = ["queued", "working", "waiting", "review", "done"];
 const STACKED: readonly ColumnName[] = ["waiting", "review", "working", "queued", "done"];
@@ -78,7 +71,7 @@ function BoardPage({ repo }: { repo: string | undefined }) {
             <Column
               key={name}
               name={name}
-              tasks={tasks.filter(({ state }) => HOLDS[name].includes(state))}
+              tasks={columnOf(name, tasks)}
               all={data.tasks}
               withRepo={repo === undefined && data.repos.length > 1}
             />

@@ -4,18 +4,8 @@ import { Link } from "../../router.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import styles from "../console.module.css";
-import {
-  Detail,
-  Facts,
-  focusDetail,
-  Moment,
-  moment,
-  Problem,
-  Section,
-  ServerSays,
-  Unread,
-  useAction,
-} from "../parts.tsx";
+import { moment } from "../../moment.ts";
+import { Detail, Facts, focusDetail, Moment, Problem, Section, ServerSays, Unread, useAction } from "../parts.tsx";
 import { usePages } from "../relay/api.ts";
 import { Line, MoreOf } from "../relay/parts.tsx";
 import { text as relayText } from "../relay/text.ts";

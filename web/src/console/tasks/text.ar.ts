@@ -1,6 +1,7 @@
 /** The words of the pages about the work of coding agents, in Arabic. Names, paths and commands keep their direction. */
 import type { Task, TaskReview } from "@parley/sdk/tasks";
-import { duration, isolated, number, pluralsOf, usd } from "../../format.ts";
+import { duration, isolated, number, pluralsOf } from "../../format.ts";
+import { usd } from "./money.ts";
 import type { TaskTexts } from "./text.en.ts";
 
 type TaskState = Task["state"];

@@ -1,6 +1,7 @@
 /** The words of the pages about the work of coding agents, in German. */
 import type { Task, TaskReview } from "@parley/sdk/tasks";
-import { count, duration, number, usd } from "../../format.ts";
+import { count, duration, number } from "../../format.ts";
+import { usd } from "./money.ts";
 import type { TaskTexts } from "./text.en.ts";
 
 type TaskState = Task["state"];

@@ -1,6 +1,7 @@
 /** The words of the pages about the work of coding agents. */
 import type { Task, TaskReview, WholeTask } from "@parley/sdk/tasks";
-import { count, duration, number, usd } from "../../format.ts";
+import { count, duration, number } from "../../format.ts";
+import { usd } from "./money.ts";
 
 type TaskState = Task["state"];
 type ReviewDecision = TaskReview["verdict"];

@@ -1,31 +1,32 @@
-import { Dialog } from "./parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import styles from "./keys-dialog.module.css";
-import { shortcuts } from "./settings.ts";
+import { shortcuts } from "../settings.ts";
+import { text as appText } from "../text.ts";
 import { text } from "./text.ts";
 
 const KEYS = [
-  { keys: ["Enter"], does: text.keys.send, range: false },
-  { keys: ["j", "k"], does: text.keys.move, range: false },
-  { keys: ["?"], does: text.keys.help, range: false },
-];
+  { keys: ["Enter"], does: "send", range: false },
+  { keys: ["j", "k"], does: "move", range: false },
+  { keys: ["?"], does: "help", range: false },
+] as const;
 const IN_ANSWER = [
-  { keys: ["1", "9"], does: text.keys.press, range: true },
-  { keys: ["Esc"], does: text.keys.undo, range: false },
+  { keys: ["1", "9"], does: "press", range: true },
+  { keys: ["Esc"], does: "undo", range: false },
   ...KEYS,
-];
+] as const;
 const IN_INBOX = [
-  { keys: ["1", "9"], does: text.keys.choose, range: true },
-  { keys: ["a", "r"], does: text.keys.decide, range: false },
-  { keys: ["/"], does: text.keys.search, range: false },
+  { keys: ["1", "9"], does: "choose", range: true },
+  { keys: ["a", "r"], does: "decide", range: false },
+  { keys: ["/"], does: "search", range: false },
   ...KEYS,
-];
+] as const;
 
 export function KeysDialog(props: { open: boolean; inInbox: boolean; onClose: () => void }) {
   const { open, inInbox, onClose } = props;
   const off = shortcuts.use() === "off";
   return (
-    <Dialog title={text.keys.title} open={open} onClose={onClose}>
-      {off && <p class="muted">{text.keys.off}</p>}
+    <Dialog title={appText.keys.title} open={open} onClose={onClose}>
+      {off && <p class="muted">{text.off}</p>}
       <dl class={styles.keys}>
         {(inInbox ? IN_INBOX : IN_ANSWER).map(({ keys, does, range }) => (
           <div key={does}>
@@ -37,7 +38,7 @@ export function KeysDialog(props: { open: boolean; inInbox: boolean; onClose: ()
                 </span>
               ))}
             </dt>
-            <dd>{does}</dd>
+            <dd>{text[does]}</dd>
           </div>
         ))}
       </dl>

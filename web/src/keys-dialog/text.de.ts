@@ -1,0 +1,13 @@
+import type { KeyTexts } from "./text.en.ts";
+
+export const text: KeyTexts = {
+  choose: "Eine Antwort auswählen",
+  press: "Eine Antwort auswählen und senden",
+  undo: "Zurücknehmen, bevor gesendet wird",
+  send: "Senden, oder weiter zur nächsten Frage",
+  move: "Nächste und vorige Frage",
+  decide: "Freigeben oder ablehnen, nach einer Rückfrage",
+  search: "Entschiedenes durchsuchen",
+  help: "Diese Liste zeigen",
+  off: "Die Einzeltasten sind ausgeschaltet. Unter „Profil“ lassen sie sich einschalten.",
+};
