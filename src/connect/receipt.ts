@@ -1,6 +1,6 @@
+import { createPublicKey, verify } from "node:crypto";
 import { agentsOf } from "@parley/sdk/environment";
-import { isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys } from "@parley/sdk/receipts";
-import { verifyEd25519 } from "../lib/ed25519.ts";
+import { isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys, type Verify } from "@parley/sdk/receipts";
 import { CouldNotAsk, type Ended, readThere, type ServerAccess } from "./people-requests.ts";
 
 /** The call that was asked for. */
@@ -67,6 +67,12 @@ async function presentAt(place: ServerAccess): Promise<ReceiptKeys> {
   await place.keptKeys?.keep(place.url, present.keys);
   return present;
 }
+
+/** Verifies by Node's own functions, which a program that draws hashes has loaded already. */
+const verifyEd25519: Verify = (publicKey, signature, content) => {
+  const x = Buffer.from(publicKey).toString("base64url");
+  return verify(null, content, createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } }), signature);
+};
 
 /** Three parts with dots between them (RFC 7515). */
 function isSignedForm(text: string): boolean {
