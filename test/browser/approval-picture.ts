@@ -87,7 +87,7 @@ async function takeFrames(browser: Browser): Promise<Frame[]> {
 
   await take("$ ", 1800);
   const printed = runProgram(world.url);
-  const request = page.getByRole("link", { name: "issueRefund" }).or(page.getByRole("link", { name: "Issue refund" }));
+  const request = page.getByRole("link", { name: /^Refund/ });
   await request.first().waitFor();
   const waiting = "$ node refund.mjs\n";
   await take(waiting, 2200);

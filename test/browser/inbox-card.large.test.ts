@@ -39,6 +39,7 @@ describe("the card of a call", () => {
     const made = await ask("sign", { to: "Bo", one: long, two: long }, { editable: true });
     await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
+    await page.locator('[aria-keyshortcuts="r"]').waitFor();
     for (const size of SMALL_AND_USUAL) {
       await page.setViewportSize(size);
       for (const share of [0, 0.5, 1]) {

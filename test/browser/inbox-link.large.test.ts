@@ -43,7 +43,7 @@ describe("a one-time link in a browser", () => {
     const { id, path, code } = await mailed();
     {
       await using ana = await visit(browser, world.url, { screen: "phone", path });
-      await ana.page.getByRole("heading", { level: 1, name: /^Issue refund/ }).waitFor();
+      await ana.page.getByRole("heading", { level: 1, name: /^Refund/ }).waitFor();
       await ana.page.getByText("issue_refund", { exact: true }).waitFor();
       await ana.page.getByRole("region", { name: "Value of amount" }).getByText("49.9").waitFor();
       await press(ana.page, "Continue");

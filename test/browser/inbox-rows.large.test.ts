@@ -148,13 +148,13 @@ describe("the rows of the inbox", () => {
     const field = page.getByLabel("Search what was decided");
     await row(page, "Deploy shop").waitFor();
     await page.keyboard.type("friday lund");
-    await row(page, "Issue refund").waitFor({ state: "hidden" });
+    await row(page, "Refund").waitFor({ state: "hidden" });
     await row(page, "Deploy shop").waitFor();
     assert.equal(await field.inputValue(), "friday lund");
     await field.fill("friday refund");
     await page.getByRole("heading", { name: "Nothing found" }).waitFor();
     await field.fill("");
-    await row(page, "Issue refund").waitFor();
+    await row(page, "Refund").waitFor();
     await page.keyboard.press("?");
     assert.equal(await field.inputValue(), "?", "where somebody writes no key does anything else");
   });

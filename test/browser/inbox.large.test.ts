@@ -322,13 +322,13 @@ describe("the Inbox room", () => {
     await canDecide(page);
     await page.keyboard.press("Enter");
     await heading("second_call");
-    await page.getByRole("link", { name: "Approved by you: First call — n: 1" }).waitFor();
+    await page.getByRole("link", { name: "Approved by you: First call, n 1" }).waitFor();
     await pressKey(page, "r");
     await dialog(page).getByRole("heading", { name: "Reject second_call?" }).waitFor();
     await canDecide(page);
     await page.keyboard.press("Enter");
     await heading("third_call");
-    await page.getByRole("link", { name: "Rejected by you: Second call — n: 2" }).waitFor();
+    await page.getByRole("link", { name: "Rejected by you: Second call, n 2" }).waitFor();
     await page.keyboard.press("?");
     await dialog(page).getByText("Approve or reject, after one more question").waitFor();
     await page.keyboard.press("Escape");

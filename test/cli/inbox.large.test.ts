@@ -154,7 +154,7 @@ describe("parley inbox", () => {
     assert.match((await parley(["inbox"], env)).out, /approve\? +Refund amount 49\.9, order A-1007 +default/);
 
     const shown = await parley(["inbox", call.id], env);
-    assert.match(shown.out, /wants to run issue_refund\n {2}amount: 49\.9\n/);
+    assert.match(shown.out, /wants to run issue_refund\n {2}Refund amount 49\.9, order A-1007\n {2}amount: 49\.9\n/);
     const [digest = ""] = /sha256:[0-9a-f]{64}/.exec(shown.out) ?? [];
     const wrong = await parley(["inbox", call.id, "--approve", `sha256:${"0".repeat(64)}`], env);
     assert.deepEqual([wrong.code, wrong.err], [1, "parley: What was shown is not what would run.\n"]);

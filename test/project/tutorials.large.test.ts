@@ -93,7 +93,7 @@ describe("the tutorials, walked in their order in an empty home", () => {
           const { page } = phone ?? assert.fail("nobody is signed in");
           runs += 1;
           await page
-            .getByRole("link", { name: /Issue refund/i })
+            .getByRole("link", { name: /Refund/i })
             .first()
             .click();
           await page.getByText("A-1007").first().waitFor();

@@ -150,7 +150,12 @@ export function Send({ id, refused, sending }: { id: string; refused: string | u
         </p>
       )}
       <div class={ownStyles.bar} onPointerDown={deliberate.onPointerDown}>
-        <button type="submit" class="primary" onClick={(event) => deliberate.isDeliberate() || event.preventDefault()}>
+        <button
+          type="submit"
+          class="primary"
+          aria-disabled={!deliberate.settled}
+          onClick={(event) => deliberate.isDeliberate() || event.preventDefault()}
+        >
           {sending ? text.sending : text.send}
         </button>
       </div>
