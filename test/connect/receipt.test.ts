@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { openKeptKeys } from "../../src/config/receipt-keys.ts";
 import { claude } from "../../src/connect/agents/claude/claude.ts";
@@ -79,6 +79,7 @@ describe("the receipt of a prompt that a rule allows", () => {
 
   it("keeps no keys where the file is a pipe, which nobody would ever write to", async () => {
     rmSync(KEPT, { force: true });
+    mkdirSync(dirname(KEPT), { recursive: true });
     execFileSync("mkfifo", [KEPT]);
     const { decision, paths } = await ask(world().url);
     assert.deepEqual([decision.is, paths], ["allow", [ASKED, KEYS]], decision.because);
