@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openAssignments, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
 import { launchBrowser } from "./chromium.ts";
+import { pressKey } from "./visitor.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
 const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name });
@@ -65,7 +66,7 @@ describe("the work of a coding agent", () => {
     await link(page, "Answer in the inbox").click();
     const change = page.getByRole("region", { name: "What would change" });
     await change.getByText("Be kind.").waitFor();
-    await page.keyboard.press("r");
+    await pressKey(page, "r");
     await dialog(page).getByLabel("Reason (optional)").fill("Put it into the README.");
     await page.waitForTimeout(READING_MS);
     await dialog(page).getByRole("button", { name: "Reject" }).click();

@@ -1,5 +1,5 @@
 /** The words of the Console in German. */
-import { count, number } from "../format.ts";
+import { count, isolated, number } from "../format.ts";
 import type { ConsoleTexts, PersonChannel } from "./text.en.ts";
 
 const CHANNELS: Record<PersonChannel | "push", string> = {
@@ -175,7 +175,7 @@ export const text: ConsoleTexts = {
       [
         ...(failed > 0 ? [`${count(failed, "Nachricht", "Nachrichten")} aufgegeben seit ${since ?? "damals"}`] : []),
         ...(retrying > 0 ? [`${count(retrying, "Nachricht wird", "Nachrichten werden")} erneut versucht`] : []),
-        `letzter Fehler: ${error ?? "unbekannt"}`,
+        `letzter Fehler: ${isolated(error ?? "unbekannt")}`,
       ].join("; "),
     reason: (error) => `(${error})`,
     retrying: "Werden erneut versucht",
@@ -222,7 +222,8 @@ export const text: ConsoleTexts = {
     enabled: "Eingeschaltet",
     disabled: "Ausgeschaltet",
     fails: "Zustellungen scheitern",
-    failing: (since, error) => `Seit ${since} wurde dort nichts angenommen; letzter Fehler: ${error ?? "unbekannt"}.`,
+    failing: (since, error) =>
+      `Seit ${since} wurde dort nichts angenommen; letzter Fehler: ${isolated(error ?? "unbekannt")}.`,
     of: (agent) => `Webhook von ${agent}`,
     disabledHint:
       "Hierhin wird nichts gemeldet: Die Adresse hat fünf Tage lang nichts angenommen, gilt als aufgegeben oder wurde ausgeschaltet.",
