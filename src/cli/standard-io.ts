@@ -7,14 +7,12 @@ export function standardIo(interrupted: AbortController): Io {
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
   );
+  // Messages beside the output may have no reader either, and no work ends because of that.
+  process.stderr.on("error", () => {});
   return {
     env: process.env,
     out: (line) => void process.stdout.write(`${line}\n`),
-    tell(line) {
-      // Messages beside the output may have no reader either, and no work ends because of that.
-      if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
-      process.stderr.write(`${line}\n`);
-    },
+    tell: (line) => void process.stderr.write(`${line}\n`),
     progress: () => {},
     interrupted: interrupted.signal,
   };
