@@ -1,7 +1,7 @@
 import type { Io } from "./cli/command.ts";
 import { blockAfterCrash } from "./cli/hook/block-after-crash.ts";
 import { logLine } from "./cli/serve/log-line.ts";
-import { standardIo } from "./cli/standard-io.ts";
+import { outliveReader, standardIo } from "./cli/standard-io.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
 
@@ -9,6 +9,7 @@ function terminal(argv: readonly string[]): Io {
   const interrupted = new AbortController();
   const watched = process.stderr.isTTY && !process.env["CI"];
   // A server without a terminal writes its messages as lines of its log, so that programs can read all of it.
+  outliveReader();
   const isLogged = argv[0] === "serve" && !process.stderr.isTTY;
   if (isLogged) {
     process.removeAllListeners("warning");

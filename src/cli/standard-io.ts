@@ -1,5 +1,10 @@
 import { EXIT, type Io } from "./command.ts";
 
+/** From now on messages beside the output may have no reader, and no work ends because of that. */
+export function outliveReader(): void {
+  if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
+}
+
 /** Returns the streams, environment and signals of this process, for a command that asks nothing at a terminal. */
 export function standardIo(interrupted: AbortController): Io {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
@@ -7,12 +12,13 @@ export function standardIo(interrupted: AbortController): Io {
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
   );
-  // Messages beside the output may have no reader either, and no work ends because of that.
-  process.stderr.on("error", () => {});
   return {
     env: process.env,
     out: (line) => void process.stdout.write(`${line}\n`),
-    tell: (line) => void process.stderr.write(`${line}\n`),
+    tell(line) {
+      outliveReader();
+      process.stderr.write(`${line}\n`);
+    },
     progress: () => {},
     interrupted: interrupted.signal,
   };
