@@ -177,7 +177,10 @@ export const INBOX_VIEWS: readonly InboxView[] = [
   {
     name: "inbox",
     async open({ page }) {
-      await page.getByRole("link", { name: /^Refund/ }).first().waitFor();
+      await page
+        .getByRole("link", { name: /^Refund/ })
+        .first()
+        .waitFor();
     },
   },
   { name: "inbox-approval", open: (visitor, { asks }) => at(visitor, asks.refund) },

@@ -122,7 +122,10 @@ describe("the tutorials, walked in their order in an empty home", () => {
       {
         "npx parley connect --to 2": async () => {
           const { page } = phone ?? assert.fail("nobody is signed in");
-          await page.getByRole("link", { name: /echo hello/ }).first().click();
+          await page
+            .getByRole("link", { name: /echo hello/ })
+            .first()
+            .click();
           await page.getByText("echo hello").first().waitFor();
           await button(page, "Approve").tap();
           await confirm(page, "Approve");
