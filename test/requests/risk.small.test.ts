@@ -127,6 +127,22 @@ describe("the risk of a call", () => {
     }
   });
 
+  it("is no lower for a reading word, command, statement or path beside what the call does", () => {
+    allAre("high", [
+      ["find_and_delete_teas", { kind: "stale" }],
+      ["delete_customer", { customer: "c-7", command: "ls" }],
+      ["drop_index", { index: "by_price", sql: "select 1" }],
+      ["pay_supplier", { to: "Cup Works", amount: 61_000, currency: "EUR", query: "select 1 from teas" }],
+      ["search_replace", { file_path: ".github/workflows/brew.yml", old_string: "a", new_string: "b" }],
+      ["read_file", { path: "src/pot.ts", delete_after: true }],
+    ]);
+    allAre("normal", [
+      ["search_replace", { file_path: "src/pot.ts", old_string: "a", new_string: "b" }],
+      ["send_menu", { to: "Cup Works", command: "ls" }],
+      ["list_teas", { then_delete: true }],
+    ]);
+  });
+
   it("is not judged where a part that decides cannot be read, and says which", () => {
     const unjudged: [Call, string][] = [
       [run('eval "$TEA"'), "command"],

@@ -1,5 +1,6 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
+import { headOf } from "../facts/function-name.ts";
 import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
@@ -7,6 +8,7 @@ import { judgedCommand } from "../risk/command.ts";
 import { deletesFiles, judgedFiles } from "../risk/files.ts";
 import type { FactKind, Judgement } from "../risk/reason.ts";
 import { judgedSql } from "../risk/sql.ts";
+import { isRunner } from "../risk/verbs.ts";
 import { isJoint } from "./audience.ts";
 import type { Request } from "./request.ts";
 import { isGuarded } from "./view.ts";
@@ -22,6 +24,8 @@ export const LONGEST_READ = 100_000;
 /** So many values of the arguments are looked at: a page of the inbox looks at those of fifty calls. */
 export const MOST_LOOKED_AT = 1000;
 const LONGEST_SAID = 160;
+/** Facts beside a command that only reads, which are deeds of their own. */
+const DEEDS: ReadonlySet<FactKind> = new Set(["forces", "money", "opens"]);
 
 /** One thing that makes a call risky or keeps it from being judged: a fact that is quoted, or a trait of the request. */
 export interface RiskReason {
@@ -90,12 +94,16 @@ function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string 
   if (files !== null) parts.push(files);
   const runs = parts.length > 0;
   const rest = leaves.filter((leaf) => leaf !== command?.leaf && leaf !== sql?.leaf);
-  const onlyReads = runs && parts.every((part) => part.onlyReads);
-  // A read of production is a read; files that a call deletes say themselves what is lost.
-  if (onlyReads || (files !== null && deletesFiles(fn)))
-    return { facts: parts.flatMap((part) => part.facts), onlyReads };
-  const others = judgedArguments(runs ? "run" : fn, rest);
-  return { facts: [...parts.flatMap((part) => part.facts), ...others.facts], onlyReads: !runs && others.onlyReads };
+  const facts = parts.flatMap((part) => part.facts);
+  // Files that a call deletes say themselves what is lost.
+  if (files !== null && deletesFiles(fn)) return { facts, onlyReads: false };
+  const isRun = runs && isRunner(headOf(fn).words);
+  const others = judgedArguments(isRun ? "run" : fn, rest);
+  if (!isRun) return { facts: [...facts, ...others.facts], onlyReads: !runs && others.onlyReads };
+  const onlyReads = parts.every((part) => part.onlyReads);
+  // A read of production, or of many rows, is a read.
+  const counted = onlyReads ? others.facts.filter(({ kind }) => DEEDS.has(kind)) : others.facts;
+  return { facts: [...facts, ...counted], onlyReads: onlyReads && counted.length === 0 };
 }
 
 /** A program with its words is no line for a shell. */

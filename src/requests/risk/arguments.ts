@@ -7,15 +7,8 @@ import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
 import { overLimit } from "./limits.ts";
 import { isProduction, type RiskFact, type Judgement } from "./reason.ts";
+import { isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
 
-const READS = knownSet(
-  "get list read search find show view describe count lookup look fetch query grep glob ls check status preview",
-);
-const TAKES_AWAY = knownSet(
-  "delete del destroy drop purge wipe erase truncate terminate revoke shred uninstall decommission deprovision unpublish evict",
-);
-/** Removing one of these takes more away than a mark or a row of a list. */
-const REMOVES = knownSet("remove rm clear reset disable deactivate close cancel");
 const GRAVE = knownSet(
   "user account member database table repository bucket volume cluster server host domain project organization org team backup tenant workspace vault key instance service customer employee subscription",
 );
@@ -44,8 +37,9 @@ const MANY = 50;
 /** Judges a call by its arguments, whatever its function does with them; by the function's name only what it takes away. */
 export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[]): Judgement {
   const { head, words } = headOf(fn);
-  const reads = READS.has(words[0] ?? "");
-  if (reads) return { facts: [], onlyReads: opensNothing(words, leaves) };
+  if (isReader(words)) {
+    return { facts: [], onlyReads: opensNothing(words, leaves) && leaves.every((leaf) => switched(leaf).length === 0) };
+  }
   const facts = [
     ...taken(head, words, leaves),
     ...leaves.flatMap(switched),

@@ -3,11 +3,9 @@ import { headOf } from "../facts/function-name.ts";
 import { knownSet } from "../facts/name-words.ts";
 import { deletedFile, secretFile, writtenFile } from "./paths.ts";
 import type { RiskFact, Judgement } from "./reason.ts";
+import { isFileReader } from "./verbs.ts";
 
 const PATH_NAMES = knownSet("path file filepath filename destination target source notebook uri");
-const READS = knownSet(
-  "read view get list search find show cat open grep glob ls stat head tail download fetch look tree",
-);
 const DELETES = knownSet("delete remove unlink rm");
 const PATCHED = /^\*\*\* (?:(?:Add|Update) File|Move to): (.+)$/gm;
 const PATCH_DELETES = /^\*\*\* Delete File: (.+)$/gm;
@@ -28,7 +26,7 @@ export function judgedFiles(fn: string, leaves: readonly ArgumentLeaf[], folder:
   const gone = patches.flatMap((text) => found(text, PATCH_DELETES));
   if (paths.length + patched.length + gone.length === 0) return null;
   const secret = paths.flatMap((path) => secretFile(path) ?? []);
-  if (words.some((word) => READS.has(word))) return { facts: secret, onlyReads: secret.length === 0 };
+  if (isFileReader(words)) return { facts: secret, onlyReads: secret.length === 0 };
   const isDeleted = words.some((word) => DELETES.has(word));
   const facts: RiskFact[] = isDeleted
     ? paths.flatMap(
