@@ -10,7 +10,7 @@ import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { createStore } from "../store.ts";
 import styles from "./inbox.module.css";
-import { Deadline } from "./parts.tsx";
+import { Asked, Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
 import { useSeen } from "./seen.ts";
 import { BeginTalk, Talks } from "./talk/talks.tsx";
@@ -228,12 +228,6 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
       </Link>
     </li>
   );
-}
-
-/** When it was asked, to the minute, so that the row seldom changes. */
-function Asked({ at }: { at: string }) {
-  const ms = serverNow() - Date.parse(at);
-  return <time dateTime={at}>{ago(ms < 60_000 ? 0 : ms)}</time>;
 }
 
 /** Returns the attributes that bring somebody who comes back to where they left. */
