@@ -16,9 +16,9 @@ describe("the facts of a request", () => {
     const admin = await nameSomebody(world, "Ada Admin", { seesAll: true });
     const others = await Promise.all(["Bo Lind", "Cy Moss", "Di Nolan", "Ed Orr"].map((name) => enrol(ctx, name)));
     const all = [...others, ana.id].map((id) => toPerson(id));
-    const whole: Audience = { is: "leaf", target: { via: "inbox" } };
-    const joint: Audience = { is: "quorum", min: 2, of: all };
-    const any: Audience = { is: "any", of: [...all, whole].map((node) => ({ afterMs: 0, node })) };
+    const whole: Audience = { kind: "leaf", target: { via: "inbox" } };
+    const joint: Audience = { kind: "quorum", min: 2, of: all };
+    const any: Audience = { kind: "any", of: [...all, whole].map((node) => ({ afterMs: 0, node })) };
 
     const facts = async (of: typeof ana, audience: Audience) => {
       await using visitor = await of.visit(browser, { screen: "phone", ask: await ask(audience) });

@@ -5,18 +5,18 @@ import { emphasisOf } from "../../web/src/parts/emphasis.ts";
 describe("words of an agent", () => {
   it("have code and emphasis where their writer marked them", () => {
     assert.deepEqual(emphasisOf("Is *this* **really\nold**, or `a * b`? (*Yes*.)"), [
-      { is: "plain", text: "Is " },
-      { is: "em", text: "this" },
-      { is: "plain", text: " **really\nold**, or " },
-      { is: "code", text: "a * b" },
-      { is: "plain", text: "? (" },
-      { is: "em", text: "Yes" },
-      { is: "plain", text: ".)" },
+      { kind: "plain", text: "Is " },
+      { kind: "em", text: "this" },
+      { kind: "plain", text: " **really\nold**, or " },
+      { kind: "code", text: "a * b" },
+      { kind: "plain", text: "? (" },
+      { kind: "em", text: "Yes" },
+      { kind: "plain", text: ".)" },
     ]);
     assert.deepEqual(emphasisOf("**drop it** and ``a `b` c``"), [
-      { is: "strong", text: "drop it" },
-      { is: "plain", text: " and " },
-      { is: "code", text: "a `b` c" },
+      { kind: "strong", text: "drop it" },
+      { kind: "plain", text: " and " },
+      { kind: "code", text: "a `b` c" },
     ]);
   });
 
@@ -32,7 +32,7 @@ describe("words of an agent", () => {
     "<b>*</b>",
   ]) {
     it(`keep each asterisk of ${JSON.stringify(words)}`, () => {
-      assert.deepEqual(emphasisOf(words), [{ is: "plain", text: words }]);
+      assert.deepEqual(emphasisOf(words), [{ kind: "plain", text: words }]);
     });
   }
 

@@ -1,6 +1,6 @@
 /** A part of a line: plain, code, or emphasised, which may hold more parts. */
 export interface LinePart {
-  is: "plain" | "code" | "strong" | "em";
+  kind: "plain" | "code" | "strong" | "em";
   text: string;
 }
 
@@ -15,7 +15,7 @@ const MARKED =
 export function emphasisOf(words: string): LinePart[] {
   const parts: LinePart[] = [];
   let from = 0;
-  const add = (is: LinePart["is"], text: string): void => void (text !== "" && parts.push({ is, text }));
+  const add = (kind: LinePart["kind"], text: string): void => void (text !== "" && parts.push({ kind, text }));
   for (const { 0: whole, 2: code, 3: signs, 4: marked = "", index } of words.matchAll(MARKED)) {
     add("plain", words.slice(from, index));
     if (code === undefined) add(signs === "*" ? "em" : "strong", marked);

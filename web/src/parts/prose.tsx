@@ -26,7 +26,7 @@ export function Prose({ words }: { words: string }) {
 export function Emphasised({ words }: { words: string }): JSX.Element {
   return (
     <>
-      {emphasisOf(words).map(({ is: Tag, text }, at) =>
+      {emphasisOf(words).map(({ kind: Tag, text }, at) =>
         Tag === "plain" ? (
           text
         ) : (

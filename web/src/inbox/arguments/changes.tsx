@@ -10,8 +10,8 @@ const SHORT = 120;
 export function Changes({ before, after }: { before: readonly ArgumentRow[]; after: readonly ArgumentRow[] }) {
   const all = [...after, ...before.filter(({ name }) => !after.some((one) => one.name === name))];
   const changed = all.flatMap(({ name }) => {
-    const [was, is] = [before, after].map((rows) => rows.find((row) => row.name === name));
-    return was?.text === is?.text ? [] : [{ name, was, is }];
+    const [was, kind] = [before, after].map((rows) => rows.find((row) => row.name === name));
+    return was?.text === kind?.text ? [] : [{ name, was, is: kind }];
   });
   return (
     <dl class={styles.changes} aria-label={text.changes.label}>
