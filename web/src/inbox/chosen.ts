@@ -4,8 +4,7 @@ import type { Order, Wanted } from "./wire.ts";
 /** What waits, or what is over. */
 export type Tab = "open" | "over";
 
-const KIND_ALONE = /^kind:(approval|reply|value)$/;
-const KIND_DUE_OR_AGENT = /^(kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;
+const KNOWN = /^(kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;
 export const LONGEST_SOUGHT = 200;
 
 /** Where the list was left for one of its rows: which one, and how far down the page was. */
@@ -20,7 +19,7 @@ export function useChosen() {
   const tab: Tab = partOf("state") === "over" ? "over" : "open";
   const [show, by] = [partOf("show"), partOf("order")];
   // Past asks are neither counted by agent nor due, and come newest first.
-  const filter = (tab === "over" ? KIND_ALONE : KIND_DUE_OR_AGENT).test(show) ? show : "";
+  const filter = KNOWN.test(show) && (tab === "open" || show.startsWith("kind:")) ? show : "";
   const order: Order = tab === "open" && (by === "asked" || by === "risk") ? by : "deadline";
   const words = partOf("q").trim().slice(0, LONGEST_SOUGHT);
   const choose: Choose = (...chosen) => {

@@ -13,7 +13,7 @@ import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
 import { List, useSearch, useShown } from "./list.tsx";
 import { decided, useArrivals, useLiveInbox } from "./queries.ts";
-import { talkIn } from "./talk/talks.tsx";
+import { talkIn } from "./talk/path.ts";
 import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 

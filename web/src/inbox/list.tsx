@@ -12,14 +12,17 @@ import { Trouble } from "../parts/trouble.tsx";
 import { later } from "../parts/later.tsx";
 import { left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
+import toolsStyles from "./tools.module.css";
 import { Deadline } from "./parts.tsx";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
-import { BeginTalk, Talks } from "./talk/talks.tsx";
 import { text as appText } from "../text.ts";
 import { text } from "./text.ts";
 import type { Counts, Due, Kind, ListedAsk } from "./wire.ts";
+
+/** They stand below the list, which does not wait for them. */
+const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
@@ -45,7 +48,7 @@ export function List({ current }: { current: string | undefined }) {
   const { isPending, rows } = useShown();
   const isGone = !rows?.some(({ id }) => id === left.at?.id);
   return (
-    <section aria-busy={isPending} {...(current === undefined && isGone && placeOf(left.at))} tabIndex={-1}>
+    <section class={styles.whole} aria-busy={isPending} {...(current === undefined && isGone && placeOf(left.at))} tabIndex={-1}>
       <header class={feedStyles.header}>
         <Heading>{text.title}</Heading>
         <Filter />
@@ -62,10 +65,9 @@ export function List({ current }: { current: string | undefined }) {
           ]}
         />
       </div>
-      <div class={styles.tools}>
+      <div class={toolsStyles.tools}>
         <Tools />
       </div>
-      <BeginTalk />
       <Rows current={current} />
       <Talks />
     </section>
