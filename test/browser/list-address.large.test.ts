@@ -11,7 +11,8 @@ import { row } from "./visitor.ts";
 const HOUR_S = 3600;
 
 /** Resolves once the address ends so. */
-const atAddress = (page: Page, end: string): Promise<void> => page.waitForURL((url) => url.pathname + url.search === end);
+const atAddress = (page: Page, end: string): Promise<void> =>
+  page.waitForURL((url) => url.pathname + url.search === end);
 
 const rowsOf = (page: Page) => page.locator("[data-row]");
 
@@ -103,13 +104,10 @@ describe("the choice of the inbox's list", () => {
     const { page } = visitor;
     const field = page.getByLabel("Search", { exact: true });
     const shown = async (...starts: string[]): Promise<void> => {
-      await page.waitForFunction(
-        (wanted) => {
-          const rows = [...document.querySelectorAll("[data-row]")].map((one) => one.textContent ?? "");
-          return rows.length === wanted.length && wanted.every((start, at) => rows[at]?.startsWith(start));
-        },
-        starts,
-      );
+      await page.waitForFunction((wanted) => {
+        const rows = [...document.querySelectorAll("[data-row]")].map((one) => one.textContent ?? "");
+        return rows.length === wanted.length && wanted.every((start, at) => rows[at]?.startsWith(start));
+      }, starts);
     };
     await shown("Fetch page", "Run `rm -rf", "Page someone");
     await page.getByLabel("Order").selectOption("risk");

@@ -81,7 +81,7 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
           <Mark />
           {text.app}
         </Link>
-        {(inRun || inInbox) && (
+        {room && (
           <Link href={up === RUN.href ? up : up + chosen} class={styles.back}>
             <Icon name="back" />
             {text.nav[inRun ? "back" : "inbox"]}

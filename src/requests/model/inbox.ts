@@ -20,7 +20,10 @@ export interface InboxPosition {
 }
 
 /** Returns the place behind which a list goes on after this request. */
-export function placeInInbox({ state, expiresAt, settledAt, createdAt, id }: Request, order: InboxOrder): InboxPosition {
+export function placeInInbox(
+  { state, expiresAt, settledAt, createdAt, id }: Request,
+  order: InboxOrder,
+): InboxPosition {
   return { at: state !== "open" ? (settledAt ?? 0) : order === "asked" ? createdAt : expiresAt, createdAt, id };
 }
 

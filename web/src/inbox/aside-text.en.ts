@@ -7,7 +7,10 @@ export const text = {
   searchOver: "Search what was decided",
   searchOverHint: "Who, what, words, a day (2026-11-23)",
   order: "Order",
-  orders: { deadline: "By deadline", asked: "Longest wait first", risk: "Highest risk first" } satisfies Record<Order, string>,
+  orders: { deadline: "By deadline", asked: "Longest wait first", risk: "Highest risk first" } satisfies Record<
+    Order,
+    string
+  >,
   signedOut: "Sign in to see your inbox",
   signedOutHint:
     "Approvals and questions here are addressed to people by name. Whoever runs this server makes you a link with “parley link --person YOUR-ID”; it works once.",

@@ -48,7 +48,12 @@ export function List({ current }: { current: string | undefined }) {
   const { isPending, rows } = useShown();
   const isGone = !rows?.some(({ id }) => id === left.at?.id);
   return (
-    <section class={styles.whole} aria-busy={isPending} {...(current === undefined && isGone && placeOf(left.at))} tabIndex={-1}>
+    <section
+      class={styles.whole}
+      aria-busy={isPending}
+      {...(current === undefined && isGone && placeOf(left.at))}
+      tabIndex={-1}
+    >
       <header class={feedStyles.header}>
         <Heading>{text.title}</Heading>
         <Filter />

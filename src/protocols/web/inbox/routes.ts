@@ -211,7 +211,8 @@ function readCursor(before: string): InboxPosition {
   const ranked = placeOf(before, ".");
   const last = placeOf(ranked?.id ?? before, "_");
   const made = last && placeOf(last.id, "_");
-  if (made && isId(made.id)) return { at: last.at, createdAt: made.at, id: made.id, ...(ranked && { rank: ranked.at }) };
+  if (made && isId(made.id))
+    return { at: last.at, createdAt: made.at, id: made.id, ...(ranked && { rank: ranked.at }) };
   throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 

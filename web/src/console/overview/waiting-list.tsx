@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { besideList } from "../../filter.ts";
 import { Link } from "../../router.tsx";
@@ -64,7 +63,11 @@ function Found({ wanted }: { wanted: Wanted }) {
     return <Trouble level={2} title={text.waiting.failed} error={error} onTryAgain={() => void refetch()} />;
   }
   if (!data) return <Loading rows={3} />;
-  return data.first.length === 0 ? <p role="status">{inboxText.emptySearch}</p> : <Requests key={data.wanted} of={data} />;
+  return data.first.length === 0 ? (
+    <p role="status">{inboxText.emptySearch}</p>
+  ) : (
+    <Requests key={data.wanted} of={data} />
+  );
 }
 
 function Requests({ of: { at, first } }: { of: Waiting }) {
@@ -79,10 +82,10 @@ function Requests({ of: { at, first } }: { of: Waiting }) {
               {ask.sentence}
             </span>
             <span class={feedStyles.facts}>
-              {factsOf(ask, at).map((fact, i) => (
-                <span key={i}>{fact}</span>
-              ))}
+              {ask.risk === "high" && <span>{text.waiting.high}</span>}
+              <bdi>{ask.agent}</bdi>
               <span class={styles.whom}>{whom?.get(ask.id)}</span>
+              <Times of={ask} at={at} />
             </span>
           </Link>
         </li>
@@ -101,20 +104,20 @@ function useInPlace(asks: readonly ListedAsk[]): readonly ListedAsk[] {
   return rows;
 }
 
-function factsOf(ask: ListedAsk, at: number): ComponentChildren[] {
-  const { risk, agent, created_at: asked, expires_at: until } = ask;
-  return [
-    ...(risk === "high" ? [text.waiting.high] : []),
-    <bdi>{agent}</bdi>,
-    <time dateTime={asked} title={moment(asked)}>
-      {text.waiting.waits(at - Date.parse(asked))}
-    </time>,
-    until === null ? (
-      text.waiting.noDeadline
-    ) : (
-      <time dateTime={until} title={moment(until)}>
-        {text.waiting.left(Date.parse(until) - at)}
+/** When it was asked and by when it is due, as seen at a moment. */
+function Times({ of: { created_at: asked, expires_at: until }, at }: { of: ListedAsk; at: number }) {
+  return (
+    <>
+      <time dateTime={asked} title={moment(asked)}>
+        {text.waiting.waits(at - Date.parse(asked))}
       </time>
-    ),
-  ];
+      {until === null ? (
+        <span>{text.waiting.noDeadline}</span>
+      ) : (
+        <time dateTime={until} title={moment(until)}>
+          {text.waiting.left(Date.parse(until) - at)}
+        </time>
+      )}
+    </>
+  );
 }
