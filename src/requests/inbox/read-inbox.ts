@@ -21,7 +21,7 @@ export interface InboxPage {
   counts: InboxCounts | null;
 }
 
-/** What of an inbox is read, and in which order; words are searched as a reader of `language` sees them. */
+/** The part of an inbox that is read, and its order; words are searched as a reader of `language` sees them. */
 interface WantedInbox extends InboxFilter {
   order?: InboxOrder;
   query?: string;

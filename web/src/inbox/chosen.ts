@@ -1,7 +1,7 @@
 import { type Choose, useFilter } from "../filter.ts";
 import type { Order, Wanted } from "./wire.ts";
 
-/** What waits, or what is over. */
+/** The list of what waits, or that of what is over. */
 export type Tab = "open" | "over";
 
 const KNOWN = /^(kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;

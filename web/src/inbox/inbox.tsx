@@ -21,7 +21,7 @@ const loading = () => <Loading rows={3} />;
 /** On a phone the list is on screen without it. */
 const Ask = later(async () => (await import("./ask.tsx")).Ask, loading);
 const Talk = later(async () => (await import("./talk/talk.tsx")).Talk, loading);
-/** What it says is long, and seldom needed. */
+/** Its words are long, and seldom needed. */
 const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, loading);
 const NewTalk = later(async () => (await import("./talk/talk.tsx")).NewTalk, loading);
 

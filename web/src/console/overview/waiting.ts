@@ -24,7 +24,7 @@ export interface Waiting {
   /** Null where more wait than one page holds. */
   oldestMs: number | null;
   first: readonly ListedAsk[];
-  /** What was wanted of them, and in which order. */
+  /** The choice and the order by which they were read. */
   wanted: string;
 }
 
