@@ -38,7 +38,7 @@ async function watchShifts({ context, page }: Visitor): Promise<void> {
     }).observe({ type: "layout-shift", buffered: true });
   });
   await page.route(/\/(people|admin|assignment|human)\//, async (route) => {
-    if (!/events|live|log/.test(route.request().url())) await page.waitForTimeout(SLOW_MS);
+    if (!/events|live|log/.test(route.request().url())) await page.waitForTimeout(SLOW_MS).catch(() => undefined);
     await route.continue().catch(() => undefined);
   });
 }
