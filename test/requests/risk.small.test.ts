@@ -166,6 +166,59 @@ describe("the risk of a call", () => {
     }
   });
 
+  it("goes by the operator's limits of money, and by those that ship for other currencies", () => {
+    const wire = { limits: { EUR: 100, XAF: 5_000_000, JPY: 9_000_000 } };
+    const pay = (amount: number, currency?: string): Call => ["pay", { amount, ...(currency && { currency }) }];
+    const riskBy = (call: Call) => judge(call, { wire }).risk;
+    assert.deepEqual(
+      [riskBy(pay(100, "EUR")), riskBy(pay(100.01, "EUR")), judge(pay(101, "EUR")).risk],
+      ["normal", "high", "normal"],
+    );
+    assert.deepEqual([riskBy(pay(990_000, "XAF")), judge(pay(990_000, "XAF")).risk], ["normal", "unjudged"]);
+    assert.deepEqual([riskBy(pay(2_000_000, "JPY")), judge(pay(2_000_000, "JPY")).risk], ["normal", "high"]);
+    assert.deepEqual([riskBy(pay(10_000, "USD")), riskBy(pay(10_001, "USD"))], ["normal", "high"]);
+    assert.deepEqual([riskBy(pay(101)), riskBy(pay(99))], ["unjudged", "normal"], "no currency");
+  });
+
+  it("is raised by a rule of the policy, and lowered by one only with the rule and the facts beside it", () => {
+    const by = (is: string) => ({ wire: { risk: { is, rule: "teas" } } });
+    const raised = judge(["brew", { pot: 1 }], by("high"));
+    assert.deepEqual(raised, { risk: "high", reasons: [{ kind: "rule", says: "rule teas says high" }] });
+    const drop = sql("drop table teas");
+    const facts = judge(drop).reasons;
+    for (const is of ["low", "normal"]) {
+      const lowered = judge(drop, by(is));
+      assert.equal(lowered.risk, is);
+      assert.deepEqual(lowered.reasons[0], {
+        kind: "rule",
+        says: `rule teas says ${is}; Parley reads: ${facts[0]?.says}`,
+      });
+      assert.deepEqual(lowered.reasons.slice(1), facts);
+    }
+    assert.match(judge(run("brewtool tea"), by("low")).reasons[0]?.says ?? "", /Parley cannot read: brewtool tea$/);
+    assert.deepEqual(judge(drop, by("high")), judge(drop), "it says nothing new");
+    for (const guarded of [["sql"], true]) {
+      const secret = judge(drop, { wire: { guarded, ...by("low").wire } });
+      assert.deepEqual([secret.risk, secret.reasons[0]?.kind], ["high", "secret"], "a rule knows the function alone");
+    }
+  });
+
+  it("is no lower for a folder that the call itself names", () => {
+    for (const cwd of ["/", "/home/ana", "/root", "/home/ana/pots/../..", "/etc", "/usr/lib"]) {
+      const call: Call = ["Bash", { cwd, command: "cp tea /etc/passwd" }];
+      assert.equal(judge(call, { wire: { agent_prompt: {} } }).risk, "high", cwd);
+      assert.equal(judge(["Bash", { cwd, command: "npm test" }]).risk, "unjudged", cwd);
+      assert.equal(judge(["Bash", { cwd, command: "ls" }]).risk, "low", cwd);
+    }
+    assert.equal(judge(["Bash", { cwd: "/home/ana/pots/web", command: "npm test" }]).risk, "normal");
+  });
+
+  it("quotes no secret", () => {
+    const wire = { guarded: ["command"], masked: { command: '"rm -rf [secret:aws]"' } };
+    const { reasons } = judge(run("rm -rf AKIA"), { wire });
+    assert.ok(reasons.length > 1 && !JSON.stringify(reasons).includes("AKIA"), JSON.stringify(reasons));
+  });
+
   it("is high where several must agree, where its name hides something, and where nobody could read it all", () => {
     const audience: Audience = { is: "quorum", min: 2, of: [INBOX, INBOX] };
     assert.deepEqual(judge(["list_orders", {}], { audience }).reasons, [{ kind: "joint", says: "" }]);

@@ -5,7 +5,7 @@ import { codeOf, currencyFor, moneyIn } from "../facts/money.ts";
 import { knownSet } from "../facts/name-words.ts";
 import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
-import { overLimit } from "./limits.ts";
+import { type AmountLimits, overLimit } from "./limits.ts";
 import { isProduction, type RiskFact, type Judgement } from "./reason.ts";
 import { isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
 
@@ -35,7 +35,7 @@ const RUNS = knownSet("command cmd code script sql query statement expression ev
 const MANY = 50;
 
 /** Judges a call by its arguments, whatever its function does with them; by the function's name only what it takes away. */
-export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[]): Judgement {
+export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[], limits: AmountLimits): Judgement {
   const { head, words } = headOf(fn);
   if (isReader(words)) {
     return { facts: [], onlyReads: opensNothing(words, leaves) && leaves.every((leaf) => switched(leaf).length === 0) };
@@ -43,7 +43,7 @@ export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[]): Ju
   const facts = [
     ...taken(head, words, leaves),
     ...leaves.flatMap(switched),
-    ...amounts(leaves),
+    ...amounts(leaves, limits),
     ...addressed(words, leaves),
     ...leaves.flatMap(opened),
     ...leaves.flatMap(scaledToNothing(words)),
@@ -108,7 +108,7 @@ function switched(leaf: ArgumentLeaf): RiskFact[] {
   return [{ kind: "forces", says: fact.kind === "without" ? `without ${fact.words}` : fact.words }];
 }
 
-function amounts(leaves: readonly ArgumentLeaf[]): RiskFact[] {
+function amounts(leaves: readonly ArgumentLeaf[], limits: AmountLimits): RiskFact[] {
   return leaves.flatMap((leaf): RiskFact[] => {
     const digits = textOf(leaf);
     if (digits === null || roleOf(leaf) !== "amount") return [];
@@ -118,7 +118,7 @@ function amounts(leaves: readonly ArgumentLeaf[]): RiskFact[] {
     const currency = codeOf(money?.currency) ?? codeOf(before) ?? codeOf(after) ?? SIGNS[sign || after] ?? null;
     const amount = amountOf(money?.amount ?? digits.replace(/[^\d.,'’ -]/g, "").trim());
     if (amount === null) return [];
-    const over = overLimit(Math.abs(amount), currency);
+    const over = overLimit(Math.abs(amount), currency, limits);
     if (over === "no") return [];
     return [
       {
