@@ -5,13 +5,20 @@ const NAMES = new Set("command cmd script shell exec program commandline".split(
 const SHELL = /(?:^|[\\/])(?:ba|z|da|k|fi)?sh(?:\.exe)?$/;
 const RUNS_SCRIPT = /^-[a-z]*c$/;
 
+/** The commands of an editor of files, which no shell reads. */
+const EDITS = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+
+function isPath({ path }: ArgumentLeaf): boolean {
+  return /^(?:old_)?path$/.test(path.at(-1) ?? "");
+}
+
 /** Returns the argument that is a command, and the command itself: of a shell that runs a script, the script. */
 export function commandIn(leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; command: string } | null {
   for (const leaf of leaves) {
     const name = leaf.words.at(-1) ?? "";
     if (!NAMES.has(name) && leaf.words.join(" ") !== "command line" && leaf.words[0] !== "command") continue;
     const text = leaf.value.kind === "list" ? joined(leaf.value.items) : textOf(leaf);
-    if (text !== null) return { leaf, command: text };
+    if (text !== null && !(EDITS.test(text) && leaves.some(isPath))) return { leaf, command: text };
   }
   return null;
 }

@@ -8,6 +8,7 @@ import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
 import { deletesFiles, judgedFiles } from "../risk/files.ts";
 import type { AmountLimits } from "../risk/limits.ts";
+import { DESTROYING } from "../risk/programs.ts";
 import { placeOf } from "../risk/paths.ts";
 import { unread, type FactKind, type Judgement } from "../risk/reason.ts";
 import { judgedSql } from "../risk/sql.ts";
@@ -112,9 +113,14 @@ function judgedParts(
   { folder, limits }: { folder: string | null; limits: AmountLimits },
 ): Judgement {
   const parts: Judgement[] = [];
-  const command = commandIn(leaves);
+  const command = commandIn(leaves) ?? wordsOfProgram(fn, leaves);
   const isPatch = command !== null && /^\*\*\* Begin Patch/.test(textOf(command.leaf) ?? "");
-  if (command !== null && !isPatch) parts.push(judgedCommand(wordsOf(command.leaf), folder));
+  if (command !== null && !isPatch)
+    parts.push(judgedCommand("words" in command ? command.words : wordsOf(command.leaf), folder));
+  const { words } = headOf(fn);
+  // A program of another language is read by nobody.
+  const code = isRunner(words) && leaves.some((leaf) => leaf.words.includes("code") && leaf.value.kind === "text");
+  if (code && command === null) parts.push(unread("code"));
   const sql = statementsIn(leaves);
   if (sql !== null) parts.push(judgedSql(textOf(sql.leaf) ?? ""));
   const files = command === null || isPatch ? judgedFiles(fn, leaves, folder) : null;
@@ -124,13 +130,23 @@ function judgedParts(
   const facts = parts.flatMap((part) => part.facts);
   // Files that a call deletes say themselves what is lost.
   if (files !== null && deletesFiles(fn)) return { facts, onlyReads: false };
-  const isRun = runs && isRunner(headOf(fn).words);
+  const isRun = runs && isRunner(words);
   const others = judgedArguments(isRun ? "run" : fn, rest, limits);
   if (!isRun) return { facts: [...facts, ...others.facts], onlyReads: !runs && others.onlyReads };
   const onlyReads = parts.every((part) => part.onlyReads);
   // A read of production, or of many rows, is a read.
   const counted = onlyReads ? others.facts.filter(({ kind }) => DEEDS.has(kind)) : others.facts;
   return { facts: [...facts, ...counted], onlyReads: onlyReads && counted.length === 0 };
+}
+
+/** The words of a program that the function names, as in `run_terraform` with `args`. */
+function wordsOfProgram(fn: string, leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; words: string[] } | null {
+  const leaf = leaves.find(({ path }) => /^(?:args|argv|arguments)$/.test(path.at(-1) ?? ""));
+  const program = headOf(fn).words.findLast((word) => Object.hasOwn(DESTROYING, word));
+  if (leaf === undefined || program === undefined) return null;
+  const { value } = leaf;
+  if (value.kind !== "list") return { leaf, words: [program, ...(textOf(leaf) ?? "").split(/\s+/)] };
+  return { leaf, words: [program, ...value.items.map(String)] };
 }
 
 /** A program with its words is no line for a shell. */

@@ -2,7 +2,7 @@ import { headOf } from "../facts/function-name.ts";
 import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
 import { codeOf, currencyFor, moneyIn } from "../facts/money.ts";
-import { knownSet } from "../facts/name-words.ts";
+import { knownSet, knownWords } from "../facts/name-words.ts";
 import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
 import { type AmountLimits, overLimit } from "./limits.ts";
@@ -11,7 +11,13 @@ import { isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
 
 const GRAVE = knownSet(
   "user account member database table repository bucket volume cluster server host domain project organization org team backup tenant workspace vault key instance service customer employee subscription",
+  "redis queue index certificate mfa 2fa firewall encryption protection audit sso waf",
 );
+/** One of these is soon made again; all of them at once are not. */
+const SMALL = knownSet("comment label reaction draft reminder bookmark todo cache");
+const AT_ONCE = knownSet("all bulk many batch every");
+const GROUPS = knownSet("segment audience cohort");
+const SUBJECTS = knownSet("table collection dataset report entity model");
 const CHOOSES = knownSet("action method operation op verb mode state command type strategy");
 const SIZES = knownSet("replica instance node capacity desired size scale concurrency worker pod min count");
 const SCALES = knownSet("scale resize replica autoscale set update");
@@ -33,11 +39,13 @@ const OWNS =
 const SENSITIVE = knownSet("secret password passphrase token credential key private wallet");
 const RUNS = knownSet("command cmd code script sql query statement expression eval exec program");
 const MANY = 50;
+const LONGEST_LOOKED_THROUGH = 20_000;
 
 /** Judges a call by its arguments, whatever its function does with them; by the function's name only what it takes away. */
 export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[], limits: AmountLimits): Judgement {
   const { head, words } = headOf(fn);
-  if (isReader(words)) {
+  const mutations = leaves.flatMap(mutated);
+  if (isReader(words) && mutations.length === 0) {
     return { facts: [], onlyReads: opensNothing(words, leaves) && leaves.every((leaf) => switched(leaf).length === 0) };
   }
   const facts = [
@@ -45,7 +53,9 @@ export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[], lim
     ...leaves.flatMap(switched),
     ...amounts(leaves, limits),
     ...addressed(words, leaves),
+    ...mutations,
     ...leaves.flatMap(opened),
+    ...published(head, words, leaves),
     ...leaves.flatMap(scaledToNothing(words)),
     ...leaves.flatMap(inProduction),
     ...handedOut(words, leaves),
@@ -63,8 +73,9 @@ function opensNothing(fn: readonly string[], leaves: readonly ArgumentLeaf[]): b
 }
 
 function taken(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
+  const isSmall = fn.some((word) => SMALL.has(word)) && !fn.some((word) => AT_ONCE.has(word));
   const takes =
-    fn.some((word) => TAKES_AWAY.has(word)) ||
+    (fn.some((word) => TAKES_AWAY.has(word)) && !isSmall) ||
     (fn.some((word) => REMOVES.has(word)) && fn.some((word) => GRAVE.has(word)));
   const facts: RiskFact[] = [];
   for (const leaf of leaves) {
@@ -171,7 +182,35 @@ function addressed(fn: readonly string[], leaves: readonly ArgumentLeaf[]): Risk
     );
   if (loud !== undefined && loud !== null)
     return [{ kind: "people", says: /@?(?:channel|everyone|here|all)/.exec(loud)?.[0] ?? "" }];
-  return wide === undefined ? [] : [{ kind: "unread", says: wide }];
+  if (wide !== undefined) return [{ kind: "unread", says: wide }];
+  // Nobody sees how many belong to it, unless they are counted.
+  const group =
+    counted.length > 0 ? undefined : leaves.find((leaf) => isNamed(leaf, GROUPS) && leaf.value.kind === "text");
+  return group === undefined ? [] : [{ kind: "unread", says: textOf(group) ?? "" }];
+}
+
+/** A mutation of GraphQL by the name of its field; it stands where a question may stand. */
+function mutated(leaf: ArgumentLeaf): RiskFact[] {
+  const text = (textOf(leaf) ?? "").slice(0, LONGEST_LOOKED_THROUGH);
+  if (!/^\s*mutation\b/.test(text)) return [];
+  const lost = /\b(?:delete|destroy|drop|purge|wipe|erase|truncate|terminate|revoke|remove)[A-Z_]\w{0,60}/.exec(text);
+  return lost === null ? [{ kind: "unread", says: "mutation" }] : [{ kind: "loses", says: lost[0] }];
+}
+
+/** What was for a few people is for everybody: by the function's name, or by a switch or a word of a grave thing. */
+function published(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
+  if (fn.includes("public")) return [{ kind: "opens", says: head }];
+  if (!fn.some((word) => GRAVE.has(word))) return [];
+  return leaves.flatMap((leaf): RiskFact[] => {
+    const name = leaf.path.at(-1) ?? "";
+    const { value } = leaf;
+    const isOpen =
+      value.kind === "switch"
+        ? leaf.words.includes(value.on ? "public" : "private")
+        : roleOf(leaf) === "visibility" && /^(?:public|everyone|anyone|world)$/i.test(textOf(leaf) ?? "");
+    const said = value.kind === "switch" ? String(value.on) : (textOf(leaf) ?? "");
+    return isOpen ? [{ kind: "opens", says: `${name}: ${said}` }] : [];
+  });
 }
 
 function opened(leaf: ArgumentLeaf): RiskFact[] {
@@ -181,12 +220,21 @@ function opened(leaf: ArgumentLeaf): RiskFact[] {
   const name = leaf.path.at(-1) ?? "";
   if (leaf.value.kind === "switch")
     return leaf.value.on && OWNS.test(name.replaceAll("_", " ")) ? [{ kind: "opens", says: name }] : [];
+  const written = texts.map((one) => (typeof one === "string" ? one : (JSON.stringify(one) ?? "")));
+  const everybody = written.find((text) => isEverybody(text.slice(0, LONGEST_LOOKED_THROUGH)));
+  if (everybody !== undefined) return [{ kind: "opens", says: `${name}: ${everybody}` }];
   if (!isGrant) return [];
   return texts.flatMap((text): RiskFact[] =>
     typeof text === "string" && text.length <= 200 && (OWNS.test(text) || /^\*(?::\*)?$|public-read/.test(text))
       ? [{ kind: "opens", says: `${name}: ${text}` }]
       : [],
   );
+}
+
+/** The whole internet as an address, and a policy of a cloud for everybody or for every action. */
+function isEverybody(text: string): boolean {
+  if (/^(?:0\.0\.0\.0\/0|::\/0)$|"(?:0\.0\.0\.0\/0|::\/0)"/.test(text)) return true;
+  return /"(?:Principal|AWS|Action)"\s*:\s*(?:\[\s*)?"\*"/.test(text);
 }
 
 function scaledToNothing(fn: readonly string[]): (leaf: ArgumentLeaf) => RiskFact[] {
@@ -210,12 +258,15 @@ function inProduction(leaf: ArgumentLeaf): RiskFact[] {
 }
 
 function handedOut(fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
+  const isAboutPeople =
+    fn.some((word) => PEOPLE.has(word)) ||
+    leaves.some((leaf) => isNamed(leaf, SUBJECTS) && knownWords(textOf(leaf) ?? "").some((word) => PEOPLE.has(word)));
   if (
     !fn.some((word) => HANDS_OUT.has(word)) ||
     (!["field", "column", "attribute", "include", "select", "property"].some((name) =>
       leaves.some(({ words }) => words.includes(name)),
     ) &&
-      !fn.some((word) => PEOPLE.has(word)))
+      !isAboutPeople)
   )
     return [];
   const fields = leaves.flatMap((leaf) =>
@@ -224,7 +275,7 @@ function handedOut(fn: readonly string[], leaves: readonly ArgumentLeaf[]): Risk
   const personal = fields.filter((field) => field.split(/[^a-z]+/i).some((word) => PERSONAL.has(word.toLowerCase())));
   const rows = leaves.find((leaf) => leaf.value.kind === "number" && roleOf(leaf) === "count");
   const to = leaves.find((leaf) => /^[a-z][a-z\d+.-]{0,40}:\/\/|@/i.test(textOf(leaf) ?? ""));
-  if (personal.length === 0 && (to === undefined || !fn.some((word) => PEOPLE.has(word)))) return [];
+  if (personal.length === 0 && (to === undefined || !isAboutPeople)) return [];
   const said = [
     personal.slice(0, 4).join(", "),
     rows ? `${grouped(textOf(rows) ?? "")} rows` : "",

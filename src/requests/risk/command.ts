@@ -130,7 +130,7 @@ function deleted(program: string, words: readonly CommandWord[], folder: string 
 
 function destroys({ words = [], options }: Destroying, texts: readonly string[]): boolean {
   if (options === undefined && words.length === 0) return true;
-  const has = words.length === 0 || words.some((phrase) => hasPhrase(texts, phrase.split(" ")));
+  const has = words.some((phrase) => hasPhrase(texts, phrase.split(" ")));
   return has || (options?.test(` ${texts.join(" ")} `) ?? false);
 }
 
