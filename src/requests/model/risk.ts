@@ -3,6 +3,7 @@ import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
 import { headOf } from "../facts/function-name.ts";
 import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { spokenWords } from "../facts/name-words.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
@@ -142,7 +143,7 @@ function judgedParts(
 /** The words of a program that the function names, as in `run_terraform` with `args`. */
 function wordsOfProgram(fn: string, leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; words: string[] } | null {
   const leaf = leaves.find(({ path }) => /^(?:args|argv|arguments)$/.test(path.at(-1) ?? ""));
-  const program = headOf(fn).words.findLast((word) => Object.hasOwn(DESTROYING, word));
+  const program = spokenWords(fn).findLast((word) => Object.hasOwn(DESTROYING, word));
   if (leaf === undefined || program === undefined) return null;
   const { value } = leaf;
   if (value.kind !== "list") return { leaf, words: [program, ...(textOf(leaf) ?? "").split(/\s+/)] };

@@ -1,3 +1,4 @@
+import { sumOf } from "../facts/batch.ts";
 import { headOf } from "../facts/function-name.ts";
 import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
@@ -11,11 +12,15 @@ import { isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
 
 const GRAVE = knownSet(
   "user account member database table repository bucket volume cluster server host domain project organization org team backup tenant workspace vault key instance service customer employee subscription",
-  "redis queue index certificate mfa 2fa firewall encryption protection audit sso waf",
+  "redis queue index disk certificate mfa 2fa firewall encryption protection audit sso waf",
 );
 /** One of these is soon made again; all of them at once are not. */
 const SMALL = knownSet("comment label reaction draft reminder bookmark todo cache");
 const AT_ONCE = knownSet("all bulk many batch every");
+const MAKES = knownSet("create add generate issue register rotate upload set update");
+const ACCESS = knownSet("ssh api deploy access gpg personal auth");
+const HANDS_OVER = knownSet("owner ownership impersonate assume elevate");
+const SHOWS = knownSet("make set share expose change turn");
 const GROUPS = knownSet("segment audience cohort");
 const SUBJECTS = knownSet("table collection dataset report entity model");
 const CHOOSES = knownSet("action method operation op verb mode state command type strategy");
@@ -56,6 +61,7 @@ export function judgedArguments(fn: string, leaves: readonly ArgumentLeaf[], lim
     ...mutations,
     ...leaves.flatMap(opened),
     ...published(head, words, leaves),
+    ...handedOver(head, words, leaves),
     ...leaves.flatMap(scaledToNothing(words)),
     ...leaves.flatMap(inProduction),
     ...handedOut(words, leaves),
@@ -121,6 +127,8 @@ function switched(leaf: ArgumentLeaf): RiskFact[] {
 
 function amounts(leaves: readonly ArgumentLeaf[], limits: AmountLimits): RiskFact[] {
   return leaves.flatMap((leaf): RiskFact[] => {
+    const sum = sumOf(leaf, leaves);
+    if (sum !== null) return judgedAmount(amountOf(sum.amount), codeOf(sum.currency), limits);
     const digits = textOf(leaf);
     if (digits === null || roleOf(leaf) !== "amount") return [];
     const money = moneyIn([...leaf.above, ...leaf.words], digits, currencyFor(leaf, leaves));
@@ -128,16 +136,15 @@ function amounts(leaves: readonly ArgumentLeaf[], limits: AmountLimits): RiskFac
       /^([€$£¥]?)([A-Z]{3})? ?[-+]?[\d.,'’ ]+? ?([€$£¥]|[A-Z]{3})?$/.exec(digits.trim()) ?? [];
     const currency = codeOf(money?.currency) ?? codeOf(before) ?? codeOf(after) ?? SIGNS[sign || after] ?? null;
     const amount = amountOf(money?.amount ?? digits.replace(/[^\d.,'’ -]/g, "").trim());
-    if (amount === null) return [];
-    const over = overLimit(Math.abs(amount), currency, limits);
-    if (over === "no") return [];
-    return [
-      {
-        kind: over === "yes" ? "money" : "unread",
-        says: `${grouped(String(amount))}${currency === null ? "" : ` ${currency}`}`,
-      },
-    ];
+    return judgedAmount(amount, currency, limits);
   });
+}
+
+function judgedAmount(amount: number | null, currency: string | null, limits: AmountLimits): RiskFact[] {
+  const over = amount === null ? "no" : overLimit(Math.abs(amount), currency, limits);
+  if (over === "no") return [];
+  const says = `${grouped(String(amount))}${currency === null ? "" : ` ${currency}`}`;
+  return [{ kind: over === "yes" ? "money" : "unread", says }];
 }
 
 const SIGNS: Readonly<Record<string, string>> = { "€": "EUR", $: "USD", "£": "GBP", "¥": "JPY" };
@@ -199,8 +206,9 @@ function mutated(leaf: ArgumentLeaf): RiskFact[] {
 
 /** What was for a few people is for everybody: by the function's name, or by a switch or a word of a grave thing. */
 function published(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
-  if (fn.includes("public")) return [{ kind: "opens", says: head }];
-  if (!fn.some((word) => GRAVE.has(word))) return [];
+  const isGrave = fn.some((word) => GRAVE.has(word));
+  if (fn.includes("public") && (isGrave || SHOWS.has(fn[0] ?? ""))) return [{ kind: "opens", says: head }];
+  if (!isGrave) return [];
   return leaves.flatMap((leaf): RiskFact[] => {
     const name = leaf.path.at(-1) ?? "";
     const { value } = leaf;
@@ -229,6 +237,20 @@ function opened(leaf: ArgumentLeaf): RiskFact[] {
       ? [{ kind: "opens", says: `${name}: ${text}` }]
       : [],
   );
+}
+
+/** Who may act: another owner, somebody's place, a key or a token, a share for everybody; and where events go. */
+function handedOver(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
+  const has = (kind: ReadonlySet<string>) => fn.some((word) => kind.has(word));
+  const isMoved = fn[0] === "transfer" && has(GRAVE) && !leaves.some((leaf) => roleOf(leaf) === "amount");
+  const isKey = has(MAKES) && has(ACCESS) && fn.some((word) => ["key", "token", "credential"].includes(word));
+  if (has(HANDS_OVER) || isMoved || isKey) return [{ kind: "opens", says: head }];
+  const texts = leaves.map((leaf) => textOf(leaf) ?? "");
+  const everybody = texts.find((text) => /^(?:\*|anyone|everyone|public)$/i.test(text));
+  if (["grant", "share", "allow"].includes(fn[0] ?? "") && everybody !== undefined)
+    return [{ kind: "opens", says: `${head}: ${everybody}` }];
+  const url = texts.find((text) => /^https?:\/\//i.test(text));
+  return fn.includes("webhook") && has(MAKES) && url !== undefined ? [{ kind: "data", says: url }] : [];
 }
 
 /** The whole internet as an address, and a policy of a cloud for everybody or for every action. */

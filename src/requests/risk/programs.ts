@@ -185,6 +185,20 @@ export const READING: Readonly<Record<string, RegExp | undefined | null>> = {
   systemctl: /^(?:status|list-\S+|is-\S+|show|cat)\b/,
 };
 
+/** Tasks whose name says that they reach beyond the working copy, or lose what it works on. */
+const TASK =
+  /^(?:[\w-]+:)*(?:deploy|destroy|wipe|drop|reset|purge|migrate|rollback|publish|teardown|flush|nuke)(?::[\w-]+)*$/;
+const RUNS_TASKS = new Set(
+  "npm pnpm yarn bun npx make just task rake rails bundle php composer python python3 uv poetry gradle mvn nx turbo".split(
+    " ",
+  ),
+);
+
+/** Returns whether a program runs such a task, which nobody can see into. */
+export function runsTask(program: string, texts: readonly string[]): boolean {
+  return RUNS_TASKS.has(program) && texts.some((text) => TASK.test(text));
+}
+
 const PLAIN_SCRIPT = /^(?!.*[;|&`$])/;
 /** Programs that build, test and fetch within a working copy, where their words fit. */
 export const KNOWN: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp | null>([
@@ -210,6 +224,10 @@ export const KNOWN: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp 
   [
     "curl",
     /^(?:-[sSfLkIv]+ |--(?:silent|fail|head|location|max-time \d+) )*https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/\S*)?$/,
+  ],
+  [
+    "kubectl",
+    /^(?!.*(?:^| )(?:exec|debug|attach|run|proxy|port-forward|cp|edit|create (?:cluster)?rolebinding)(?: |$))/,
   ],
   // Fields make a call of the API one that writes, and another machine is no working copy.
   ["gh", /^(?!api .*(?:^| )(?:-[fF]|--field|--raw-field|--input)\b)/],

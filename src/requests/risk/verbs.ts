@@ -13,7 +13,10 @@ export const TAKES_AWAY = knownSet(
   "delete del destroy drop purge wipe erase truncate terminate revoke shred uninstall decommission deprovision unpublish evict prune",
 );
 /** Removing by one of these takes more away than a mark or a row of a list where its object is grave. */
-export const REMOVES = knownSet("remove rm clear reset disable deactivate close cancel flush");
+export const REMOVES = knownSet(
+  "remove rm clear reset disable deactivate close cancel flush",
+  "suspend ban lock shutdown stop failover restore rollback format anonymize merge detach",
+);
 const CHANGES = knownSet(
   "replace edit write update insert upsert create set move rename put patch post send transfer apply add append overwrite",
   "save upload publish pay refund grant merge deploy unlink",
