@@ -28,15 +28,15 @@ export type WireDiffLine = z.output<typeof WireDiffLine>;
 const lines = z.array(z.string());
 
 export const WireTypedArgument = z
-  .discriminatedUnion("is", [
-    z.object({ is: z.literal("text"), lines }),
-    z.object({ is: z.literal("diff"), lines: z.array(WireDiffLine) }),
-    z.object({ is: z.literal("list"), items: lines }),
-    z.object({ is: z.literal("table"), columns: lines, rows: z.array(lines) }),
-    z.object({ is: z.literal("fields"), rows: z.array(z.tuple([z.string(), z.string()])) }),
-    z.object({ is: z.literal("link"), text: z.string(), href: z.string(), host: z.string() }),
-    z.object({ is: z.literal("date"), text: z.string(), at: z.string() }),
-    z.object({ is: z.literal("money"), text: z.string(), amount: z.string(), currency: z.string() }),
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("text"), lines }),
+    z.object({ kind: z.literal("diff"), lines: z.array(WireDiffLine) }),
+    z.object({ kind: z.literal("list"), items: lines }),
+    z.object({ kind: z.literal("table"), columns: lines, rows: z.array(lines) }),
+    z.object({ kind: z.literal("fields"), rows: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({ kind: z.literal("link"), text: z.string(), href: z.string(), host: z.string() }),
+    z.object({ kind: z.literal("date"), text: z.string(), at: z.string() }),
+    z.object({ kind: z.literal("money"), text: z.string(), amount: z.string(), currency: z.string() }),
   ])
   .meta({ id: "TypedArgument", description: "An argument drawn as what it is, in place of its JSON." });
 export type WireTypedArgument = z.output<typeof WireTypedArgument>;

@@ -20,7 +20,7 @@ async function lived(on: DatabaseName): Promise<World> {
   const decide = async (askId: string, person: string, kind: "approve" | "reject") =>
     decideAsk(ctx, { askId, responder: await responderOf(ctx.db, person, "web"), decision: { kind } });
 
-  const both = await askPeople(ctx, { audience: { is: "all", of: [toPerson(ana), toPerson(bo)] } });
+  const both = await askPeople(ctx, { audience: { kind: "all", of: [toPerson(ana), toPerson(bo)] } });
   await decide(both.id, ana, "approve");
   await decide(both.id, bo, "approve");
   const rejected = await askPeople(ctx, { audience: toPerson(ana) });

@@ -324,8 +324,8 @@ rules:
   - { id: loud, when: { fn: ping_all }, decision: ALLOW, risk: high }
   - { id: plain, when: { fn: ping_all, agent: ana-bot }, decision: ESCALATE, risk: normal }
   - { id: silent, when: { fn: "*" }, decision: ESCALATE }`;
-    assert.deepEqual(decide(text, { fn: "ping" }).risk, { is: "low", rule: "pings" });
-    assert.deepEqual(decide(text, { fn: "ping_all", agent: "ana-bot" }).risk, { is: "high", rule: "loud" });
+    assert.deepEqual(decide(text, { fn: "ping" }).risk, { kind: "low", rule: "pings" });
+    assert.deepEqual(decide(text, { fn: "ping_all", agent: "ana-bot" }).risk, { kind: "high", rule: "loud" });
     assert.equal(decide(text, { fn: "pong" }).risk, undefined);
     for (const fn of ["ping", "ping_all", "pong"]) {
       const without = decide(text.replaceAll(/, risk: \w+/g, ""), { fn, agent: "ana-bot" });

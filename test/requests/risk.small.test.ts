@@ -5,7 +5,7 @@ import type { Audience } from "../../src/requests/model/request.ts";
 import { judgedRequest, type Risk, riskOf, riskReasonsOf } from "../../src/requests/model/risk.ts";
 import { WireInboxAskLine } from "../../src/wire/inbox.ts";
 
-const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
+const INBOX: Audience = { kind: "leaf", target: { via: "inbox" } };
 const FOLDER = "/home/ana/pots";
 
 type Call = [fn: string, kwargs: unknown];
@@ -228,17 +228,17 @@ describe("the risk of a call", () => {
   });
 
   it("is raised by a rule of the policy, and lowered by one only with the rule and the facts beside it", () => {
-    const by = (is: string) => ({ wire: { risk: { is, rule: "teas" } } });
+    const by = (kind: string) => ({ wire: { risk: { is: kind, rule: "teas" } } });
     const raised = judge(["brew", { pot: 1 }], by("high"));
     assert.deepEqual(raised, { risk: "high", reasons: [{ kind: "rule", says: "rule teas says high" }] });
     const drop = sql("drop table teas");
     const facts = judge(drop).reasons;
-    for (const is of ["low", "normal"]) {
-      const lowered = judge(drop, by(is));
-      assert.equal(lowered.risk, is);
+    for (const kind of ["low", "normal"]) {
+      const lowered = judge(drop, by(kind));
+      assert.equal(lowered.risk, kind);
       assert.deepEqual(lowered.reasons[0], {
         kind: "rule",
-        says: `rule teas says ${is}; Parley reads: ${facts[0]?.says}`,
+        says: `rule teas says ${kind}; Parley reads: ${facts[0]?.says}`,
       });
       assert.deepEqual(lowered.reasons.slice(1), facts);
     }
@@ -267,7 +267,7 @@ describe("the risk of a call", () => {
   });
 
   it("is high where several must agree, where its name hides something, and where nobody could read it all", () => {
-    const audience: Audience = { is: "quorum", min: 2, of: [INBOX, INBOX] };
+    const audience: Audience = { kind: "quorum", min: 2, of: [INBOX, INBOX] };
     assert.deepEqual(judge(["list_orders", {}], { audience }).reasons, [{ kind: "joint", says: "" }]);
     assert.deepEqual(judge(["list\u200b_orders", {}]).reasons, [{ kind: "unseen", says: "" }]);
     assert.deepEqual(judge(["list_orders", { text: "x".repeat(100_000) }]).reasons, [{ kind: "long", says: "" }]);

@@ -58,7 +58,7 @@ export const policyTest: Command = {
       warn(policy, io);
       if (values.cases !== undefined) return runCases(policy, values.cases, io);
       const { trace, risk } = evaluate(policy, [], policyInput(words ?? {}));
-      io.out(printableJson(JSON.stringify({ ...trace, ...(risk && { risk: risk.is }) }, null, 2)));
+      io.out(printableJson(JSON.stringify({ ...trace, ...(risk && { risk: risk.kind }) }, null, 2)));
       return EXIT.done;
     });
   },
@@ -182,7 +182,7 @@ function runCases(policy: Policy, file: string, io: Io): number {
   for (const { name, input, decision, rule, risk } of readCases(file).cases) {
     const policyDecision = evaluate(policy, [], policyInput(input));
     const by = decidedBy(policy, policyDecision);
-    const ruledRisk = policyDecision.risk?.is ?? null;
+    const ruledRisk = policyDecision.risk?.kind ?? null;
     const isRisk = risk === undefined || risk === ruledRisk;
     const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by) && isRisk;
     if (!isAsExpected) failed += 1;

@@ -62,7 +62,7 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
   if (input.fn !== null) {
     if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
     if (decision === "ESCALATE" && !isGrantable) lines.push("Nobody can allow it for good.");
-    if (risk) lines.push(`Risk: ${risk.is}, says ${risk.rule}. What Parley reads from the call stands beside it.`);
+    if (risk) lines.push(`Risk: ${risk.kind}, says ${risk.rule}. What Parley reads from the call stands beside it.`);
     return lines;
   }
   if (trace.defaulted) {

@@ -102,7 +102,7 @@ export interface PolicyDecision {
   /** Whether a person may allow for good what is put to them here. */
   isGrantable: boolean;
   /** The highest risk that the matching rules give a function call, and the rule that gives it. */
-  risk?: { is: RuledRisk; rule: string };
+  risk?: { kind: RuledRisk; rule: string };
   /** One sentence or clause that says why. */
   because: string;
 }
@@ -315,9 +315,9 @@ function strictest(rules: readonly PolicyRule[]): PolicyRule | undefined {
 }
 
 function highestRisk(rules: readonly PolicyRule[]): PolicyDecision["risk"] {
-  const is = RULED_RISKS.findLast((risk) => rules.some((rule) => rule.risk === risk));
-  const rule = rules.find(({ risk }) => risk === is);
-  return is && rule && { is, rule: nameOf(rule) };
+  const kind = RULED_RISKS.findLast((risk) => rules.some((rule) => rule.risk === risk));
+  const rule = rules.find(({ risk }) => risk === kind);
+  return kind && rule && { kind, rule: nameOf(rule) };
 }
 
 function allows({ decision }: PolicyRule): boolean {

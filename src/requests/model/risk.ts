@@ -69,7 +69,7 @@ export function judgedRequest(request: Judged): { risk: Risk; reasons: RiskReaso
   const told = [...traits, ...(grave.length > 0 ? grave : facts)];
   // A rule knows the function alone, so that it lowers nothing that a trait of this request makes high.
   const rule = traits.length > 0 ? null : ruleReason(request, read, told[0]?.says);
-  const risk = rule?.is ?? read;
+  const risk = rule?.kind ?? read;
   const reasons = new Map<string, RiskReason>();
   for (const { kind, says } of rule === null ? told : [rule.reason, ...told]) {
     const printed = printableExactly(says.length > LONGEST_SAID ? `${says.slice(0, LONGEST_SAID)}…` : says);
@@ -79,12 +79,12 @@ export function judgedRequest(request: Judged): { risk: Risk; reasons: RiskReaso
 }
 
 /** The risk that a rule of the policy gives a call in place of the one that is read from its facts, and the rule's words. */
-function ruleReason({ wire }: Judged, read: Risk, fact: string | undefined): { is: Risk; reason: RiskReason } | null {
+function ruleReason({ wire }: Judged, read: Risk, fact: string | undefined): { kind: Risk; reason: RiskReason } | null {
   const ruled = wire["risk"] as PolicyDecision["risk"];
-  if (ruled === undefined || ruled.is === read) return null;
-  const isLower = LOWEST_FIRST.indexOf(ruled.is) < LOWEST_FIRST.indexOf(read);
+  if (ruled === undefined || ruled.kind === read) return null;
+  const isLower = LOWEST_FIRST.indexOf(ruled.kind) < LOWEST_FIRST.indexOf(read);
   const beside = isLower && fact !== undefined ? `; Parley ${read === "high" ? "reads" : "cannot read"}: ${fact}` : "";
-  return { is: ruled.is, reason: { kind: "rule", says: `rule ${ruled.rule} says ${ruled.is}${beside}` } };
+  return { kind: ruled.kind, reason: { kind: "rule", says: `rule ${ruled.rule} says ${ruled.kind}${beside}` } };
 }
 
 /** The traits of a request that count whatever its arguments are. */

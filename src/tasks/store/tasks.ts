@@ -167,7 +167,7 @@ export interface TaskPatch extends Partial<
 
 /** The steps in git that a review of finished work requires, with the attempt that did the work. */
 export interface AfterReview {
-  is: "approve" | "reject";
+  kind: "approve" | "reject";
   attempt: number;
   commit: string;
 }

@@ -123,7 +123,7 @@ export const WireReviewedWork = z
         generation: z.int(),
         n: z.int(),
         commit: z.string(),
-        is: z.enum(["approve", "reject"]),
+        kind: z.enum(["approve", "reject"]),
       }),
     ),
     rejected: z.array(z.object({ slug: z.string(), n: z.int() })),
