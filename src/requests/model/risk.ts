@@ -1,7 +1,8 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
 import { headOf } from "../facts/function-name.ts";
-import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
@@ -85,15 +86,15 @@ function traitsOf(request: Judged, fn: string, isLong: boolean): RiskReason[] {
 /** Judges a call by its command, its SQL and its files, and by the rest of its arguments. */
 function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string | null): Judgement {
   const parts: Judgement[] = [];
-  const command = commandIn(leaves);
-  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(textOf(command.leaf) ?? "");
-  if (command !== null && !isPatch) parts.push(judgedCommand(wordsOf(command.leaf), folder));
+  const command = commandIn(fn, leaves);
+  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(command.text);
+  if (command !== null && !isPatch) parts.push(judgedCommand(command.runs, folder));
   const sql = statementsIn(leaves);
   if (sql !== null) parts.push(judgedSql(textOf(sql.leaf) ?? ""));
   const files = command === null || isPatch ? judgedFiles(fn, leaves, folder) : null;
   if (files !== null) parts.push(files);
   const runs = parts.length > 0;
-  const rest = leaves.filter((leaf) => leaf !== command?.leaf && leaf !== sql?.leaf);
+  const rest = leaves.filter((leaf) => !command?.leaves.includes(leaf) && leaf !== sql?.leaf);
   const facts = parts.flatMap((part) => part.facts);
   // Files that a call deletes say themselves what is lost.
   if (files !== null && deletesFiles(fn)) return { facts, onlyReads: false };
@@ -104,12 +105,6 @@ function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string 
   // A read of production, or of many rows, is a read.
   const counted = onlyReads ? others.facts.filter(({ kind }) => DEEDS.has(kind)) : others.facts;
   return { facts: [...facts, ...counted], onlyReads: onlyReads && counted.length === 0 };
-}
-
-/** A program with its words is no line for a shell. */
-function wordsOf({ value }: ArgumentLeaf): string | string[] {
-  if (value.kind === "list") return value.items.map(String);
-  return value.kind === "text" ? value.text : "";
 }
 
 /** The folder that an agent works in, as its prompt says it; a folder among the arguments is within it. */

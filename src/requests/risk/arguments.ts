@@ -1,7 +1,8 @@
 import { headOf } from "../facts/function-name.ts";
 import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
-import { codeOf, currencyFor, moneyIn } from "../facts/money.ts";
+import { codeOf } from "../facts/money-names.ts";
+import { currencyFor, moneyIn } from "../facts/money.ts";
 import { knownSet } from "../facts/name-words.ts";
 import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
