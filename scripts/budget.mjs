@@ -32,7 +32,7 @@ if (process.argv.includes("--lower")) {
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
 
-/** What is above its limit, and limits that can be lowered. */
+/** Returns a sentence for each figure above its limit, and for each limit that can be lowered. */
 function overIn(kind, unit, slack) {
   const names = new Set([...Object.keys(today[kind]), ...Object.keys(limits[kind])]);
   return [...names].sort().flatMap((name) => {
