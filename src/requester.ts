@@ -66,7 +66,7 @@ export interface JudgedText {
 }
 
 /** How a question to the crowd ended: with its answer, or without one. */
-export type QuestionEnd = { is: "answered"; answer: Answer; value: unknown } | { is: "expired" | "cancelled" };
+export type QuestionEnd = { kind: "answered"; answer: Answer; value: unknown } | { kind: "expired" | "cancelled" };
 
 /** The effect of a question's end on whatever the question stood for. */
 export interface QuestionEnded {

@@ -31,7 +31,7 @@ export interface KeyIdentity {
  * is written down that the key is in use.
  */
 export async function findKey(ctx: Pick<Context, "db" | "wake">, presented: string): Promise<KeyIdentity | null> {
-  if (readKeyText(presented).is !== "key") return null;
+  if (readKeyText(presented).kind !== "key") return null;
   const key = await findLiveKey(ctx.db, sha256Hex(presented));
   if (!key) return null;
   if (key.isSightingDue) await transact(ctx, (tx) => touchKey(tx, key.id));

@@ -5,10 +5,10 @@ import { findHuman, findHumanByNumber, findTwoNamed, isRetired, type Human } fro
 
 /** The person or group that a name stands for. A group has at least one person who can be asked. */
 export type Recipient =
-  | { is: "human"; human: Human }
-  | { is: "group"; group: string; humans: readonly Human[] }
-  | { is: "nobody" }
-  | { is: "several" };
+  | { kind: "human"; human: Human }
+  | { kind: "group"; group: string; humans: readonly Human[] }
+  | { kind: "nobody" }
+  | { kind: "several" };
 
 /** The context of a lookup: the store, in or outside of a transaction, and the groups. */
 export interface Looking {
@@ -23,14 +23,14 @@ export interface Looking {
  */
 export async function resolveRecipient(ctx: Looking, name: string): Promise<Recipient> {
   const group = await findGroup(ctx, name);
-  if (group) return group.length > 0 ? { is: "group", group: name, humans: group } : { is: "nobody" };
+  if (group) return group.length > 0 ? { kind: "group", group: name, humans: group } : { kind: "nobody" };
   if (/^[1-9]\d{0,14}$/.test(name)) {
     const human = await findHumanByNumber(ctx.db, Number(name));
-    if (human) return { is: "human", human };
+    if (human) return { kind: "human", human };
   }
   const [human, ...others] = await findTwoNamed(ctx.db, name);
-  if (!human) return { is: "nobody" };
-  return others.length > 0 ? { is: "several" } : { is: "human", human };
+  if (!human) return { kind: "nobody" };
+  return others.length > 0 ? { kind: "several" } : { kind: "human", human };
 }
 
 /** Returns the people of a group who can still be asked, in its order; nothing where there is no such group. */
@@ -71,9 +71,9 @@ export async function readGroups(
   const groups = new Map<string, readonly string[]>();
   const look = async (where: string, name: string): Promise<Human | undefined> => {
     const recipient = await resolveRecipient({ db, addressed: { groups } }, name);
-    if (recipient.is === "human") return recipient.human;
-    if (recipient.is === "group") return undefined;
-    const hasLeft = recipient.is === "nobody" && (groups.has(name) || (await isRetired(db, name)));
+    if (recipient.kind === "human") return recipient.human;
+    if (recipient.kind === "group") return undefined;
+    const hasLeft = recipient.kind === "nobody" && (groups.has(name) || (await isRetired(db, name)));
     if (hasLeft) notes.push(`${where} names ${printable(name)}, and nobody of that name is here any more.`);
     else mistakes.push(`${where} names ${printable(name)}, ${whyNot(recipient)}.`);
     return undefined;
@@ -95,7 +95,7 @@ export async function readGroups(
 }
 
 /** Says why a name stands for nobody to ask, as the rest of a sentence. */
-export function whyNot({ is }: Recipient): string {
-  if (is === "several") return "as several people are called; write the number of the one who is meant";
+export function whyNot({ kind }: Recipient): string {
+  if (kind === "several") return "as several people are called; write the number of the one who is meant";
   return "and nobody has that number or name; parley people list shows who is there";
 }

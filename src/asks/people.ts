@@ -16,7 +16,7 @@ import { createRequestIn } from "../requests/create-request.ts";
 import { resolveRecipient, type Recipient, type Looking } from "../access/resolve-recipient.ts";
 import { audienceOfRecipient, personLeaf } from "../requests/audience-of-recipient.ts";
 
-const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
+const INBOX: Audience = { kind: "leaf", target: { via: "inbox" } };
 const MOST_NAMED = 24;
 const LOOKED_AT = 1000;
 
@@ -37,13 +37,13 @@ export async function relayAudience(
   { to, need }: { to: readonly (string | undefined)[]; need: number },
 ): Promise<ResolvedAudience> {
   const name = to.find((one) => one !== undefined && one.trim() !== "");
-  const recipient: Recipient = name === undefined ? { is: "nobody" } : await resolveRecipient(ctx, name);
-  const isKnown = recipient.is === "human" || recipient.is === "group";
+  const recipient: Recipient = name === undefined ? { kind: "nobody" } : await resolveRecipient(ctx, name);
+  const isKnown = recipient.kind === "human" || recipient.kind === "group";
   const unknown = name !== undefined && !isKnown ? name : null;
   if (need <= 1) return { audience: isKnown ? audienceOfRecipient(recipient) : INBOX, unknown };
   // Several must agree: each of them fills one place.
-  const group = recipient.is === "group" ? recipient.group : undefined;
-  const named = recipient.is === "human" ? [recipient.human] : recipient.is === "group" ? recipient.humans : [];
+  const group = recipient.kind === "group" ? recipient.group : undefined;
+  const named = recipient.kind === "human" ? [recipient.human] : recipient.kind === "group" ? recipient.humans : [];
   const all = named.length >= need ? [] : await listHumans(ctx.db, 0, LOOKED_AT);
   const others = all.filter(({ seesAll, person }) => seesAll && !named.some((one) => one.person === person));
   const of = [
@@ -52,7 +52,7 @@ export async function relayAudience(
   ];
   // With too few of them it stays open: fewer than were wanted never decide.
   const places = of.length >= need ? of : [...of, ...Array.from({ length: need - of.length }, () => INBOX)];
-  return { audience: { is: "quorum", min: need, of: places }, unknown };
+  return { audience: { kind: "quorum", min: need, of: places }, unknown };
 }
 
 /** The data that an ask to people is made from. */

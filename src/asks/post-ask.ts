@@ -106,7 +106,7 @@ export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: As
       return replay(other, input);
     }
     // point: ask-stored
-    tellFact(tx, { is: "asked", ask: inserted.ask, job: job.job });
+    tellFact(tx, { kind: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);
     await appendJobEvents(tx, input.jobId, [
       logOf(job, "ask.created", inserted, { message: `${input.type} asked`, fields: { ask_type: input.type } }),

@@ -64,10 +64,10 @@ async function settleFromPublic(tx: Tx, question: Question, end: QuestionEnd): P
   const { ask, options } = held;
   const wire = wireOfPublic(question);
   const given = answerFrom(ask, options, outcomeOf(options, wire, end));
-  const isAnswered = end.is === "answered";
+  const isAnswered = end.kind === "answered";
   const line: StageRecord = {
     stage: "people",
-    outcome: isAnswered ? `answered by ${THE_PUBLIC}` : end.is,
+    outcome: isAnswered ? `answered by ${THE_PUBLIC}` : end.kind,
     ms: job.now - question.createdAt,
   };
   const settled = await settleAskIn(
@@ -86,7 +86,7 @@ async function settleFromPublic(tx: Tx, question: Question, end: QuestionEnd): P
 }
 
 function outcomeOf(options: readonly ChoiceOption[], { schema }: PublicWire, end: QuestionEnd): Outcome {
-  if (end.is !== "answered") return { status: end.is };
+  if (end.kind !== "answered") return { status: end.kind };
   const { text, selectedOption } = end.answer;
   const status = "answered" as const;
   if (selectedOption === undefined) {

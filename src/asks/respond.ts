@@ -120,7 +120,7 @@ export async function handToPeople(
     const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
     const handed = await askPeopleIn(ctx, tx, held, whole);
     if (handed && mayBeJoined(ask, job.job)) await moveJoined(tx, handed);
-    if (handed) tellFact(tx, { is: "escalated", ask: handed.ask, job: job.job });
+    if (handed) tellFact(tx, { kind: "escalated", ask: handed.ask, job: job.job });
     if (judged.decision !== "ESCALATE") return;
     await writeNotes(tx, [
       {
@@ -145,7 +145,7 @@ export async function handToPublic(ctx: Context, ask: Ask, plan: PublicPlan): Pr
     const handed = await askPublicIn(ctx, tx, held, plan);
     if (!handed) return;
     if (mayBeJoined(ask, job.job)) await moveJoined(tx, handed.advanced);
-    tellFact(tx, { is: "escalated", ask: handed.advanced.ask, job: job.job });
+    tellFact(tx, { kind: "escalated", ask: handed.advanced.ask, job: job.job });
     await writeNotes(tx, [handed.note]);
   });
 }

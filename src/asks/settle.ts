@@ -72,7 +72,7 @@ export async function settleAskIn(
     });
     // point: relay-between-ask-and-answer
     await insertAnswer(tx, own, one === held.ask ? (ended.bodyHash ?? null) : null);
-    tellFact(tx, { is: "ended", ask: over.ask, job: held.job.job, answer: own });
+    tellFact(tx, { kind: "ended", ask: over.ask, job: held.job.job, answer: own });
     events.push(
       { event: "answer", body: { ask_id: own.askId } },
       logOf(held.job, "answer.recorded", one, { message: `${own.status} by ${own.source}` }),
@@ -173,7 +173,7 @@ export async function moveJobIn(
     const { stage, stages } = ask.ask;
     const closed = await endAsk(tx, ask, { status: "ERROR", stage, stages, at: after.now, consentDigest: null });
     await insertAnswer(tx, answer, null);
-    tellFact(tx, { is: "ended", ask: closed.ask, job: after.job, answer });
+    tellFact(tx, { kind: "ended", ask: closed.ask, job: after.job, answer });
     events.push({ event: "answer", body: { ask_id: ask.ask.id } });
     notes.push({ actor: by, action: "relay.closed", agent: ask.ask.principal, askId: ask.ask.id, callId: id });
     tx.wake(relayTopic(ask.ask.id));
@@ -181,7 +181,7 @@ export async function moveJobIn(
   }
   await appendJobEvents(tx, id, [...events, statusOf(after, from)]);
   if (to === "QUEUED") tx.wake(CLAIMS_TOPIC);
-  if (over) tellFact(tx, { is: "job ended", job: after.job });
+  if (over) tellFact(tx, { kind: "job ended", job: after.job });
   return { job: after, notes: [...notes, moveNote(after, from, by)] };
 }
 

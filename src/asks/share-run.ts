@@ -45,12 +45,12 @@ async function lead<Outcome>(
   { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  let outcome: { is: Outcome } | null = null;
+  let outcome: { kind: Outcome } | null = null;
   try {
-    outcome = { is: await run() };
-    return outcome.is;
+    outcome = { kind: await run() };
+    return outcome.kind;
   } finally {
-    const text = outcome && !signal.aborted ? JSON.stringify(outcome.is) : null;
+    const text = outcome && !signal.aborted ? JSON.stringify(outcome.kind) : null;
     await transact(ctx, (tx) => (text === null ? releaseRun(tx, key, askId) : finishRun(tx, key, askId, text)));
   }
 }

@@ -69,7 +69,7 @@ export async function* archiveLines(source: StoreSource, how: ArchiveHow): Async
       yield* partLines(name, bytes);
       digests.set(name, sha256Of(bytes));
     }
-    yield Buffer.from([...digests].map(([name, sha256]) => printLine({ is: "file", name, sha256 })).join(""));
+    yield Buffer.from([...digests].map(([name, sha256]) => printLine({ kind: "file", name, sha256 })).join(""));
     // point: backup-before-rows
     const written = yield* rowLines(moment, { madeAtMs, how, header });
     return { ...written, ...(await readMarks(moment)), artifacts: kept.size, damaged };

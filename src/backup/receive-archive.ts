@@ -146,10 +146,10 @@ async function takeFiles(reading: Reading, dataDir: string): Promise<void> {
       const line = await nextLine(reading);
       if (!line) throw damaged(how, "it is cut off");
       const parsed = isRowLine(line) ? null : parse(line);
-      if (parsed?.is === "part" && isRestored(parsed.name)) {
+      if (parsed?.kind === "part" && isRestored(parsed.name)) {
         how.onProgress(`writing files: ${parsed.name}`);
         if (!(await parts.add(parsed))) throw damaged(how, `${parsed.name} is not in one piece`);
-      } else if (parsed?.is === "file") wanted.set(parsed.name, parsed.sha256);
+      } else if (parsed?.kind === "file") wanted.set(parsed.name, parsed.sha256);
       else {
         reading.ahead = line;
         break;
@@ -239,13 +239,13 @@ async function readRows(reading: Reading, receiver: Receiver | null): Promise<Re
   const counts = new Map<string, number>();
   for (let line = await nextLine(reading); line; line = await nextLine(reading)) {
     const parsed = parse(line);
-    if (parsed?.is === "row" && isRowLine(line)) {
+    if (parsed?.kind === "row" && isRowLine(line)) {
       digest.update(line);
       counts.set(parsed.table, (counts.get(parsed.table) ?? 0) + 1);
       await inserting.add(parsed.table, parsed.row, line.length);
       continue;
     }
-    if (parsed?.is !== "end") throw damaged(how, NO_LINE);
+    if (parsed?.kind !== "end") throw damaged(how, NO_LINE);
     if (await nextLine(reading)) throw damaged(how, "something follows its end");
     // The first format counts in its first line.
     const end = { madeAtMs: header.madeAtMs, tables: header.tables, ...parsed };

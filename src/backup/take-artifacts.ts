@@ -49,7 +49,7 @@ export function* partLines(name: string, bytes: Uint8Array): Generator<Buffer> {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at === 0 || at < all.length; at += PART_BYTES) {
     const base64 = all.toString("base64", at, Math.min(at + PART_BYTES, all.length));
-    yield Buffer.from(printLine({ is: "part", name, at, base64 }));
+    yield Buffer.from(printLine({ kind: "part", name, at, base64 }));
   }
 }
 

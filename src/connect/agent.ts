@@ -30,9 +30,9 @@ export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
 
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
 export type PromptDecision =
-  | { is: "allow"; because: string; updatedInput?: object; answers?: PromptAnswers }
-  | { is: "deny"; because: string }
-  | { is: "undecided"; because: string };
+  | { kind: "allow"; because: string; updatedInput?: object; answers?: PromptAnswers }
+  | { kind: "deny"; because: string }
+  | { kind: "undecided"; because: string };
 
 /** The labels that were chosen, or the words that were given, for each question in turn. */
 export type PromptAnswers = readonly (readonly string[])[];

@@ -64,7 +64,7 @@ export async function decided(
   const questions = agent.questionsOf?.(prompt) ?? null;
   if (questions === "unclear") {
     return {
-      is: "undecided",
+      kind: "undecided",
       because: "Parley asked nobody: these questions can be told apart at this terminal alone.",
     };
   }
@@ -117,22 +117,22 @@ async function permitted(way: WayToPeople, prompt: NamedPrompt, how: How): Promi
   const since = callId === names.call_id ? asking : undefined;
   const who = nameOf(ended);
   const words = ended.comment === undefined ? "" : `: ${withoutSteering(ended.comment)}`;
-  if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
-  if (ended.cancelled) return { is: "deny", because: "Not approved: the request was cancelled." };
+  if (ended.expired) return { kind: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
+  if (ended.cancelled) return { kind: "deny", because: "Not approved: the request was cancelled." };
   if (ended.approved === true) {
     const edited = editable && ended.edited === true && isJsonObject(ended.kwargs) ? ended.kwargs : undefined;
     const digest = sha256Digest(consentText(fn, canonicalExact(edited ?? kwargs)));
-    if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
+    if (ended.consent_digest !== digest) return { kind: "deny", because: "Not approved: something else was shown." };
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
-      return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
+      return { kind: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
     const problem = await way.receiptProblem?.({ callId, digest, since }, ended, way.signal);
-    if (typeof problem === "string") return { is: "deny", because: `Not approved, because ${problem}.` };
+    if (typeof problem === "string") return { kind: "deny", because: `Not approved, because ${problem}.` };
     const updatedInput = edited && withoutFolder(edited, folder);
-    if (updatedInput === null) return { is: "deny", because: "Not approved: an edit cannot change the folder." };
-    return { is: "allow", because: `Approved by ${who}${words}`, ...(updatedInput && { updatedInput }) };
+    if (updatedInput === null) return { kind: "deny", because: "Not approved: an edit cannot change the folder." };
+    return { kind: "allow", because: `Approved by ${who}${words}`, ...(updatedInput && { updatedInput }) };
   }
-  return { is: "deny", because: `Rejected by ${who}${words}` };
+  return { kind: "deny", because: `Rejected by ${who}${words}` };
 }
 
 /** Asks what the agent asks its user, all questions at once. @throws {CouldNotAsk} */
@@ -158,18 +158,18 @@ async function answered(
   const ends = (await Promise.all(asked)).map(({ ended }) => ended);
   if (failures.length > 0) throw failures[0];
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
-    return { is: "undecided", because: "Parley: nobody answered in time." };
+    return { kind: "undecided", because: "Parley: nobody answered in time." };
   }
   const stranger =
     how.by && ends.find(({ user_info: { id } = {} }) => !isBy(how.by ?? [], id === undefined ? [] : [id]));
   if (stranger) {
-    return { is: "undecided", because: `Parley: ${nameOf(stranger)} answered, who may not decide here.` };
+    return { kind: "undecided", because: `Parley: ${nameOf(stranger)} answered, who may not decide here.` };
   }
   const answers = questions.map((one, i) => chosenIn(one, ends[i] ?? {}));
   if (answers.some((chosen) => chosen.join("") === "")) {
-    return { is: "undecided", because: "Parley: the server's reply holds no answer." };
+    return { kind: "undecided", because: "Parley: the server's reply holds no answer." };
   }
-  return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, answers };
+  return { kind: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, answers };
 }
 
 /**

@@ -73,7 +73,7 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
   const isWelcome = entry.from === "anyone" || human !== undefined;
   if (!isWelcome || (sender.kind === "slack" && !sender.member)) {
     ctx.log.info({ entry: entry.name, proved }, "somebody may not begin a conversation");
-    return { is: "not_allowed", says: "Only people who are enrolled here can write to this agent." };
+    return { kind: "not_allowed", says: "Only people who are enrolled here can write to this agent." };
   }
   const channel = channelOf(talk, going);
   const words = goesOn ? content.text : (talk.opening ?? content.text);
@@ -96,11 +96,11 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
       cleanWords: clean,
     });
   });
-  return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
+  return kept ? { kind: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
 }
 
 const WITHOUT_WORDS: InboundResult = {
-  is: "not_understood",
+  kind: "not_understood",
   says: "This was not passed on: the agent gets no files, and there were no words. Write to it in words.",
 };
 

@@ -24,16 +24,16 @@ export async function handleInbound(ctx: Context, publicUrl: string, message: In
   const waiting = talking && !isNamed(message.match) ? await waitingIn(ctx.db, message, talking) : [];
   const found = await matchMessage(ctx, message, waiting);
   if (message.optionOnly && !isOffered(found, message)) return NOTHING;
-  if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
-  if (talking && (found.is === "nothing" || isOver(ctx, found, message, talking))) {
+  if (talking && !talking.talk.goesOn && found.kind !== "nothing") return REPEATED;
+  if (talking && (found.kind === "nothing" || isOver(ctx, found, message, talking))) {
     const passedOn = await converse(ctx, message, talking);
-    if (passedOn) return found.is === "one" ? alsoOver(ctx, found.matched, message, passedOn) : passedOn;
+    if (passedOn) return found.kind === "one" ? alsoOver(ctx, found.matched, message, passedOn) : passedOn;
   }
-  if (found.is !== "nothing") return answerMessage(ctx, publicUrl, message, found);
+  if (found.kind !== "nothing") return answerMessage(ctx, publicUrl, message, found);
   return (await isRepeat(ctx, message)) ? REPEATED : nothingFor(ctx, message);
 }
 
-const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+const NOTHING: InboundResult = { kind: "no_match", says: "Nothing is waiting for an answer from you here." };
 
 /** Adds a sentence for somebody who names a message that has ended, unless this very answer has ended it. */
 async function alsoOver(
@@ -42,7 +42,7 @@ async function alsoOver(
   message: InboundMessage,
   passedOn: InboundResult,
 ): Promise<InboundResult> {
-  if (passedOn.is !== "passed_on" || !isNamed(message.match) || (await isDecidedBy(ctx.db, request, message)))
+  if (passedOn.kind !== "passed_on" || !isNamed(message.match) || (await isDecidedBy(ctx.db, request, message)))
     return passedOn;
   const over = await existingResult(ctx.db, request);
   const says = `${over.says} ${passedOn.says}`;
@@ -54,7 +54,7 @@ async function alsoOver(
 function nothingFor({ log }: Context, { sender, match }: InboundMessage): InboundResult {
   if (sender.kind !== "slack" || !("delivery" in match)) return NOTHING;
   log.warn({ app: sender.app ?? null, delivery: match.delivery }, "a press was not on the message that was sent");
-  return { is: "no_match", says: DECIDED_ELSEWHERE };
+  return { kind: "no_match", says: DECIDED_ELSEWHERE };
 }
 
 /**
@@ -62,7 +62,7 @@ function nothingFor({ log }: Context, { sender, match }: InboundMessage): Inboun
  * outside of any conversation means that message, and begins nothing.
  */
 export function isOver(ctx: Context, found: Found, message: InboundMessage, { going }: Talking): boolean {
-  if (found.is !== "one" || found.matched.request.state === "open") return false;
+  if (found.kind !== "one" || found.matched.request.state === "open") return false;
   if (!going && !("thread" in message.match) && !("pair" in message.match)) return false;
   return codeOf(message) !== tokensOf(ctx, found.matched.delivery.id).code;
 }

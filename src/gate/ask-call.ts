@@ -35,9 +35,9 @@ export interface GateCallInput {
 
 /** The reply to a gate: run the call now, once; wait; or do not run it. */
 export type GateAnswer =
-  | { is: "started"; call: GateCall; request: Request }
-  | { is: "waiting"; request: Request }
-  | { is: "denied"; request: Request };
+  | { kind: "started"; call: GateCall; request: Request }
+  | { kind: "waiting"; request: Request }
+  | { kind: "denied"; request: Request };
 
 /** The number of times that a call is asked anew whose approval somebody else has used, or that came too late. */
 const MOST_TRIES = 5;
@@ -61,13 +61,13 @@ export async function askCall(
     const found = await findOrRequest(ctx, policy(), input);
     const waitMs = Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
     const request = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
-    if (request.state === "open" || wait.signal.aborted) return { is: "waiting", request };
+    if (request.state === "open" || wait.signal.aborted) return { kind: "waiting", request };
     if (request.outcome?.approved !== true) {
       await transact(ctx, (tx) => dropIfAsked(tx, request.id));
-      return { is: "denied", request };
+      return { kind: "denied", request };
     }
     const call = await startCall(ctx, request, { run: input.run, policyVersion: policy().policyVersion });
-    if (call) return { is: "started", call, request };
+    if (call) return { kind: "started", call, request };
     await transact(ctx, (tx) => dropIfAsked(tx, request.id));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
   }

@@ -163,7 +163,7 @@ async function record(
   if (settled)
     await insertOutcome(tx, { askId: question.id, status: "answered", principal: CROWD, source: question.door });
   const ended =
-    settled && (await ctx.requesters.ofQuestion(question)?.ended(tx, question, { is: "answered", answer, value }));
+    settled && (await ctx.requesters.ofQuestion(question)?.ended(tx, question, { kind: "answered", answer, value }));
   if (ended && !ended.isWanted) throw settledRefusal({ ...question, state: "cancelled" });
   const credit = await creditAnswer(ctx, tx, { question, identity, answer, at });
   // point: answer-credited

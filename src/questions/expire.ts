@@ -60,7 +60,7 @@ async function endAsk(
     principal,
     source: end === "expired" ? "clock" : question.door,
   });
-  const ended = await ctx.requesters.ofQuestion(question)?.ended(tx, question, { is: end });
+  const ended = await ctx.requesters.ofQuestion(question)?.ended(tx, question, { kind: end });
   await appendEvent(tx, streamOfAsker(question.asker), {
     kind: `ask.${end}`,
     askId: question.id,

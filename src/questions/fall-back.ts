@@ -56,7 +56,7 @@ async function askPerson(
     title: titleOf(question.prompt),
     words: question.prompt,
     form,
-    audience: { is: "leaf", target: { via: "person", person } },
+    audience: { kind: "leaf", target: { via: "person", person } },
     digest: null,
     timeoutSeconds,
     remindAfterMs: null,

@@ -91,11 +91,11 @@ export async function cleanWords<T>(
       found.push(...begun.map((place) => ({ ...place, by: IN_PLACE_OF.link })));
       if (begun.length > 0) exposed.add(id);
     }
-    for (const { is, text, from, to } of part.candidates) {
-      const id = named.get(keyOf(is, text));
+    for (const { kind, text, from, to } of part.candidates) {
+      const id = named.get(keyOf(kind, text));
       if (id === undefined) continue;
-      found.push({ from, to, by: IN_PLACE_OF[is] });
-      if (is !== "delivery") exposed.add(id);
+      found.push({ from, to, by: IN_PLACE_OF[kind] });
+      if (kind !== "delivery") exposed.add(id);
     }
   }
   const isClean = [...places.values()].every((found) => found.length === 0);
@@ -114,9 +114,9 @@ type Replaced = TextRange & { by: string };
 
 /** Returns which messages some candidates are of, by `keyOf`. */
 async function findNamed(on: Queryable, candidates: readonly Candidate[]): Promise<Map<string, string>> {
-  const ids = new Set(candidates.filter(({ is }) => is === "delivery").map(({ text }) => text));
-  const tokens = candidates.filter(({ is }) => is !== "delivery");
-  const hashes = new Set(tokens.map(({ is, text }) => keyOf(is, text)));
+  const ids = new Set(candidates.filter(({ kind }) => kind === "delivery").map(({ text }) => text));
+  const tokens = candidates.filter(({ kind }) => kind !== "delivery");
+  const hashes = new Set(tokens.map(({ kind, text }) => keyOf(kind, text)));
   const named = new Map<string, string>();
   if (hashes.size + ids.size === 0) return named;
   for (const { id, linkHash, replyHash } of await findNamedDeliveries(on, { hashes: [...hashes], ids: [...ids] })) {
@@ -126,8 +126,8 @@ async function findNamed(on: Queryable, candidates: readonly Candidate[]): Promi
 }
 
 /** Returns under what the store knows it: an id is itself, a token its hash. */
-function keyOf(is: Candidate["is"], text: string): string {
-  return is === "delivery" ? text : sha256Hex(text);
+function keyOf(kind: Candidate["kind"], text: string): string {
+  return kind === "delivery" ? text : sha256Hex(text);
 }
 
 /**

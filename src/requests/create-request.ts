@@ -140,7 +140,7 @@ export async function notifyRecipientsIn(
   let firstStep = leavesOf(audience).length;
   // People who are added have the place of their leaf; people who are informed stand behind all leaves.
   for (const { afterMs, audience: node, words } of [...addedBy(rounds), ...rounds.filter(({ informs }) => informs)]) {
-    const later: Audience = { is: "any", of: [{ afterMs, node }] };
+    const later: Audience = { kind: "any", of: [{ afterMs, node }] };
     await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words });
     firstStep += leavesOf(later).length;
   }

@@ -128,7 +128,7 @@ export async function escalateRequest(
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
 
     const informedOnly = [added, informed].filter((one) => one !== null);
-    const all: Audience = { is: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
+    const all: Audience = { kind: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
     const firstStep = leavesOf(request.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
     await planDeliveries(ctx, tx, { askId, audience: all, firstStep, words });
     const audience = escalated(request.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);

@@ -40,9 +40,9 @@ export async function escalationOf(
   if (isJoint(more)) return { added: null, informed: more };
   const part = (isAdded: boolean): Audience | null => {
     const of = leaves.flatMap(({ target, afterMs }, i) =>
-      known[i] === isAdded ? [{ afterMs, node: { is: "leaf", target } as const }] : [],
+      known[i] === isAdded ? [{ afterMs, node: { kind: "leaf", target } as const }] : [],
     );
-    return of.length > 0 ? { is: "any", of } : null;
+    return of.length > 0 ? { kind: "any", of } : null;
   };
   return { added: part(true), informed: part(false) };
 }

@@ -87,19 +87,19 @@ async function groupsLeft(tx: Tx, audience: Audience, person: string): Promise<S
 }
 
 function withoutPerson(audience: Audience, gone: Gone): Audience {
-  switch (audience.is) {
+  switch (audience.kind) {
     case "leaf":
-      return isOnly(audience, gone) ? { is: "leaf", target: { via: "inbox" } } : audience;
+      return isOnly(audience, gone) ? { kind: "leaf", target: { via: "inbox" } } : audience;
     case "any":
-      return { is: "any", of: audience.of.map((one) => ({ ...one, node: withoutPerson(one.node, gone) })) };
+      return { kind: "any", of: audience.of.map((one) => ({ ...one, node: withoutPerson(one.node, gone) })) };
     case "all":
-      return { is: "all", of: audience.of.map((node) => withoutPerson(node, gone)) };
+      return { kind: "all", of: audience.of.map((node) => withoutPerson(node, gone)) };
     case "quorum":
       return { ...audience, of: audience.of.map((node) => withoutPerson(node, gone)) };
   }
 }
 
-function isOnly({ target }: Audience & { is: "leaf" }, { person, addresses, left }: Gone): boolean {
+function isOnly({ target }: Audience & { kind: "leaf" }, { person, addresses, left }: Gone): boolean {
   if ("to" in target && addresses.has(target.to)) return true;
   if (target.via === "person") return target.person === person && !left.has(target.group ?? "");
   return target.via === "webhook" && target.people.every((one) => one === person);

@@ -28,8 +28,8 @@ export async function tellAdminsIn(
     digest: null,
     form: { kind: "reply", options: [{ name: "seen", title: "Seen", interactive: false }] },
     audience: {
-      is: "any",
-      of: admins.map(({ id: person }) => ({ afterMs: 0, node: { is: "leaf", target: { via: "person", person } } })),
+      kind: "any",
+      of: admins.map(({ id: person }) => ({ afterMs: 0, node: { kind: "leaf", target: { via: "person", person } } })),
     },
     timeoutSeconds: WEEK_S,
     remindAfterMs: null,

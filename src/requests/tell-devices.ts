@@ -13,7 +13,7 @@ export async function tellDevices(tx: Tx, askId: string, audience: Audience): Pr
   const leaves = leavesOf(audience);
   for (const afterMs of new Set(leaves.map((leaf) => leaf.afterMs))) {
     const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
-    const readers = then.flatMap(({ target }) => readersOf({ is: "leaf", target }));
+    const readers = then.flatMap(({ target }) => readersOf({ kind: "leaf", target }));
     const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
     await insertRequestNotices(tx, askId, people, afterMs);
   }

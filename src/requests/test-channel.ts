@@ -71,7 +71,7 @@ export async function startChannelTest(
 /** The address itself is asked, not the person, whose other channels would be next. */
 function audienceOf(person: string, one: HumanChannel | undefined): Audience {
   const target: Target = one ? ({ via: one.channel, ...one.target } as Target) : { via: "person", person };
-  return { is: "leaf", target };
+  return { kind: "leaf", target };
 }
 
 /** Returns how far a test has come. @throws {Refusal} `request_not_found` */

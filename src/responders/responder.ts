@@ -17,7 +17,7 @@ export interface AskOffer {
 
 /** A final answer. Ids, status of anything but the words, trace and time come from the server. */
 export interface ResponderAnswer {
-  is: "answer";
+  kind: "answer";
   status: AnswerStatus;
   text?: string;
   json?: unknown;
@@ -33,7 +33,7 @@ export interface ResponderAnswer {
 
 /** No answer from this one: the next stage is offered the ask. */
 export interface ResponderPass {
-  is: "pass";
+  kind: "pass";
   because: string;
   /** A question to the executor, shown to people beside the ask. */
   askBack?: string;

@@ -36,7 +36,7 @@ export async function ruleNotes(ctx: Looking, policy: Policy): Promise<string[]>
   for (const { to, id, index } of policy.rules) {
     if (to === null) continue;
     const recipient = await resolveRecipient(ctx, to);
-    if (recipient.is === "human" || recipient.is === "group") continue;
+    if (recipient.kind === "human" || recipient.kind === "group") continue;
     const rule = id ?? `number ${index + 1}`;
     notes.push(
       `The policy's rule ${rule} asks ${printable(to)}, ${whyNot(recipient)}; everybody who sees all is asked.`,

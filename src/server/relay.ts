@@ -44,7 +44,7 @@ export async function openRelay(
   });
   const observe = (event: MachineEvent | RunnerEvent): void => {
     count(counters, event);
-    if (event.is === "stage" || event.is === "tokens" || event.is === "tool") telemetry.note(event);
+    if (event.kind === "stage" || event.kind === "tokens" || event.kind === "tool") telemetry.note(event);
   };
   const runner = openAnswerRunner(ctx, config, { roles, policy, observe });
   const respond = openRespond(ctx, {
@@ -85,7 +85,7 @@ export async function openRelay(
 }
 
 function count(counters: RelayCounters, event: MachineEvent | RunnerEvent): void {
-  switch (event.is) {
+  switch (event.kind) {
     case "policy":
       return counters.policyDecision(event.decision, event.defaulted);
     case "cache":

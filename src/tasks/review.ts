@@ -84,11 +84,11 @@ export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, inp
   const by = actorOf(input);
   switch (decision) {
     case "approve":
-      return moveTaskIn(ctx, tx, held, { to: "approved", by, after: { is: "approve", attempt, commit } });
+      return moveTaskIn(ctx, tx, held, { to: "approved", by, after: { kind: "approve", attempt, commit } });
     case "reject": {
       const error = `rejected by ${name}${comment === null ? "" : `: ${comment}`}`;
       // Its branch goes: what comes of the task later may have one again.
-      const after = { is: "reject", attempt, commit } as const;
+      const after = { kind: "reject", attempt, commit } as const;
       return moveTaskIn(ctx, tx, held, { to: "rejected", by, error, after, publishedSha: null });
     }
     case "request_changes": {

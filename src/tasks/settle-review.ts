@@ -12,7 +12,7 @@ export interface SettledWork {
   generation: number;
   n: number;
   commit: string;
-  is: "approve" | "reject";
+  kind: "approve" | "reject";
 }
 
 const AT_ONCE = 20;
@@ -27,7 +27,7 @@ export async function listSettled(
   const settled: SettledWork[] = [];
   for (const { repo, id, slug, generation } of await listReviewed(ctx.db, repos, atOnce)) {
     const after = (await findTaskMemory(ctx.db, repo, id))?.after;
-    if (after) settled.push({ repo, id, slug, generation, n: after.attempt, commit: after.commit, is: after.is });
+    if (after) settled.push({ repo, id, slug, generation, n: after.attempt, commit: after.commit, kind: after.kind });
   }
   return settled;
 }

@@ -171,7 +171,7 @@ async function untilStarted(at: At): Promise<string | null> {
   const begun = await startCommit(repo, { base, dependencies: work.dependencies, forTask: work.task.id });
   await rm(conflictFile, { force: true });
   let start: string;
-  if (begun.is === "start") {
+  if (begun.kind === "start") {
     start = begun.commit;
   } else if (work.task.resolveConflict || work.repo.onConflict === "agent") {
     const marked = await startWithMarkers(repo, begun);
@@ -230,9 +230,9 @@ async function untilDone(at: At, start: string): Promise<string | null> {
       onSession: (known) => (session = known),
     });
     if (survivors.length > 0) throw new AttemptLost("processes of its agent do not end");
-    if (end.is === "done") return null;
-    if (end.is === "failed") return end.error;
-    if (end.is === "canceled") throw new AttemptLost("it was cancelled");
+    if (end.kind === "done") return null;
+    if (end.kind === "failed") return end.error;
+    if (end.kind === "canceled") throw new AttemptLost("it was cancelled");
 
     await keepWip(at);
     if (client.interrupting.aborted) {

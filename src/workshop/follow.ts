@@ -107,7 +107,7 @@ async function followWhole(link: Link, followed: Followed, { after }: Begun): Pr
 /** Ends the processes of an attempt whose supervisor is gone. Those in a jail ended with the supervisor. */
 async function diedWithSupervisor(workshop: WorkshopContext, { attemptId }: TaskRun, error: string): Promise<RunEnd> {
   const { survivors } = await killAttempt(attemptId, workshop);
-  return { end: { is: "died", error, canResume: true }, survivors };
+  return { end: { kind: "died", error, canResume: true }, survivors };
 }
 
 const COMES_UP_WITHIN_MS = 5000;

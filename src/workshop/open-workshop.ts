@@ -141,7 +141,7 @@ function lookAtMachine({
       return;
     }
     const found = rules.sandbox === "off" ? null : await selfTest({ dataFolder: dataDir, clock });
-    sandbox = found?.is === "bubblewrap" ? "bubblewrap" : "none";
+    sandbox = found?.kind === "bubblewrap" ? "bubblewrap" : "none";
     agents = await findAgents(rules.agents, { env, clock, refusal: refusalOf });
     trouble = null;
   }
@@ -188,13 +188,13 @@ function overRepositories(rules: AssignmentRules, repository: Repositories["repo
     },
 
     async settleReview(
-      work: { repo: string; slug: string; commit: string; is: "approve" | "reject" },
+      work: { repo: string; slug: string; commit: string; kind: "approve" | "reject" },
       onApprove = rules.repos.find((one) => one.name === work.repo)?.onApprove ?? null,
     ): Promise<{ message: string; command?: string }> {
-      if (work.is === "approve" && !onApprove) return { message: "" };
+      if (work.kind === "approve" && !onApprove) return { message: "" };
       try {
         const opened = await repository(work.repo);
-        return onApprove && work.is === "approve"
+        return onApprove && work.kind === "approve"
           ? await approved(opened, { ...onApprove, commit: work.commit })
           : await rejected(opened, { slug: work.slug, value: work.commit });
       } catch (error) {
@@ -259,7 +259,7 @@ function overFolders({ workDir }: AssignmentRules) {
 
 async function approved(repo: Repository, input: ApproveInput): Promise<{ message: string; command?: string }> {
   const done = await approveInto(repo, input);
-  if (done.is === "done") return { message: `${input.target} is at ${done.commit}` };
+  if (done.kind === "done") return { message: `${input.target} is at ${done.commit}` };
   return { message: `${input.target} was left as it is: ${done.why}`, command: done.command };
 }
 

@@ -224,7 +224,7 @@ for (const on of DATABASES) {
           sql`SELECT words, audience FROM requests WHERE ask_id = ${id}`,
         );
         assert.match(row?.words ?? "", new RegExp(`Nobody here is called ${channel}, so everybody who sees all`));
-        assert.deepEqual(JSON.parse(row?.audience ?? ""), { is: "leaf", target: { via: "inbox" } });
+        assert.deepEqual(JSON.parse(row?.audience ?? ""), { kind: "leaf", target: { via: "inbox" } });
       }
     });
 

@@ -31,7 +31,7 @@ describe("the text of a key", () => {
     for (const scope of SCOPES) {
       const text = makeKeyText(scope, systemRandom);
       assert.match(text, new RegExp(`^parley_${scope}_[0-9A-Za-z]{38}$`));
-      assert.deepEqual(readKeyText(text), { is: "key", scope });
+      assert.deepEqual(readKeyText(text), { kind: "key", scope });
     }
   });
 
@@ -39,12 +39,12 @@ describe("the text of a key", () => {
     const text = makeKeyText("agent", () => new Uint8Array(64).fill(7));
     for (let at = "parley_agent_".length; at < text.length; at += 1) {
       const mistyped = `${text.slice(0, at)}${text[at] === "x" ? "y" : "x"}${text.slice(at + 1)}`;
-      assert.deepEqual(readKeyText(mistyped), { is: "mistyped" });
+      assert.deepEqual(readKeyText(mistyped), { kind: "mistyped" });
     }
-    assert.deepEqual(readKeyText(text.slice(0, -1)), { is: "mistyped" });
-    assert.deepEqual(readKeyText(text.replace("agent", "admin")), { is: "mistyped" });
-    assert.deepEqual(readKeyText("parley_root_"), { is: "mistyped" });
-    assert.deepEqual(readKeyText("sk-something"), { is: "no_key" });
+    assert.deepEqual(readKeyText(text.slice(0, -1)), { kind: "mistyped" });
+    assert.deepEqual(readKeyText(text.replace("agent", "admin")), { kind: "mistyped" });
+    assert.deepEqual(readKeyText("parley_root_"), { kind: "mistyped" });
+    assert.deepEqual(readKeyText("sk-something"), { kind: "no_key" });
   });
 });
 

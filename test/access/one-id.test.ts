@@ -124,7 +124,7 @@ async function liveFully(world: World): Promise<void> {
 
   const people = [ANA, BO];
   const nodes = [leaf({ via: "webhook", to: "desk", people }), leaf({ ...slack.target, settings: {} })];
-  const audience = { is: "any", of: nodes.map((node) => ({ afterMs: 0, node })) } as const;
+  const audience = { kind: "any", of: nodes.map((node) => ({ afterMs: 0, node })) } as const;
   const ask = await askPeople(ctx, { audience });
   const approve = { kind: "approve" } as const;
   await assert.rejects(

@@ -13,11 +13,11 @@ import {
   readersOf,
 } from "../../src/requests/model/audience.ts";
 
-const person = (name: string): Audience => ({ is: "leaf", target: { via: "person", person: name } });
-const inbox: Audience = { is: "leaf", target: { via: "inbox" } };
-const all = (...of: Audience[]): Audience => ({ is: "all", of });
-const any = (...of: Audience[]): Audience => ({ is: "any", of: of.map((node) => ({ afterMs: 0, node })) });
-const quorum = (min: number, ...of: Audience[]): Audience => ({ is: "quorum", min, of });
+const person = (name: string): Audience => ({ kind: "leaf", target: { via: "person", person: name } });
+const inbox: Audience = { kind: "leaf", target: { via: "inbox" } };
+const all = (...of: Audience[]): Audience => ({ kind: "all", of });
+const any = (...of: Audience[]): Audience => ({ kind: "any", of: of.map((node) => ({ afterMs: 0, node })) });
+const quorum = (min: number, ...of: Audience[]): Audience => ({ kind: "quorum", min, of });
 const who = (name: string, more: Partial<Decider> = {}): Decider => ({
   via: "web",
   person: name,
@@ -55,7 +55,7 @@ describe("an audience", () => {
   it("lets one person fill one leaf only, however many would fit", () => {
     const ana = who("ana", { seesAll: true, identities: [{ kind: "email", value: "ana@example.com" }] });
     const email: Audience = {
-      is: "leaf",
+      kind: "leaf",
       target: { via: "email", to: "ana@example.com", informed: false, settings: {} },
     };
     assert.equal(isSatisfied(all(person("ana"), email), [ana], 0), false);
@@ -65,7 +65,7 @@ describe("an audience", () => {
 
   it("asks a later branch only when its time has come", () => {
     const audience: Audience = {
-      is: "any",
+      kind: "any",
       of: [
         { afterMs: 0, node: person("ana") },
         { afterMs: 2000, node: person("bo") },
@@ -97,7 +97,7 @@ describe("an audience", () => {
   });
 
   it("has places that only enrolled people fill where several have to agree", () => {
-    const room: Audience = { is: "leaf", target: { via: "slack", to: "C024BE91L", settings: {} } };
+    const room: Audience = { kind: "leaf", target: { via: "slack", to: "C024BE91L", settings: {} } };
     const presses = (person: string | null, user: string): Decider => ({
       via: "slack",
       person,
@@ -130,8 +130,8 @@ describe("an audience", () => {
 
   it("tells messages that ask from those that inform", () => {
     const mail = (to: string, informed = false): Target => ({ via: "email", to, informed, settings: {} });
-    const audience = all(person("ana"), any({ is: "leaf", target: mail("bo@example.com") }));
-    const copied: Audience = { is: "leaf", target: mail("cy@example.com", true) };
+    const audience = all(person("ana"), any({ kind: "leaf", target: mail("bo@example.com") }));
+    const copied: Audience = { kind: "leaf", target: mail("cy@example.com", true) };
     const cases: [Audience, Target, string | null, boolean][] = [
       [audience, mail("ana@example.com"), "ana", true],
       [audience, mail("bo@example.com"), null, true],
@@ -182,7 +182,7 @@ describe("an audience", () => {
       [{ via: "sms", to: "+491", settings: {} }, ["phone:+491"]],
       [{ via: "webhook", to: "desk", people: ["ana", "bo"] }, ["ana", "bo"]],
     ];
-    for (const [target, readers] of targets) assert.deepEqual(readersOf({ is: "leaf", target }), readers);
+    for (const [target, readers] of targets) assert.deepEqual(readersOf({ kind: "leaf", target }), readers);
   });
 
   it("lets only enrolled full members decide a call in a Slack channel, and any full member answer", () => {
@@ -214,7 +214,7 @@ function byTryingAll(audience: Audience, approvers: readonly Decider[]): boolean
   const isEnough = (filled: ReadonlySet<number>): boolean => {
     let next = 0;
     const holds = (node: Audience): boolean => {
-      switch (node.is) {
+      switch (node.kind) {
         case "leaf":
           return filled.has(next++);
         case "all":

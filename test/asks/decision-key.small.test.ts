@@ -142,8 +142,8 @@ describe("the key of a decision", () => {
   });
 
   it("is another for a person's answer, by who asked and whom", () => {
-    const inbox: Audience = { is: "leaf", target: { via: "inbox" } };
-    const dana: Audience = { is: "leaf", target: { via: "person", person: "dana" } };
+    const inbox: Audience = { kind: "leaf", target: { via: "inbox" } };
+    const dana: Audience = { kind: "leaf", target: { via: "person", person: "dana" } };
     const texts = [
       decisionText(ASK, ON),
       personDecisionText(ASK, ON, inbox),

@@ -59,14 +59,20 @@ const RULES: readonly RouteRules[] = [null, { default: null, public: false }, { 
       })),
     ),
 );
-const approved = { is: "answer", status: "ANSWERED", json: { approved: true }, cacheable: true, because: "" } as const;
+const approved = {
+  kind: "answer",
+  status: "ANSWERED",
+  json: { approved: true },
+  cacheable: true,
+  because: "",
+} as const;
 const MADE: readonly (ResponderAnswer | ResponderPass)[] = [
   approved,
   { ...approved, askBack: "Which?" },
   { ...approved, status: "ERROR" },
-  { is: "pass", because: "not sure" },
-  { is: "pass", because: "not sure", opinion: "yes", askBack: "Which?" },
-  { is: "pass", because: "broke", error: { code: "E_MODEL", text: "broke" } },
+  { kind: "pass", because: "not sure" },
+  { kind: "pass", because: "not sure", opinion: "yes", askBack: "Which?" },
+  { kind: "pass", because: "broke", error: { code: "E_MODEL", text: "broke" } },
 ];
 
 /** Calls `see` with every way that an ask can go, step by step. */

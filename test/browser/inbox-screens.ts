@@ -27,7 +27,7 @@ export async function fillInbox(): Promise<FilledInbox> {
   const address = "ana@example.com";
   const ana = await nameSomebody(world, "Ana Ruiz", { identities: [{ kind: "email", value: address }] });
   const bo = await nameSomebody(world, "Bo Lind");
-  const audience = { is: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
+  const audience = { kind: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
 
   const letter =
     "Dear Ms Roth,\n\nwe are sorry that the kettle arrived broken. You have your money back today, and need not send anything.\n\nKind regards\nYour kitchen shop";

@@ -22,7 +22,7 @@ describe("the Inbox room, for what may be allowed for good", () => {
     const cy = await nameSomebody(world, "Cy Vann");
     await changeRole(world.server.ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
     const toAll = [ana, cy].map(({ id }) => ({ afterMs: 0, node: toPerson(id) }));
-    const audience = { is: "any" as const, of: toAll };
+    const audience = { kind: "any" as const, of: toAll };
     const made = await askPeople(world.server.ctx, {
       ...callOf("deploy_shop", { env: "dev" }),
       audience,

@@ -28,7 +28,7 @@ describe("the Inbox room", () => {
     await browser?.close();
     await world?.[Symbol.asyncDispose]();
   });
-  const both = () => ({ is: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) });
+  const both = () => ({ kind: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) });
   const ask = (more: Parameters<typeof askPeople>[1] = {}) =>
     askPeople(world.server.ctx, { audience: both(), ...more });
   const outcomeOf = async (id: string) => (await readRequest(world.server.ctx, id)).outcome;
@@ -362,7 +362,7 @@ describe("the Inbox room", () => {
   it("asks of several to agree, and says who has", async () => {
     const made = await ask({
       ...callOf("mount", { disk: 1 }),
-      audience: { is: "all", of: [ana, bo].map(({ id }) => toPerson(id)) },
+      audience: { kind: "all", of: [ana, bo].map(({ id }) => toPerson(id)) },
     });
     await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
     const { page } = visitor;

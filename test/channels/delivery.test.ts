@@ -124,7 +124,7 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES });
       const audience = {
-        is: "any",
+        kind: "any",
         of: [
           { afterMs: 0, node: toPerson(ana) },
           {
@@ -180,7 +180,7 @@ for (const on of DATABASES) {
         assert.equal(slack.sent[0]?.whole, false);
         await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
         const pressed = await handleInbound(ctx, "http://parley.test", press(slack, "approve"));
-        assert.deepEqual([pressed.is, (await readRequest(ctx, ask.id)).state], ["needs_page", "open"]);
+        assert.deepEqual([pressed.kind, (await readRequest(ctx, ask.id)).state], ["needs_page", "open"]);
       });
     }
 
@@ -197,8 +197,8 @@ for (const on of DATABASES) {
         handleInbound(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
       const from = (id: string, member = true) =>
         ({ sender: { kind: "slack", id, team: "T1", member, channel: "D1" } }) as const;
-      assert.equal((await say({ id: "1", ...from("U9") })).is, "not_allowed");
-      assert.equal((await say({ id: "2", ...from("U1", false) })).is, "not_allowed");
+      assert.equal((await say({ id: "1", ...from("U9") })).kind, "not_allowed");
+      assert.equal((await say({ id: "2", ...from("U1", false) })).kind, "not_allowed");
       assert.equal((await readRequest(ctx, ask.id)).refused?.attempts, 2);
       // A stranger's reply cannot be understood, and reaches nobody.
       const { thread = "" } = (await listDeliveries(ctx.db, ask.id))[0]?.externalIds ?? {};
@@ -208,16 +208,16 @@ for (const on of DATABASES) {
         match: { thread },
         content: { text: "the vault's code is 4711" },
       });
-      assert.equal(words.is, "not_allowed");
+      assert.equal(words.kind, "not_allowed");
       const { refused } = await readRequest(ctx, ask.id);
       assert.deepEqual(
         [refused?.reason, refused?.responder, refused?.input],
         ["responder_not_allowed", "unknown", undefined],
       );
       const told = await Promise.all([say({ id: "3" }), say({ id: "3" }), say({ id: "3" })]);
-      assert.deepEqual(told.map(({ is }) => is).sort(), ["accepted", "repeated", "repeated"]);
+      assert.deepEqual(told.map(({ kind }) => kind).sort(), ["accepted", "repeated", "repeated"]);
       assert.equal(
-        (await say({ id: "4", content: { choice: { is: "reject" } } })).says,
+        (await say({ id: "4", content: { choice: { kind: "reject" } } })).says,
         "This is over: approved by Ana Ruiz.",
       );
     });
@@ -243,22 +243,22 @@ for (const on of DATABASES) {
         });
 
       assert.equal(
-        (await say("1", "approve", { sender: { kind: "email", id: "mallory@example.com" } })).is,
+        (await say("1", "approve", { sender: { kind: "email", id: "mallory@example.com" } })).kind,
         "not_allowed",
       );
-      assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).is, "not_understood");
-      assert.equal((await say("3", "approve")).is, "needs_page");
+      assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).kind, "not_understood");
+      assert.equal((await say("3", "approve")).kind, "needs_page");
       assert.equal((await readRequest(ctx, ask.id)).refused?.reason, "sender_unverified");
       await scene.settle(() => email.told.length === 3);
       assert.ok(email.told.every((words) => !words.includes("not asked")));
       assert.equal(email.told.filter((words) => words.includes("another address than this one")).length, 1);
-      assert.equal((await say("4", "approve", { trust: "verified" })).is, "accepted");
+      assert.equal((await say("4", "approve", { trust: "verified" })).kind, "accepted");
       assert.equal((await readRequest(ctx, ask.id)).outcome?.approved, true);
 
       const other = await askPeople(ctx, { audience: toPerson(ana) });
       await scene.settle(async () => (await states(scene, other.id))[0] === "email sent");
       const match = { token: email.sent.at(-1)?.replyToken ?? "" };
-      assert.equal((await say("5", "Reject: the limit is 4999", { match })).is, "accepted");
+      assert.equal((await say("5", "Reject: the limit is 4999", { match })).kind, "accepted");
       assert.equal((await readRequest(ctx, other.id)).outcome?.comment, "the limit is 4999");
     });
   });
@@ -326,7 +326,7 @@ for (const on of DATABASES) {
 }
 
 /** A press of a button under the first message, by the person it was sent to. */
-function press(slack: Provider, is: "approve" | "reject"): InboundMessage {
+function press(slack: Provider, kind: "approve" | "reject"): InboundMessage {
   const { delivery = "" } = slack.sent[0] ?? {};
   return {
     provider: "slack",
@@ -335,6 +335,6 @@ function press(slack: Provider, is: "approve" | "reject"): InboundMessage {
     match: { delivery, ts: delivery },
     sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
     trust: "signed",
-    content: { choice: { is } },
+    content: { choice: { kind } },
   };
 }

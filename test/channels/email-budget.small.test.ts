@@ -11,13 +11,13 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const HOUR_MS = 3_600_000;
 
 /** The hook of a server whose clock is held; `is` becomes of each mail that is read. */
-function openHook(settings: Partial<EmailSettings>, is: InboundResult["is"] = "no_match") {
+function openHook(settings: Partial<EmailSettings>, kind: InboundResult["kind"] = "no_match") {
   const clock = heldClock();
   const read: InboundMessage[] = [];
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line) as never) });
   const [hook] = openChannel({ hookSecret: SECRET, ...settings }, { clock, log }).inbound?.hooks ?? [];
-  const script = { is };
+  const script = { is: kind };
   return {
     clock,
     read,
@@ -37,7 +37,7 @@ function openHook(settings: Partial<EmailSettings>, is: InboundResult["is"] = "n
       const request = { headers, rawHeaders, query: "", body: Buffer.from(mail), params: {} };
       const reply = await hook?.handle(request, async (message) => {
         read.push(message);
-        return { is: script.is, says: "Read." };
+        return { kind: script.is, says: "Read." };
       });
       return reply?.status;
     },

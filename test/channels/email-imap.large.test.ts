@@ -75,7 +75,7 @@ describe("a mailbox read by IMAP", () => {
     const receive: Receive = async (one) => {
       if (failures === 0) throw new Error(`no database ${(failures += 1)}`);
       messages.push(one);
-      return { is: "accepted", says: "Recorded." };
+      return { kind: "accepted", says: "Recorded." };
     };
     await using _reader = reading(receive, clock);
     await dovecot.deliver(replyMail("stay", HIDDEN), REPLY_TO);

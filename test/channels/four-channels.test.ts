@@ -31,7 +31,7 @@ for (const on of ONE_DATABASE) {
         di: await enrol(ctx, "Di"),
       };
       const audience = {
-        is: "any",
+        kind: "any",
         of: [
           leaf({ via: "slack", to: "U1", settings: {} }),
           leaf({ via: "email", to: "bo@example.com", informed: false, settings: {} }),
@@ -58,21 +58,21 @@ for (const on of ONE_DATABASE) {
           more: Pick<InboundMessage, "match" | "sender" | "content">,
         ): Promise<InboundResult> =>
           handleInbound(ctx, PUBLIC, { provider, id: `${provider} ${round}`, at: 0, trust: "verified", ...more });
-        const won = (decided: Promise<unknown>): Promise<InboundResult["is"]> =>
+        const won = (decided: Promise<unknown>): Promise<InboundResult["kind"]> =>
           decided.then(
             () => "accepted",
             (error: unknown) =>
               error instanceof Refusal && error.code === "already_decided" ? "already_decided" : "not_allowed",
           );
         const decision: Decision = { kind: says };
-        const isIn = async (result: Promise<InboundResult>) => (await result).is;
+        const isIn = async (result: Promise<InboundResult>) => (await result).kind;
 
         const verdicts = {
           slack: isIn(
             inbound("slack", {
               match: { delivery: onSlack.delivery, ts: onSlack.delivery },
               sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
-              content: { choice: { is: says } },
+              content: { choice: { kind: says } },
             }),
           ),
           email: isIn(

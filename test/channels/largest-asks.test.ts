@@ -120,13 +120,13 @@ for (const [what, letter] of Object.entries(LETTERS)) {
         if (closed.blocks) assert.equal(faultIn(closed.blocks as unknown as Json), null);
       }
       const purposes: Purpose[] = [
-        { is: "answer" },
-        { is: "reject" },
-        ...view.options.slice(0, 25).map((_, index) => ({ is: "option" as const, index })),
+        { kind: "answer" },
+        { kind: "reject" },
+        ...view.options.slice(0, 25).map((_, index) => ({ kind: "option" as const, index })),
       ];
       for (const purpose of purposes) {
         const modal = modalFor(purpose, view, { delivery: DELIVERY, channel: CHANNEL, ts: PRESSED });
-        assert.equal(faultIn([modal] as unknown as Json, { isView: true }), null, purpose.is);
+        assert.equal(faultIn([modal] as unknown as Json, { isView: true }), null, purpose.kind);
         const bytes = Buffer.byteLength(JSON.stringify(modal));
         assert.ok(bytes <= SLACK_VIEW_BYTES, `${bytes} bytes of a view`);
       }

@@ -96,7 +96,7 @@ async function sentTo(scene: Scene, kind: Kind, to: unknown) {
 function saidBy([channel]: Kind, to: string, delivery: string, more: { code: string; number: number }): InboundMessage {
   const match = { delivery, ts: delivery };
   const message = { provider: channel, id: fresh("heard"), at: 0, match, trust: "verified" } as const;
-  const said = { choice: { is: "approve" } } as const;
+  const said = { choice: { kind: "approve" } } as const;
   switch (channel) {
     case "slack":
       return {
@@ -152,7 +152,7 @@ for (const on of ONE_DATABASE) {
                 "http://parley.test",
                 saidBy(kind, to, delivery, { code, number }),
               );
-              assert.equal(result.is, "not_allowed", where);
+              assert.equal(result.kind, "not_allowed", where);
             }
             assert.equal((await readRequest(ctx, ask.id)).state, "open", where);
           }
@@ -165,7 +165,7 @@ for (const on of ONE_DATABASE) {
         const all = await enrolBoth(scene, kind);
         const { ctx, ana, channel, another } = all;
         const later = { afterMs: 60_000, node: toPerson(ana.person) };
-        const audience = { is: "any", of: [{ afterMs: 0, node: leaf({ via: "inbox" }) }, later] } as const;
+        const audience = { kind: "any", of: [{ afterMs: 0, node: leaf({ via: "inbox" }) }, later] } as const;
         const more = { ref: fresh("call"), asker: `agent:${fresh("bot")}`, timeoutSeconds: 3600 };
         const ask = await askPeople(ctx, { ...more, audience, remindAfterMs: 120_000 });
         await LOSSES["changed"]?.(all);

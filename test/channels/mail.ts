@@ -107,7 +107,7 @@ export function openEars(): { messages: InboundMessage[]; receive: Receive } {
     messages,
     receive: async (one) => {
       messages.push(one);
-      return { is: "accepted", says: "Recorded." };
+      return { kind: "accepted", says: "Recorded." };
     },
   };
 }
@@ -139,7 +139,7 @@ const CALL: Request = {
   title: "deploy",
   words: "",
   form: { kind: "approval", fn: "deploy", kwargs: '{"to":"prod"}', rejectOptions: [], editable: false },
-  audience: { is: "leaf", target: { via: "inbox" } },
+  audience: { kind: "leaf", target: { via: "inbox" } },
   digest: `sha256:${"ab".repeat(32)}`,
   state: "open",
   version: 1,

@@ -81,13 +81,13 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
     slack: () =>
       said(
         { kind: "slack", id: SLACK.value, team: "T1", member: true, channel: "D1" },
-        { content: { choice: { is: "approve" } } },
+        { content: { choice: { kind: "approve" } } },
       ),
     sms: () => said({ kind: "phone", id: PHONE.value }, { content: { text: `YES ${code}` } }),
     whatsapp: () => said({ kind: "phone", id: PHONE.value }, { content: { text: `YES ${code}` } }),
   }[name]();
   const result = await handleInbound(ctx, "http://parley.test", message);
-  assert.equal(result.is, "accepted", result.says);
+  assert.equal(result.kind, "accepted", result.says);
   return delivery;
 }
 
@@ -177,7 +177,7 @@ for (const on of ONE_DATABASE) {
       const carla = await enrol(ctx, "Carla", [channel("email", MAIL)], { identities: [MAIL] });
       const uwe = await enrol(ctx, "Uwe", [channel("slack", SLACK)], { identities: [SLACK] });
       const eve = await enrol(ctx, "Eve");
-      const { id: askId } = await askPeople(ctx, { audience: { is: "all", of: [carla, uwe, eve].map(toPerson) } });
+      const { id: askId } = await askPeople(ctx, { audience: { kind: "all", of: [carla, uwe, eve].map(toPerson) } });
       const byMail = await approve(scene, askId, "email", "reply");
       const bySlack = await approve(scene, askId, "slack", "reply");
       await decideAsk(ctx, { askId, responder: await responderOf(ctx.db, eve, "web"), decision: { kind: "approve" } });

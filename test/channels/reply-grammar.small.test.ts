@@ -10,10 +10,10 @@ const option = (name: string, title?: string): ResponseOption => ({
   ...(title !== undefined && { title }),
 });
 const WAYS = [option("too_big", "The amount is too big"), option("later"), option("a:b", "Ask: Bo")];
-const NOT = { is: "not_understood" } as const;
-const APPROVE = { is: "approve" } as const;
+const NOT = { kind: "not_understood" } as const;
+const APPROVE = { kind: "approve" } as const;
 const reject = (comment?: string, name?: string): ReadReply => ({
-  is: "reject",
+  kind: "reject",
   ...(comment !== undefined && { comment }),
   ...(name !== undefined && { option: name }),
 });
@@ -76,7 +76,7 @@ const ON_A_CALL: readonly [text: string, means: ReadReply][] = [
 
 describe("words on a function call", () => {
   for (const [text, means] of ON_A_CALL) {
-    it(`${JSON.stringify(text)} ${means.is}`, () => {
+    it(`${JSON.stringify(text)} ${means.kind}`, () => {
       assert.deepEqual(readReply(text, { kind: "approval", options: WAYS }), means);
     });
   }
@@ -102,10 +102,10 @@ describe("words on a function call", () => {
     let approvals = 0;
     fc.assert(
       fc.property(text, (written) => {
-        const { is } = readReply(written, { kind: "approval", options: WAYS });
+        const { kind } = readReply(written, { kind: "approval", options: WAYS });
         const isOneOfFour = /^\s*(approved?|yes|ok)\s*[.!]?\s*$/i.test(written.normalize("NFKC"));
-        if (is === "approve") approvals += 1;
-        assert.equal(is === "approve", isOneOfFour);
+        if (kind === "approve") approvals += 1;
+        assert.equal(kind === "approve", isOneOfFour);
       }),
       { numRuns: 5000 },
     );
@@ -118,18 +118,18 @@ describe("words on a contact or a message", () => {
 
   it("choose an option by its name, title or number, and are the answer otherwise, as they were written", () => {
     const read = (text: string) => readReply(text, { kind: "reply", options });
-    assert.deepEqual(read("EU"), { is: "option", name: "eu" });
-    assert.deepEqual(read("only in the  eu."), { is: "option", name: "eu" });
-    assert.deepEqual(read("#2"), { is: "option", name: "all" });
-    assert.deepEqual(read("#3"), { is: "text", text: "#3" });
-    assert.deepEqual(read("eu: mostly"), { is: "text", text: "eu: mostly" });
-    assert.deepEqual(read(" yes.\n"), { is: "text", text: "yes." });
-    assert.deepEqual(read("10 m² ①\n\n\nok!"), { is: "text", text: "10 m² ①\n\n\nok!" });
+    assert.deepEqual(read("EU"), { kind: "option", name: "eu" });
+    assert.deepEqual(read("only in the  eu."), { kind: "option", name: "eu" });
+    assert.deepEqual(read("#2"), { kind: "option", name: "all" });
+    assert.deepEqual(read("#3"), { kind: "text", text: "#3" });
+    assert.deepEqual(read("eu: mostly"), { kind: "text", text: "eu: mostly" });
+    assert.deepEqual(read(" yes.\n"), { kind: "text", text: "yes." });
+    assert.deepEqual(read("10 m² ①\n\n\nok!"), { kind: "text", text: "10 m² ①\n\n\nok!" });
     assert.deepEqual(read(" \n"), NOT);
   });
 
   it("are a value's text, whatever they say", () => {
-    assert.deepEqual(readReply("approve", { kind: "value", options: [] }), { is: "text", text: "approve" });
+    assert.deepEqual(readReply("approve", { kind: "value", options: [] }), { kind: "text", text: "approve" });
     assert.deepEqual(readReply("", { kind: "value", options: [] }), NOT);
   });
 });
@@ -170,22 +170,22 @@ const CARRIER_WORDS: readonly [is: "stop" | "start" | "help" | null, certain: bo
 ];
 
 describe("the words of carriers", () => {
-  for (const [is, certain, words] of CARRIER_WORDS) {
-    it(`mean ${is ?? "nothing"}${is === null || certain ? "" : " unless they are an option"}: ${words.join(", ")}`, () => {
-      for (const one of words) assert.deepEqual(phoneCommand(one), is && { is, certain }, one);
+  for (const [kind, certain, words] of CARRIER_WORDS) {
+    it(`mean ${kind ?? "nothing"}${kind === null || certain ? "" : " unless they are an option"}: ${words.join(", ")}`, () => {
+      for (const one of words) assert.deepEqual(phoneCommand(one), kind && { is: kind, certain }, one);
     });
   }
 
   it("are whatever Twilio says that they are", () => {
     const read = (text: string, type: string) => phoneCommand(text, type);
-    assert.deepEqual(read("parar", "STOP"), { is: "stop", certain: true });
-    assert.deepEqual(read("CANCEL", "STOP"), { is: "stop", certain: true });
-    assert.deepEqual(read("START", "HELP"), { is: "help", certain: true });
-    assert.deepEqual(read("YES", "START"), { is: "start", certain: false });
-    assert.deepEqual(read("stop", "start"), { is: "start", certain: false });
+    assert.deepEqual(read("parar", "STOP"), { kind: "stop", certain: true });
+    assert.deepEqual(read("CANCEL", "STOP"), { kind: "stop", certain: true });
+    assert.deepEqual(read("START", "HELP"), { kind: "help", certain: true });
+    assert.deepEqual(read("YES", "START"), { kind: "start", certain: false });
+    assert.deepEqual(read("stop", "start"), { kind: "start", certain: false });
     for (const unknown of ["", "NONE", "constructor"]) {
       assert.equal(read("Tuesday", unknown), null, unknown);
-      assert.deepEqual(read("STOP", unknown), { is: "stop", certain: true }, unknown);
+      assert.deepEqual(read("STOP", unknown), { kind: "stop", certain: true }, unknown);
     }
   });
 });

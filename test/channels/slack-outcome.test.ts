@@ -5,14 +5,14 @@ import { aPress, openSlackScene, say, toldTo } from "./slack-scene.ts";
 describe("what became of an answer on Slack", () => {
   it("is nothing to hear again about", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "repeated", says: "This was heard before." };
+    scene.verdict = { kind: "repeated", says: "This was heard before." };
     await say(scene, aPress("parley:approve"));
     assert.deepEqual(toldTo(scene), []);
   });
 
   it("is told as plain text, whatever is in it", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "already_decided", says: "This is over: approved by <!channel> *A*." };
+    scene.verdict = { kind: "already_decided", says: "This is over: approved by <!channel> *A*." };
     await say(scene, aPress("parley:approve"));
     const [note] = scene.slack.of("chat.postEphemeral");
     assert.equal(note?.form["text"], "This is over: approved by &lt;!channel&gt; *A*.");

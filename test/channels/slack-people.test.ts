@@ -34,7 +34,7 @@ describe("a press on Slack", () => {
       match: { delivery: DELIVERY, ts: PRESSED },
       sender: { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" },
       trust: "signed",
-      content: { choice: { is: "approve" } },
+      content: { choice: { kind: "approve" } },
     });
     assert.deepEqual(toldTo(scene), ["U0ANA: Recorded: approved."]);
   });
@@ -47,7 +47,7 @@ describe("a press on Slack", () => {
     for (const message of [byButton, byMenu]) {
       assert.deepEqual(
         [message?.match, message?.content],
-        [{ delivery: DELIVERY, ts: PRESSED }, { choice: { is: "option", index: 0 } }],
+        [{ delivery: DELIVERY, ts: PRESSED }, { choice: { kind: "option", index: 0 } }],
       );
     }
     assert.deepEqual(scene.slack.of("views.open"), []);
@@ -60,21 +60,21 @@ describe("a press on Slack", () => {
     text: string | null,
     said: InboundMessage["content"],
   ][] = [
-    ["parley:reject", aView(), undefined, "Too much", { choice: { is: "reject", comment: "Too much" } }],
-    ["parley:reject", aView(), undefined, null, { choice: { is: "reject" } }],
+    ["parley:reject", aView(), undefined, "Too much", { choice: { kind: "reject", comment: "Too much" } }],
+    ["parley:reject", aView(), undefined, null, { choice: { kind: "reject" } }],
     [
       "parley:opt:1",
       aView({ options: OPTIONS }),
       "At most 20 EUR",
       "At most 30 EUR",
-      { choice: { is: "option", index: 1, text: "At most 30 EUR" } },
+      { choice: { kind: "option", index: 1, text: "At most 30 EUR" } },
     ],
     [
       "parley:opt:1",
       aQuestion({ options: OPTIONS }),
       "At most 20 EUR",
       " as is ",
-      { choice: { is: "option", index: 1, text: "as is" } },
+      { choice: { kind: "option", index: 1, text: "as is" } },
     ],
     ["parley:answer", aQuestion(), undefined, "eu-west", { text: "eu-west" }],
   ];
@@ -147,7 +147,7 @@ describe("who speaks on Slack", () => {
   ]) {
     it(`is no full member if it is ${user}, and is told so alone`, async () => {
       await using scene = await openSlackScene();
-      scene.verdict = { is: "not_allowed", says: "You were not asked." };
+      scene.verdict = { kind: "not_allowed", says: "You were not asked." };
       const message = await say(scene, aPress("parley:approve", { user }));
       assert.ok(message?.sender.kind === "slack" && !message.sender.member);
       const reply = await say(scene, aReply("reject", { user }));
@@ -272,7 +272,7 @@ describe("words in a Slack thread", () => {
 
   it("may be a file alone, which is no answer, and whose person is told so", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "not_understood", says: "This was not understood.", reason: "unparseable" };
+    scene.verdict = { kind: "not_understood", says: "This was not understood.", reason: "unparseable" };
     const file = { subtype: "file_share", files: [{ id: "F0FORM" }] };
     const heard = (await say(scene, aReply("", file))) ?? assert.fail("nothing was heard");
     assert.deepEqual(heard.content, { text: "" });
@@ -302,7 +302,7 @@ describe("words in a Slack thread", () => {
 
   it("lead to no reply where nothing was asked", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "no_match", says: "Nothing is waiting." };
+    scene.verdict = { kind: "no_match", says: "Nothing is waiting." };
     await say(scene, aReply("shall we have lunch?"));
     assert.deepEqual(toldTo(scene), []);
   });
@@ -310,7 +310,7 @@ describe("words in a Slack thread", () => {
   it("that cannot approve lead to the button, in the thread, and never to the link", async () => {
     await using scene = await openSlackScene();
     scene.verdict = {
-      is: "needs_page",
+      kind: "needs_page",
       says: "To approve, please press the button.",
       link: "http://127.0.0.1/r/canary",
     };
@@ -323,7 +323,7 @@ describe("words in a Slack thread", () => {
 
   it("are answered three times an hour at most", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "not_understood", says: "This was not understood." };
+    scene.verdict = { kind: "not_understood", says: "This was not understood." };
     for (let i = 0; i < 5; i += 1) await say(scene, aReply("hm"));
     assert.equal(toldTo(scene).length, 3);
     await say(scene, aReply("hm", { user: "U0BO" }));
@@ -335,7 +335,7 @@ describe("words in a Slack thread", () => {
 
   it("spoken to the app begin a conversation: by a mention in the thread of it, in a direct message in all that is said", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "passed_on", says: "Passed on to the agent support." };
+    scene.verdict = { kind: "passed_on", says: "Passed on to the agent support." };
     const inDm = { thread_ts: undefined, channel_type: "im", channel: "D0ANA" };
     const direct = await say(scene, aReply("hello", { ...inDm, ts: "1.5" }));
     assert.deepEqual([direct?.content, direct?.match], [{ text: "hello" }, { thread: "D0ANA/1.5" }]);
@@ -371,7 +371,7 @@ describe("words in a Slack thread", () => {
 
   it("spoken to the app where no agent takes any lead to a friendly note", async () => {
     await using scene = await openSlackScene();
-    scene.verdict = { is: "no_match", says: "Nothing is waiting." };
+    scene.verdict = { kind: "no_match", says: "Nothing is waiting." };
     await say(scene, aReply("hello", { thread_ts: undefined, channel_type: "im", channel: "D0ANA" }));
     await say(scene, aReply("<@U0PARLEY> hello", { type: "app_mention", thread_ts: undefined }));
     assert.match(toldTo(scene).join("\n"), /^U0ANA: Answer a question by its buttons[^\n]*\nU0ANA: Answer/);

@@ -89,7 +89,7 @@ export async function openSlackScene(
     clock,
     logged,
     messages: [],
-    verdict: { is: "accepted", says: "Recorded: approved." },
+    verdict: { kind: "accepted", says: "Recorded: approved." },
     opened: { view: aView() },
     async receive(message) {
       scene.messages.push(message);

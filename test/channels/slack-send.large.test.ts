@@ -241,7 +241,7 @@ describe("what may be answered to a Slack message in plain text", () => {
     const value = (shape: AskView["shape"], schema: object | null = {}) =>
       aQuestion({ kind: "value", schema: schema as AskView["schema"], shape });
     const field = { name: "n", label: "How <many>", required: true, nullable: false } as const;
-    const number = { is: "number", says: "a whole number, at least 3" } as const;
+    const number = { kind: "number", says: "a whole number, at least 3" } as const;
     const yesOrNo = [
       { name: "yes", title: "Approve", interactive: false },
       { name: "no", title: "Reject", description: "It <stops>", interactive: false },
@@ -250,12 +250,12 @@ describe("what may be answered to a Slack message in plain text", () => {
       [aQuestion({ options: yesOrNo }), "Answers, by name or number:\n> #1 Approve\n> #2 Reject (It &lt;stops&gt;)\n"],
       [aView({ options: [OPTION] }), "Ways to reject:\n> #1 EU\n"],
       [
-        { ...value({ is: "decision", comment: "optional" }), options: yesOrNo },
+        { ...value({ kind: "decision", comment: "optional" }), options: yesOrNo },
         "Answers, by name or number, and a comment after a comma:\n> #1 Approve\n",
       ],
       [value(number), "The answer is:\n> a whole number, at least 3\n"],
-      [value({ is: "object", fields: [{ ...field, of: number }] }), "has these fields:\n> How &lt;many&gt;\n"],
-      [value({ is: "json" }, { type: "array" }), 'has to fit this schema:\n> {\n>   "type": "array"\n> }\n'],
+      [value({ kind: "object", fields: [{ ...field, of: number }] }), "has these fields:\n> How &lt;many&gt;\n"],
+      [value({ kind: "json" }, { type: "array" }), 'has to fit this schema:\n> {\n>   "type": "array"\n> }\n'],
     ] as const) {
       await scene.channel.send(aNotice({ target: target({ plain: true }), view }), never());
       const text = scene.slack.of("chat.postMessage").at(-1)?.form["text"] ?? "";

@@ -45,7 +45,7 @@ describe("text messages and WhatsApp", () => {
     world = await openWorld({ on: "sqlite" });
     [messages, failed] = [[], []];
     double.calls.length = 0;
-    result = { is: "accepted", says: "Recorded: approved." };
+    result = { kind: "accepted", says: "Recorded: approved." };
   });
   afterEach(() => world[Symbol.asyncDispose]());
   after(() => double[Symbol.asyncDispose]());
@@ -319,16 +319,16 @@ describe("text messages and WhatsApp", () => {
     assert.deepEqual(
       messages.map(({ match, content }) => [match, content]),
       [
-        [{ delivery: DELIVERY }, { choice: { is: "approve" } }],
-        [{ delivery: DELIVERY }, { choice: { is: "reject" } }],
-        [{ delivery: DELIVERY }, { choice: { is: "option", index: 2 } }],
+        [{ delivery: DELIVERY }, { choice: { kind: "approve" } }],
+        [{ delivery: DELIVERY }, { choice: { kind: "reject" } }],
+        [{ delivery: DELIVERY }, { choice: { kind: "option", index: 2 } }],
         [{ threads: [`whatsapp:${ANA}|whatsapp:${OURS}`] }, { text: "Approve" }],
       ],
     );
   });
 
   it("list what waits when it is not clear what is meant", async () => {
-    result = { is: "not_understood", says: "Several requests are waiting.", reason: "unparseable" };
+    result = { kind: "not_understood", says: "Several requests are waiting.", reason: "unparseable" };
     await post(words("yes"));
     assert.deepEqual(
       double.calls.map(({ form }) => [form["To"], form["Body"]]),

@@ -71,7 +71,7 @@ describe("a value with a schema, outside the inbox", () => {
   });
 
   it("is a form in Slack's editor for a flat object, and what is filled in comes back by its places", () => {
-    const modal = modalFor({ is: "answer" }, viewFor(PARCEL), EDITED) as { blocks: Input[] };
+    const modal = modalFor({ kind: "answer" }, viewFor(PARCEL), EDITED) as { blocks: Input[] };
     const [, ...inputs] = modal.blocks;
     assert.deepEqual(
       inputs.map(({ label, optional, element: { type } }) => [label.text, optional, type]),
@@ -107,7 +107,7 @@ describe("a value with a schema, outside the inbox", () => {
     const fields = ["Main St 1", "1", "0", "1,5", null, null];
     const byPlace = Object.fromEntries(fields.map((value, i) => [`field:${i}`, value ?? ""]));
     const option = (index: number, text?: string) =>
-      ({ choice: { is: "option", index, ...(text !== undefined && { text }) } }) as const;
+      ({ choice: { kind: "option", index, ...(text !== undefined && { text }) } }) as const;
     for (const [schema, pressed, form, value] of [
       [{ enum: ["red", 2, null] }, option(1), { choice: "option:1" }, 2],
       [{ type: "boolean" }, option(1), { choice: "option:1" }, false],

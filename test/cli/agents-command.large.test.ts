@@ -22,7 +22,7 @@ describe("a command as an agent", () => {
     const folder = newFolder();
     const line = 'printf "%s" "$1" > arg.txt; printf "%s" "$AA_PROMPT" > env.txt; cat > in.txt; echo "it is done"';
     const done = await converse({ folder, message, settings: command("/bin/sh", "-c", line, "sh", "AA_PROMPT") });
-    assert.deepEqual(done.end, { is: "done" });
+    assert.deepEqual(done.end, { kind: "done" });
     const read = (name: string) => readFileSync(join(folder, "tree", name), "utf8");
     assert.deepEqual([read("arg.txt"), read("env.txt"), read("in.txt")], [message, message, ""]);
     assert.deepEqual(done.messages, ["it is done"]);
@@ -32,7 +32,7 @@ describe("a command as an agent", () => {
     const folder = newFolder();
     const long = "é".repeat(100_000);
     const done = await converse({ folder, message: long, settings: command("/bin/sh", "-c", "cat > in.txt") });
-    assert.deepEqual(done.end, { is: "done" });
+    assert.deepEqual(done.end, { kind: "done" });
     assert.equal(readFileSync(join(folder, "tree/in.txt"), "utf8"), `${long}\n`);
     await assert.rejects(
       converse({ folder, message: long, settings: command("/bin/echo", "AA_PROMPT") }),
@@ -50,9 +50,9 @@ describe("a command as an agent", () => {
   it("has failed when it says so, has died when it was killed, and cannot go on", async () => {
     const folder = newFolder();
     const failed = await converse({ folder, message, settings: command("/bin/sh", "-c", "echo why >&2; exit 3") });
-    assert.deepEqual(failed.end, { is: "failed", error: "The command ended with exit code 3.\nwhy\n" });
+    assert.deepEqual(failed.end, { kind: "failed", error: "The command ended with exit code 3.\nwhy\n" });
     const died = await converse({ folder, message, settings: command("/bin/sh", "-c", "kill -9 $$") });
-    assert.equal(died.end.is === "died" && died.end.canResume, false);
+    assert.equal(died.end.kind === "died" && died.end.canResume, false);
     const stopped = await converse({
       folder,
       message,
@@ -62,7 +62,7 @@ describe("a command as an agent", () => {
         kill("SIGINT");
       },
     });
-    assert.deepEqual(stopped.end, { is: "interrupted" });
+    assert.deepEqual(stopped.end, { kind: "interrupted" });
   });
 });
 

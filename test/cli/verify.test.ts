@@ -91,7 +91,7 @@ describe("parley verify with a receipt's address", () => {
   it("must be by somebody enrolled for --by enrolled, and says who is not", async () => {
     const { ctx } = world.server;
     const target = { via: "email", to: "eve@attacker.example", informed: false, settings: {} } as const;
-    const { id } = await askPeople(ctx, { audience: { is: "leaf", target } });
+    const { id } = await askPeople(ctx, { audience: { kind: "leaf", target } });
     const identities = [{ kind: "email", value: target.to }] as const;
     const responder = { via: "email", person: null, identities, seesAll: false } as const;
     await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });

@@ -79,7 +79,7 @@ const DOORS: Record<string, Door> = {
         by: undefined,
         timeoutSeconds: 10,
       });
-      if (decision.is === "allow") ran();
+      if (decision.kind === "allow") ran();
       return decision.because;
     });
   },

@@ -21,19 +21,19 @@ describeWire({
   ],
   decisions: [
     [
-      { is: "allow", because: "Approved by Ana" },
+      { kind: "allow", because: "Approved by Ana" },
       '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}',
     ],
     // Codex denies where a decision has another member: it has no edits.
     [
-      { is: "allow", because: "Approved by Ana", updatedInput: { command: "ls" } },
+      { kind: "allow", because: "Approved by Ana", updatedInput: { command: "ls" } },
       '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}',
     ],
     [
-      { is: "deny", because: "Rejected by Ana: no" },
+      { kind: "deny", because: "Rejected by Ana: no" },
       '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Rejected by Ana: no"}}}',
     ],
-    [{ is: "undecided", because: "Nobody there." }, '{"systemMessage":"Nobody there."}'],
+    [{ kind: "undecided", because: "Nobody there." }, '{"systemMessage":"Nobody there."}'],
   ],
   otherEvents: [{ ...common, hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: {} }],
   unreadable: [

@@ -25,9 +25,9 @@ describeWire({
     },
   ],
   decisions: [
-    [{ is: "allow", because: "Approved by Ana" }, '{"behavior":"allow"}'],
-    [{ is: "deny", because: "Rejected by Ana: no" }, '{"behavior":"deny","message":"Rejected by Ana: no"}'],
-    [{ is: "undecided", because: "Nobody there." }, "{}"],
+    [{ kind: "allow", because: "Approved by Ana" }, '{"behavior":"allow"}'],
+    [{ kind: "deny", because: "Rejected by Ana: no" }, '{"behavior":"deny","message":"Rejected by Ana: no"}'],
+    [{ kind: "undecided", because: "Nobody there." }, "{}"],
   ],
   otherEvents: [
     { ...snake, hook_event_name: "Stop" },

@@ -30,13 +30,13 @@ describeWire({
     },
   ],
   decisions: [
-    [{ is: "allow", because: "Approved by Ana" }, '{"permission":"allow"}'],
+    [{ kind: "allow", because: "Approved by Ana" }, '{"permission":"allow"}'],
     [
-      { is: "deny", because: "Rejected by Ana: no" },
+      { kind: "deny", because: "Rejected by Ana: no" },
       '{"permission":"deny","user_message":"Rejected by Ana: no","agent_message":"Rejected by Ana: no"}',
     ],
     [
-      { is: "undecided", because: "Nobody there." },
+      { kind: "undecided", because: "Nobody there." },
       '{"permission":"ask","user_message":"Nobody there.","agent_message":"Nobody there."}',
     ],
   ],

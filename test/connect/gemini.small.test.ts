@@ -25,17 +25,17 @@ describeWire({
     },
   ],
   decisions: [
-    [{ is: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
+    [{ kind: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
     [
-      { is: "allow", because: "Approved by Ana", updatedInput: { command: "ls", dir_path: "." } },
+      { kind: "allow", because: "Approved by Ana", updatedInput: { command: "ls", dir_path: "." } },
       '{"decision":"allow","reason":"Approved by Ana","hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"ls","dir_path":"."}}}',
     ],
     // Gemini CLI might still run an argument that a person took out.
     [
-      { is: "allow", because: "Approved by Ana", updatedInput: { command: "ls" } },
+      { kind: "allow", because: "Approved by Ana", updatedInput: { command: "ls" } },
       '{"decision":"deny","reason":"Not approved: Gemini CLI cannot leave out dir_path, as the edited input does."}',
     ],
-    [{ is: "deny", because: "Rejected by Ana: no" }, '{"decision":"deny","reason":"Rejected by Ana: no"}'],
+    [{ kind: "deny", because: "Rejected by Ana: no" }, '{"decision":"deny","reason":"Rejected by Ana: no"}'],
   ],
   otherEvents: [{ ...common, hook_event_name: "AfterTool", tool_name: "x", tool_input: {} }],
   unreadable: [
@@ -50,7 +50,7 @@ describe("a prompt of Gemini CLI about which nobody could be asked", () => {
     const sent = { ...common, tool_name: "replace", tool_input: {} };
     const prompt = gemini.read(Buffer.from(JSON.stringify(sent))) ?? assert.fail();
     const printed = (isAtTerminal: boolean) =>
-      printFor(() => isAtTerminal, prompt, { is: "undecided", because: "Nobody there." });
+      printFor(() => isAtTerminal, prompt, { kind: "undecided", because: "Nobody there." });
     assert.equal(printed(true), '{"decision":"ask","systemMessage":"Nobody there."}');
     assert.equal(
       printed(false),

@@ -13,9 +13,9 @@ describeWire({
   agent: openclaw,
   prompts: [{ sent, tool: "exec", shown: tool_input }],
   decisions: [
-    [{ is: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
-    [{ is: "deny", because: "Rejected by Ana" }, '{"decision":"deny","reason":"Rejected by Ana"}'],
-    [{ is: "undecided", because: "Nobody." }, '{"decision":"ask","reason":"Nobody."}'],
+    [{ kind: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
+    [{ kind: "deny", because: "Rejected by Ana" }, '{"decision":"deny","reason":"Rejected by Ana"}'],
+    [{ kind: "undecided", because: "Nobody." }, '{"decision":"ask","reason":"Nobody."}'],
   ],
   otherEvents: [{ ...sent, hook_event_name: "after_tool_call" }, { hook_event_name: "agent_end" }],
   unreadable: [

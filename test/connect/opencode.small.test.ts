@@ -25,7 +25,7 @@ describe("questions of opencode", () => {
   it("get the list of what was chosen for each, in their order", () => {
     const prompt = read(question) ?? assert.fail();
     const answers = [["lint", "unit, fast"], ["by hand, slowly"]];
-    const printed: unknown = JSON.parse(opencode.print(prompt, { is: "allow", because: "Ana", answers }));
+    const printed: unknown = JSON.parse(opencode.print(prompt, { kind: "allow", because: "Ana", answers }));
     assert.deepEqual(printed, { decision: "allow", reason: "Ana", answers });
   });
 
@@ -54,9 +54,9 @@ describeWire({
   agent: opencode,
   prompts: [{ sent, tool: "bash", shown: tool_input }],
   decisions: [
-    [{ is: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
-    [{ is: "deny", because: "Rejected by Ana" }, '{"decision":"deny","reason":"Rejected by Ana"}'],
-    [{ is: "undecided", because: "Nobody." }, '{"decision":"ask","reason":"Nobody."}'],
+    [{ kind: "allow", because: "Approved by Ana" }, '{"decision":"allow","reason":"Approved by Ana"}'],
+    [{ kind: "deny", because: "Rejected by Ana" }, '{"decision":"deny","reason":"Rejected by Ana"}'],
+    [{ kind: "undecided", because: "Nobody." }, '{"decision":"ask","reason":"Nobody."}'],
   ],
   otherEvents: [{ ...sent, hook_event_name: "permission.replied" }, { hook_event_name: "session.idle" }],
   unreadable: [

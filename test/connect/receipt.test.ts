@@ -48,9 +48,9 @@ describe("the receipt of a prompt that a rule allows", () => {
 
   it("comes with the reply, and is checked with the key that was kept from the first prompt", async () => {
     const first = await ask(world().url);
-    assert.deepEqual([first.decision.is, first.paths], ["allow", [ASKED, KEYS]], first.decision.because);
+    assert.deepEqual([first.decision.kind, first.paths], ["allow", [ASKED, KEYS]], first.decision.because);
     const second = await ask(world().url);
-    assert.deepEqual([second.decision.is, second.paths], ["allow", [ASKED]], second.decision.because);
+    assert.deepEqual([second.decision.kind, second.paths], ["allow", [ASKED]], second.decision.because);
   });
 
   it("is checked with the keys as they are now once the reply names another, or the kept ones are damaged", async () => {
@@ -71,7 +71,7 @@ describe("the receipt of a prompt that a rule allows", () => {
     ]) {
       writeFileSync(KEPT, text);
       const { decision, paths } = await ask(url);
-      assert.deepEqual([decision.is, paths], ["allow", [ASKED, KEYS]], decision.because);
+      assert.deepEqual([decision.kind, paths], ["allow", [ASKED, KEYS]], decision.because);
       assert.deepEqual(kids(url), [present]);
     }
   });
@@ -81,7 +81,7 @@ describe("the receipt of a prompt that a rule allows", () => {
     mkdirSync(dirname(KEPT), { recursive: true });
     symlinkSync("/dev/zero", KEPT);
     const { decision, paths } = await ask(world().url);
-    assert.deepEqual([decision.is, paths], ["allow", [ASKED, KEYS]], decision.because);
+    assert.deepEqual([decision.kind, paths], ["allow", [ASKED, KEYS]], decision.because);
     rmSync(KEPT);
   });
 
@@ -114,7 +114,7 @@ describe("the receipt of a prompt that a rule allows", () => {
     for (const kept of [{}, { [url]: [publicPart(retired)] }, { [url]: [publicPart(present), publicPart(retired)] }]) {
       writeFileSync(KEPT, JSON.stringify(kept));
       const { decision } = await ask(url, forging);
-      assert.deepEqual([decision.is, /no present key/.test(decision.because)], ["deny", true], decision.because);
+      assert.deepEqual([decision.kind, /no present key/.test(decision.because)], ["deny", true], decision.because);
     }
   });
 });

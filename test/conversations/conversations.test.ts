@@ -66,7 +66,7 @@ for (const on of DATABASES) {
       await using scene = await openTalking(on, SETTINGS);
       await scene.enroll("Ana Ruiz", { slack: { channelOrUserId: "U0ANA" } });
       assert.deepEqual(accepted(await scene.agent.get("/conversations")), { items: [], has_more: false });
-      for (const text of ["first", "second", "third"]) assert.equal((await say(scene, words(text))).is, "passed_on");
+      for (const text of ["first", "second", "third"]) assert.equal((await say(scene, words(text))).kind, "passed_on");
 
       const { items, has_more: more } = accepted(await scene.agent.get("/conversations?limit=2"));
       assert.deepEqual([items.map((one: Reply["body"]) => one.spec.message), more], [["first", "second"], true]);
@@ -128,12 +128,12 @@ for (const on of DATABASES) {
     it("are begun by people who are enrolled, or by anybody where the entry point says so", async () => {
       await using scene = await openTalking(on, SETTINGS);
       const stranger = await say(scene, words("hello", { user: "U0EVE" }));
-      assert.deepEqual([stranger.is, stranger.reason], ["not_allowed", undefined]);
-      assert.equal((await say(scene, words("hello", { user: "U0EVE", app: "A0OPEN" }))).is, "passed_on");
-      assert.equal((await say(scene, words("hello", { user: "U0EVE", app: "A0NONE" }))).is, "no_match");
+      assert.deepEqual([stranger.kind, stranger.reason], ["not_allowed", undefined]);
+      assert.equal((await say(scene, words("hello", { user: "U0EVE", app: "A0OPEN" }))).kind, "passed_on");
+      assert.equal((await say(scene, words("hello", { user: "U0EVE", app: "A0NONE" }))).kind, "no_match");
       const guest = words("hello", { user: "U0GUEST", app: "A0OPEN" });
       assert.equal(
-        (await say(scene, { ...guest, sender: { ...guest.sender, member: false } as never })).is,
+        (await say(scene, { ...guest, sender: { ...guest.sender, member: false } as never })).kind,
         "not_allowed",
       );
       const said = await scene.said(1);
@@ -146,7 +146,7 @@ for (const on of DATABASES) {
       const thread = "C1/77.1";
       const message = words("the export failed", { thread });
       const verdicts = await Promise.all(Array.from({ length: 8 }, () => say(scene, message)));
-      assert.deepEqual(verdicts.map(({ is }) => is).sort(), [
+      assert.deepEqual(verdicts.map(({ kind }) => kind).sort(), [
         "passed_on",
         ...Array.from({ length: 7 }, () => "repeated"),
       ]);
@@ -329,7 +329,7 @@ for (const on of DATABASES) {
       assert.equal((await scene.admin.call("DELETE", `/humans/${ana}`)).status, 204);
       const after = accepted(await scene.agent.post("/function_calls", callBody({ channel })));
       assert.equal(after.status.deliveries, undefined);
-      assert.equal((await say(scene, words("more", { thread: "C1/33.1" }))).is, "not_allowed");
+      assert.equal((await say(scene, words("more", { thread: "C1/33.1" }))).kind, "not_allowed");
     });
 
     it("are read at every mount, and by no key that is none of theirs", async () => {

@@ -197,7 +197,7 @@ for (const on of ONE_DATABASE) {
         trust: "verified",
         content: { text: "yes" },
       });
-      assert.deepEqual([result.is, result.says], ["already_decided", "This is over: the agent withdrew it."]);
+      assert.deepEqual([result.kind, result.says], ["already_decided", "This is over: the agent withdrew it."]);
       assert.equal((await readRequest(ctx, waits)).state, "open");
     });
   });

@@ -48,7 +48,7 @@ for (const on of DATABASES) {
         const bo = await enrol(ctx, "Bo Lind");
         const ana = await enrol(ctx, "Ana Ruiz", [{ channel: "slack", target: { to: "U1", settings: {} } }]);
         const audience: Audience = {
-          is: "any",
+          kind: "any",
           of: [ana, bo].map((person, i) => ({ afterMs: i * HOUR, node: toPerson(person) })),
         };
         world.clock.step(stepMs);

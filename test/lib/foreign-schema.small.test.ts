@@ -81,7 +81,7 @@ describe("a schema as a generator writes it", () => {
   for (const { by, schema, fits, misfits, form } of GENERATED) {
     it(`is taken, shown and judged by: ${by}`, async () => {
       assert.equal(schemas.examine(schema), null);
-      assert.equal(shapeOf(schema).is, form);
+      assert.equal(shapeOf(schema).kind, form);
       for (const value of fits) assert.deepEqual(await schemas.validate(schema, value), [], JSON.stringify(value));
       for (const value of misfits)
         assert.notDeepEqual(await schemas.validate(schema, value), [], JSON.stringify(value));

@@ -174,7 +174,7 @@ for (const on of DATABASES) {
           sql`SELECT state, audience FROM requests WHERE ask_id = ${askId}`,
         );
         assert.equal(row?.state, "open");
-        assert.deepEqual(JSON.parse(row.audience), { is: "leaf", target: { via: "inbox" } });
+        assert.deepEqual(JSON.parse(row.audience), { kind: "leaf", target: { via: "inbox" } });
       }
     });
 

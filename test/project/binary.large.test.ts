@@ -133,7 +133,7 @@ describe("the single executable", () => {
       run("git", ["-c", "user.name=ana", "-c", "user.email=ana@localhost", ...args], { cwd: shop });
     await git("init", "-q", "-b", "main");
     await git("commit", "-q", "--allow-empty", "-m", "Begin");
-    const hasSandbox = (await selfTest({ dataFolder: folder, clock: systemClock })).is === "bubblewrap";
+    const hasSandbox = (await selfTest({ dataFolder: folder, clock: systemClock })).kind === "bubblewrap";
     const agents = { script: { type: "command", command: ["sh", "-c", "echo done > NOTES.md"] } };
     const assignment = { sandbox: hasSandbox ? "require" : "off" };
     writeFileSync(

@@ -148,12 +148,13 @@ function tallyProblems(shown: Question): string[] {
 function historyProblems({ seen }: Asked, shown: Question): string[] {
   if (!seen) return [];
   const was = stateOf(seen);
-  const is = stateOf(shown);
-  if (isFinal(seen.status)) return isDeepStrictEqual(is, was) ? [] : [`it was final as ${say(was)} and is ${say(is)}`];
-  const kept = is.responses.slice(0, was.responses.length);
+  const kind = stateOf(shown);
+  if (isFinal(seen.status))
+    return isDeepStrictEqual(kind, was) ? [] : [`it was final as ${say(was)} and is ${say(kind)}`];
+  const kept = kind.responses.slice(0, was.responses.length);
   return isDeepStrictEqual(kept, was.responses)
     ? []
-    : [`it showed ${say(was.responses)} and shows ${say(is.responses)}`];
+    : [`it showed ${say(was.responses)} and shows ${say(kind.responses)}`];
 }
 
 /** Returns the fields that are compared of two readings, whether or not they were expanded. */

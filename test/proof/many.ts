@@ -85,7 +85,7 @@ async function race(
   const people: string[] = [];
   for (let i = 0; i < count; i += 1) people.push(await enrol(ctx, `Person ${i}`));
   const of = people.map((person) => ({ afterMs: 0, node: toPerson(person) }));
-  const { id: askId } = await askPeople(ctx, { audience: { is: "any", of } });
+  const { id: askId } = await askPeople(ctx, { audience: { kind: "any", of } });
   const responders = await Promise.all(people.map((person) => responderOf(ctx.db, person, "web")));
 
   const raced: Raced = { taken: 0, again: 0, late: 0, turnedAway: 0, megabytes: 0, seconds: 0 };

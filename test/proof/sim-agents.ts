@@ -70,7 +70,7 @@ async function pursue(world: SimWorld, intent: AskIntent): Promise<void> {
     ),
   );
   const entry = intent.entries[0];
-  if (!entry || told.every(({ is }) => is === "refused")) return;
+  if (!entry || told.every(({ kind }) => kind === "refused")) return;
 
   const doing: Promise<void>[] = [];
   if (dice.chance(0.6)) doing.push(waitOn(world, entry));
@@ -94,9 +94,9 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<CallRe
     createQuestion(node.ctx, newAsk, key === null ? undefined : { key, bodyHash }),
   );
   intent.underWay -= 1;
-  if (told.is === "unknown") intent.unknown += 1;
-  if (told.is === "refused") judgeRefusal(world, intent, known, told.refusal.code);
-  if (told.is !== "done") return told;
+  if (told.kind === "unknown") intent.unknown += 1;
+  if (told.kind === "refused") judgeRefusal(world, intent, known, told.refusal.code);
+  if (told.kind !== "done") return told;
 
   const { question, replayed } = told.value;
   const before = ledger.asks.get(question.id);
@@ -143,7 +143,7 @@ async function repeat(world: SimWorld, intent: AskIntent): Promise<void> {
   intent.rivalled = other.rivalled = true;
   const told = await create(world, other);
   const keyLived = store.now() - entry.createdAt < DAY_MS - 1000;
-  if (keyLived && told.is === "done")
+  if (keyLived && told.kind === "done")
     world.broken("I2", `${intent.asker} reused ${intent.key} and got ${told.value.question.id}`);
 }
 
@@ -164,8 +164,8 @@ async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
       },
     );
     signal.abort();
-    if (told.is === "done") judgeWait(world, entry, told.value, { taken, waitMs, after, node: told.node });
-    if (told.is === "refused") judgeMissing(world, entry, told.refusal.code);
+    if (told.kind === "done") judgeWait(world, entry, told.value, { taken, waitMs, after, node: told.node });
+    if (told.kind === "refused") judgeMissing(world, entry, told.refusal.code);
     await time.sleep(waitMs === 0 ? dice.between(100, 1500) : dice.between(0, 30));
   }
 }
@@ -206,10 +206,10 @@ async function cancel(world: SimWorld, entry: AskEntry): Promise<void> {
     const told = await call(world, `${entry.intent.asker} cancels ${entry.id}`, (node) =>
       cancelQuestion(node.ctx, entry.id, entry.intent.asker),
     );
-    if (told.is === "done" && told.value.state === "open")
+    if (told.kind === "done" && told.value.state === "open")
       world.broken("A1", `${entry.id} is open after it was cancelled`);
-    if (told.is === "done") entry.seen = Math.max(entry.seen, told.value.version);
-    if (told.is === "refused") judgeMissing(world, entry, told.refusal.code);
+    if (told.kind === "done") entry.seen = Math.max(entry.seen, told.value.version);
+    if (told.kind === "refused") judgeMissing(world, entry, told.refusal.code);
     return told;
   };
   await insist(world, once, () => isOver(world));
@@ -225,7 +225,7 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   const told = await call(world, `${asker} looks around`, async (node) =>
     batch ? readQuestions(node.ctx, ids, asker) : (await listOwnQuestions(node.ctx, asker, { limit: 20 })).readings,
   );
-  if (told.is === "done") {
+  if (told.kind === "done") {
     for (const reading of told.value) {
       const [entry, then] = [ledger.asks.get(reading.question.id), taken.get(reading.question.id)];
       if (reading.question.asker !== asker)
@@ -242,5 +242,5 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   if (others.length === 0) return;
   const other = dice.pick(others);
   const peek = await call(world, `${asker} reads ${other.id}`, (node) => readQuestion(node.ctx, other.id, asker));
-  if (peek.is === "done") world.broken("X1", `${asker} read ${other.id} of ${other.intent.asker}`);
+  if (peek.kind === "done") world.broken("X1", `${asker} read ${other.id} of ${other.intent.asker}`);
 }

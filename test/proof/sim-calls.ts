@@ -4,7 +4,9 @@ import { readyNodes, type SimWorld } from "./sim-world.ts";
 
 /** A client's result: acknowledged, refused, or no reply, which leaves the effect of the request unknown. */
 export type CallResult<T> =
-  { is: "done"; value: T; node: SimNode } | { is: "refused"; refusal: Refusal; node: SimNode } | { is: "unknown" };
+  | { kind: "done"; value: T; node: SimNode }
+  | { kind: "refused"; refusal: Refusal; node: SimNode }
+  | { kind: "unknown" };
 
 interface CallOptions {
   /** On this node rather than any. */
@@ -32,7 +34,7 @@ export async function call<T>(
   if (ready.length === 0 && !options.node) {
     await time.sleep(NOBODY_THERE_MS);
     world.trace(`${what}: nobody there`);
-    return { is: "unknown" };
+    return { kind: "unknown" };
   }
   const node = options.node ?? dice.pick(ready);
   figures.calls += 1;
@@ -49,8 +51,8 @@ export async function call<T>(
   const told = await Promise.race([ended, node.died.then(unknown), hungUp.then(unknown)]);
   forget();
 
-  if (told.is === "unknown") figures.unknown += 1;
-  if (told.is === "refused") figures.refused += 1;
+  if (told.kind === "unknown") figures.unknown += 1;
+  if (told.kind === "refused") figures.refused += 1;
   world.trace(`${node.name} > ${what}: ${summaryOf(told)}`);
   return told;
 }
@@ -62,25 +64,25 @@ async function settled<T>(
   run: (node: SimNode) => Promise<T>,
 ): Promise<CallResult<T>> {
   try {
-    return { is: "done", value: await run(node), node };
+    return { kind: "done", value: await run(node), node };
   } catch (error) {
     if (error instanceof Refusal) {
       // "Try again shortly" does not say whether anything happened.
-      return error.kind === "unavailable" ? { is: "unknown" } : { is: "refused", refusal: error, node };
+      return error.kind === "unavailable" ? { kind: "unknown" } : { kind: "refused", refusal: error, node };
     }
     world.broken(
       "500",
       `${what} on ${node.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
-    return { is: "unknown" };
+    return { kind: "unknown" };
   }
 }
 
-const unknown = (): { is: "unknown" } => ({ is: "unknown" });
+const unknown = (): { kind: "unknown" } => ({ kind: "unknown" });
 
 function summaryOf(told: CallResult<unknown>): string {
-  if (told.is === "done") return JSON.stringify(told.value) ?? "done";
-  return told.is === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
+  if (told.kind === "done") return JSON.stringify(told.value) ?? "done";
+  return told.kind === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
 }
 
 /** Makes a request again and again, with pauses, until it gets a reply or `giveUp`. */
@@ -94,7 +96,7 @@ export async function insist<T>(
   try {
     for (;;) {
       const told = await once();
-      if (told.is !== "unknown" || giveUp()) return told;
+      if (told.kind !== "unknown" || giveUp()) return told;
       await world.time.sleep(world.dice.between(20, 900));
     }
   } finally {

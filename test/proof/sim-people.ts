@@ -69,7 +69,7 @@ async function findOpen(world: SimWorld, person: Person): Promise<string | null>
     const identity = await identifyForRead(ctx, callerOf(person));
     return readFeed(ctx, identity, { viewer: person.name, tags: [], limit: 5 });
   });
-  const asks = told.is === "done" ? (told.value?.asks ?? []) : [];
+  const asks = told.kind === "done" ? (told.value?.asks ?? []) : [];
   return asks.length > 0 ? world.dice.pick(asks).id : null;
 }
 
@@ -147,10 +147,10 @@ export async function tryAnswer(
         }),
       }),
   );
-  if (told.is === "unknown") given.unknown += 1;
-  if (told.is !== "refused") person.writes += 1;
-  if (told.is === "refused") judgeRefusal(world, entry, given, told.refusal);
-  if (told.is !== "done") return told;
+  if (told.kind === "unknown") given.unknown += 1;
+  if (told.kind !== "refused") person.writes += 1;
+  if (told.kind === "refused") judgeRefusal(world, entry, given, told.refusal);
+  if (told.kind !== "done") return told;
 
   const { receipt, replayed, issue, person: answeredAs } = told.value;
   const { broken } = world;
@@ -246,9 +246,9 @@ async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Pr
         idempotency: { key: "nonsense", bodyHash: digestOf(entry.id) },
       }),
   );
-  if (told.is === "done")
+  if (told.kind === "done")
     world.broken(byAsker ? "A11" : "A7", `${entry.id} took it from ${person.name}: ${JSON.stringify(nonsense)}`);
-  if (told.is === "refused" && byAsker && !["self_answer", "ask_not_found"].includes(told.refusal.code)) {
+  if (told.kind === "refused" && byAsker && !["self_answer", "ask_not_found"].includes(told.refusal.code)) {
     world.broken("A11", `${asker} answered ${entry.id} itself and was told ${told.refusal.code}`);
   }
 }
@@ -262,11 +262,11 @@ async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<v
     const identity = await identifyForRead(ctx, callerOf(person));
     return viewQuestion(ctx, entry.id, identity, person.name);
   });
-  if (told.is === "refused" && told.refusal.code !== "ask_settled") judgeMissing(world, entry, told.refusal.code);
-  if (told.is === "refused" && told.refusal.code === "ask_settled" && wasAnswered) {
+  if (told.kind === "refused" && told.refusal.code !== "ask_settled") judgeMissing(world, entry, told.refusal.code);
+  if (told.kind === "refused" && told.refusal.code === "ask_settled" && wasAnswered) {
     broken("A6", `${person.name} answered ${entry.id} and cannot see it`);
   }
-  if (told.is !== "done") return;
+  if (told.kind !== "done") return;
   if (wasAnswered && !told.value.answered) broken("A14", `${person.name} answered ${entry.id} and is asked again`);
   if (told.value.question.state === "open" && storeNow >= entry.expiresAt)
     broken("T2", `${entry.id} was shown open after its deadline`);
@@ -290,8 +290,8 @@ async function report(world: SimWorld, person: Person, entry: AskEntry): Promise
 }
 
 function noteWrite(person: Person, told: CallResult<{ issue: string | null }>): void {
-  if (told.is !== "refused") person.writes += 1;
-  if (told.is === "done" && told.value.issue !== null && person.keepsCredential) person.credential = told.value.issue;
+  if (told.kind !== "refused") person.writes += 1;
+  if (told.kind === "done" && told.value.issue !== null && person.keepsCredential) person.credential = told.value.issue;
 }
 
 /** Somebody new answers within a millisecond of the deadline, on the store's clock. */
@@ -331,7 +331,7 @@ export async function walkFeed(world: SimWorld, person: Person | null): Promise<
       return readFeed(ctx, identity, { viewer: name, tags: [], limit: 2, ...(bookmark && { from: bookmark }) });
     });
     // An hour may have passed on the store's clock.
-    if (told.is !== "done" || told.value === null) return;
+    if (told.kind !== "done" || told.value === null) return;
     for (const ask of told.value.asks) seen.add(ask.id);
     from = told.value.next ?? undefined;
   } while (from && seen.size < 200);

@@ -229,8 +229,8 @@ async function readEverything(world: SimWorld): Promise<void> {
       ({ ctx }) => readQuestion(ctx, id, entry.intent.asker),
       { node },
     );
-    if (told.is === "done") ledger.judge(entry, told.value, taken, node);
-    else if (told.is === "refused") judgeMissing(world, entry, told.refusal.code);
+    if (told.kind === "done") ledger.judge(entry, told.value, taken, node);
+    else if (told.kind === "refused") judgeMissing(world, entry, told.refusal.code);
     else world.broken("T4", `${node.name} said nothing of ${id} in fine weather`);
   }
 }

@@ -189,7 +189,7 @@ for (const on of DATABASES) {
         for (const before of ["hm, let me see\n\n", "x ".repeat(969), "y ".repeat(971)]) {
           const own = await scene.ask();
           const result = await scene.mailed(own, `${before}${quoted(own)}`);
-          assert.equal(result.is, "not_understood");
+          assert.equal(result.kind, "not_understood");
           const { refused } = await readRequest(ctx, own.ask.id);
           assert.equal(refused?.reason, "unparseable");
           assert.ok((refused?.input?.length ?? 0) <= 2000);
@@ -231,7 +231,7 @@ for (const on of DATABASES) {
         await assert.rejects(decideByLink(ctx, own.link, { decision, ...given }), isRefused("link_dead"));
       }
       const late = await scene.mailed(own, "reject");
-      assert.equal(late.is, "not_understood");
+      assert.equal(late.kind, "not_understood");
       assert.match(late.says, /newest message/);
       assert.equal((await readRequest(ctx, own.ask.id)).state, "open");
 
@@ -313,7 +313,7 @@ for (const on of DATABASES) {
       await using scene = await openScene(on);
       const { world, email } = scene;
       const own = await scene.ask();
-      assert.equal((await scene.mailed(own, "approve")).is, "needs_page");
+      assert.equal((await scene.mailed(own, "approve")).kind, "needs_page");
       const { words } = (await scene.messages(own.ask)).find(({ kind }) => kind === "tell") ?? assert.fail("no note");
       assert.deepEqual(JSON.parse(words ?? ""), {
         says: "Your address could not be verified. Confirm on the page.",

@@ -61,9 +61,9 @@ for (const on of DATABASES) {
           slackMember: { channel: "C024BE91L", mayApprove: true },
         });
         const joint: Audience[] = [
-          { is: "all", of: [toPerson(ana), room] },
-          { is: "quorum", min: 2, of: [toPerson(ana), room, toPerson(bo)] },
-          { is: "any", of: [{ afterMs: 0, node: { is: "all", of: [room, room] } }] },
+          { kind: "all", of: [toPerson(ana), room] },
+          { kind: "quorum", min: 2, of: [toPerson(ana), room, toPerson(bo)] },
+          { kind: "any", of: [{ afterMs: 0, node: { kind: "all", of: [room, room] } }] },
         ];
         for (const audience of joint) {
           const ask = await askPeople(ctx, { audience });
@@ -93,7 +93,7 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
-      const both = { is: "all", of: [toPerson(ana), toPerson(bo)] } as const;
+      const both = { kind: "all", of: [toPerson(ana), toPerson(bo)] } as const;
 
       const one = await askPeople(ctx, { audience: both });
       assert.equal((await decide(world, one.id, ana, { kind: "approve", comment: "ok for Q4" })).request.state, "open");
@@ -136,7 +136,7 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const people = await Promise.all(["Ana", "Bo", "Cy", "Di"].map((name) => enrol(ctx, name)));
-      const audience = { is: "any", of: people.map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
+      const audience = { kind: "any", of: people.map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
       for (let round = 0; round < 25; round += 1) {
         const ask = await askPeople(ctx, { audience });
         const told: PromiseSettledResult<Decided>[] = await Promise.allSettled(

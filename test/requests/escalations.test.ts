@@ -196,7 +196,7 @@ for (const on of ONE_DATABASE) {
       const body = callBody({ channel: { inbox: {} }, escalation, timeout_seconds: 600 });
       accepted(await scene.agent.post("/function_calls", body));
       const { audience } = await readByRef(scene.world.server.ctx, "agent:support", `call:${body.call_id}`);
-      assert.deepEqual(audience, { is: "leaf", target: { via: "inbox" } });
+      assert.deepEqual(audience, { kind: "leaf", target: { via: "inbox" } });
       const posts = () => scene.slack.sent.filter(({ opening }) => opening === "Please");
       await advanceUntil(scene.world, 1000, () => posts().length === 2);
       for (const { link, code, replyToken, whole } of posts()) {

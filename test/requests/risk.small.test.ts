@@ -5,7 +5,7 @@ import type { Audience } from "../../src/requests/model/request.ts";
 import { judgedRequest, type Risk, riskOf, riskReasonsOf } from "../../src/requests/model/risk.ts";
 import { WireInboxAskLine } from "../../src/wire/inbox.ts";
 
-const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
+const INBOX: Audience = { kind: "leaf", target: { via: "inbox" } };
 const FOLDER = "/home/ana/pots";
 
 type Call = [fn: string, kwargs: unknown];
@@ -167,7 +167,7 @@ describe("the risk of a call", () => {
   });
 
   it("is high where several must agree, where its name hides something, and where nobody could read it all", () => {
-    const audience: Audience = { is: "quorum", min: 2, of: [INBOX, INBOX] };
+    const audience: Audience = { kind: "quorum", min: 2, of: [INBOX, INBOX] };
     assert.deepEqual(judge(["list_orders", {}], { audience }).reasons, [{ kind: "joint", says: "" }]);
     assert.deepEqual(judge(["list\u200b_orders", {}]).reasons, [{ kind: "unseen", says: "" }]);
     assert.deepEqual(judge(["list_orders", { text: "x".repeat(100_000) }]).reasons, [{ kind: "long", says: "" }]);

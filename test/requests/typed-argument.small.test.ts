@@ -6,23 +6,23 @@ import { typedArgument } from "../../src/requests/model/typed-argument.ts";
 
 const typed = (value: unknown, name = "x", all: Record<string, unknown> = {}) =>
   typedArgument(name, canonicalExact(value), all);
-const isOf = (value: unknown, name?: string, all?: Record<string, unknown>) => typed(value, name, all)?.is;
+const isOf = (value: unknown, name?: string, all?: Record<string, unknown>) => typed(value, name, all)?.kind;
 
 const DIFF = "--- a/shop.ts\n+++ b/shop.ts\n@@ -1,3 +1,3 @@ shop\n keep\n--- old\n+++ new\n \n";
 
 describe("an argument drawn as what it is", () => {
   it("is a text with its lines, in which a tab and blanks at the end of a line can be seen", () => {
     assert.deepEqual(typed("Dear Ana,\n\n\tit came  \nBo"), {
-      is: "text",
+      kind: "text",
       lines: ["Dear Ana,", "", "⇥ it came\\u0020\\u0020", "Bo"],
     });
-    assert.deepEqual(typed("a\r\nb\u202ec"), { is: "text", lines: ["a\\u000d", "b\\u202ec"] });
+    assert.deepEqual(typed("a\r\nb\u202ec"), { kind: "text", lines: ["a\\u000d", "b\\u202ec"] });
   });
 
   it("is a diff where every hunk holds as many lines as it says, told from its headers by their place", () => {
     const drawn = typed(DIFF);
-    assert.equal(drawn?.is === "diff" && drawn.lines.map(({ sign }) => sign).join(""), "@@@ -+ @");
-    assert.deepEqual(drawn?.is === "diff" && drawn.lines[4], { sign: "-", text: "--- old" });
+    assert.equal(drawn?.kind === "diff" && drawn.lines.map(({ sign }) => sign).join(""), "@@@ -+ @");
+    assert.deepEqual(drawn?.kind === "diff" && drawn.lines[4], { sign: "-", text: "--- old" });
   });
 
   it("is a diff as agents write them: with wrong counts or none, without a last line break, or of apply_patch", () => {
@@ -42,7 +42,7 @@ describe("an argument drawn as what it is", () => {
       [codex.replace("*** Begin Patch\n", ""), "@@ -+@+ "],
     ] as const) {
       const drawn = typed(written);
-      assert.equal(drawn?.is, "diff", written);
+      assert.equal(drawn?.kind, "diff", written);
       assert.equal(drawn.lines.map(({ sign }) => sign).join(""), signs, written);
       const back = drawn.lines.map(({ text }) => text.replaceAll("\\u0020", " ").replace("↵", ""));
       assert.equal(back.join("\n"), written, "every character is shown");
@@ -71,15 +71,15 @@ describe("an argument drawn as what it is", () => {
     const ends = ["\n", "\n ", "\n\n", "\n \n", " \n"];
     const looks = ends.map((end) => {
       const drawn = typed(`--- a\n+++ b\n@@\n+x${end}`);
-      return drawn?.is === "diff" && drawn.lines.map(({ text }) => (text === "" ? " " : text)).join("\n");
+      return drawn?.kind === "diff" && drawn.lines.map(({ text }) => (text === "" ? " " : text)).join("\n");
     });
     assert.equal(new Set(looks).size, ends.length);
   });
 
   it("is a list, a table or fields where nothing is nested deeper", () => {
-    assert.deepEqual(typed(["a", 1, "1", "", null]), { is: "list", items: ["a", "1", '"1"', '""', "null"] });
+    assert.deepEqual(typed(["a", 1, "1", "", null]), { kind: "list", items: ["a", "1", '"1"', '""', "null"] });
     assert.deepEqual(typed([{ a: 1 }, { a: "x", toString: true }]), {
-      is: "table",
+      kind: "table",
       columns: ["a", "toString"],
       rows: [
         ["1", ""],
@@ -87,7 +87,7 @@ describe("an argument drawn as what it is", () => {
       ],
     });
     assert.deepEqual(typed({ city: "Ulm", zip: "89073" }), {
-      is: "fields",
+      kind: "fields",
       rows: [
         ["city", "Ulm"],
         ["zip", '"89073"'],
@@ -100,7 +100,7 @@ describe("an argument drawn as what it is", () => {
   it("is a link only as a whole, over http or https, and names the host that a browser goes to", () => {
     const hostOf = (text: string) => {
       const drawn = typed(text);
-      return drawn?.is === "link" ? drawn.host : undefined;
+      return drawn?.kind === "link" ? drawn.host : undefined;
     };
     assert.equal(hostOf("https://shop.example/a?b=c"), "shop.example");
     assert.equal(hostOf("https://bank.example@evil.example/"), "evil.example");
@@ -118,7 +118,7 @@ describe("an argument drawn as what it is", () => {
 
   it("is a date where day and zone are said and exist", () => {
     assert.deepEqual(typed("2026-11-23T18:00:00+02:00"), {
-      is: "date",
+      kind: "date",
       text: "2026-11-23T18:00:00+02:00",
       at: "2026-11-23T16:00:00.000Z",
     });
@@ -131,7 +131,7 @@ describe("an argument drawn as what it is", () => {
   it("is money where name and value leave no doubt about the unit, with every digit", () => {
     const moneyIn = (...of: Parameters<typeof typed>) => {
       const drawn = typed(...of);
-      return drawn?.is === "money" ? `${drawn.amount} ${drawn.currency}` : null;
+      return drawn?.kind === "money" ? `${drawn.amount} ${drawn.currency}` : null;
     };
     assert.equal(moneyIn(49.9, "amount", { currency: "eur" }), "49.9 EUR");
     assert.equal(moneyIn(4990, "amountCents", { currency: "EUR" }), "49.90 EUR");
@@ -170,7 +170,7 @@ describe("an argument drawn as what it is", () => {
         const drawn = typed(given);
         if (drawn === null) return;
         // Signs are colours, which nobody has to see.
-        const shown = drawn.is === "diff" ? { ...drawn, lines: drawn.lines.map(({ text }) => text) } : drawn;
+        const shown = drawn.kind === "diff" ? { ...drawn, lines: drawn.lines.map(({ text }) => text) } : drawn;
         const [looks, canonical] = [JSON.stringify(shown), canonicalExact(given)];
         assert.equal(seen.get(looks) ?? canonical, canonical);
         seen.set(looks, canonical);

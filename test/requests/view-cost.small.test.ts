@@ -50,8 +50,8 @@ function nested(depth: number): unknown {
 function look(kwargs: Record<string, unknown>, words: string): void {
   const ask = askOf("report", { ...kwargs, currency: "EUR" }, { words });
   const { form } = ask;
-  if (form.kind === "approval") draw({ is: "editor", kwargs: form.kwargs });
-  draw({ is: "ask", request: ask });
+  if (form.kind === "approval") draw({ kind: "editor", kwargs: form.kwargs });
+  draw({ kind: "ask", request: ask });
   viewInMessage(ask, OUR_URL);
   sentenceOf(ask);
   riskReasonsOf(ask);
@@ -88,7 +88,7 @@ describe("the cost of a view", () => {
 
   it("is bounded: beyond the first lines and arguments a call is drawn as its JSON alone", () => {
     const kwargs = canonicalExact(members(6000, () => "2026-11-28"));
-    const { bytes } = draw({ is: "rows", request: { wire: {} }, kwargs });
+    const { bytes } = draw({ kind: "rows", request: { wire: {} }, kwargs });
     const rows = JSON.parse(new TextDecoder().decode(bytes)) as WireArgumentRow[];
     assert.equal(rows.length, 6000);
     assert.equal(rows.filter(({ typed }) => typed !== null).length, 5000);

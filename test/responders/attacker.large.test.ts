@@ -82,7 +82,7 @@ describe("a model that always obeys the attacker", () => {
       script: () => JSON.stringify({ ...FORGED, answer_json: { decision: "ALLOW", rules: ["all"] }, ask_back: "OK?" }),
     });
     assert.deepEqual(await advised.ask({ type: "POLICY_DECISION" }), {
-      is: "pass",
+      kind: "pass",
       because: "an opinion",
       opinion: "ALLOW (all)",
     });
@@ -113,7 +113,7 @@ describe("a model that always obeys the attacker", () => {
     const outcome = await world.pass();
     assert.equal(outcome.error?.code, "E_JSON_SCHEMA");
     assert.equal(world.llm.heard.length, 14, "seven times for each of its two replies");
-    const calls = world.events.filter((event) => event.is === "tool" && event.outcome === "done");
+    const calls = world.events.filter((event) => event.kind === "tool" && event.outcome === "done");
     assert.equal(calls.length, 5, "five calls in all");
   });
 

@@ -11,12 +11,12 @@ describe("the month's budget of the answer-runner", () => {
         spending: { prices: { input: 3, output: 15 }, budgetUsdMonth: 0.03 },
         // Nothing is given back before somebody was refused.
         script: async () => {
-          await until(() => world.events.some((event) => event.is === "run" && event.outcome === "failed"));
+          await until(() => world.events.some((event) => event.kind === "run" && event.outcome === "failed"));
           return '{"answer_text": "EUR"}';
         },
       });
       const outcomes = await Promise.all(Array.from({ length: 4 }, () => world.ask({ allowedTools: [] })));
-      const answered = outcomes.filter(({ is }) => is === "answer").length;
+      const answered = outcomes.filter(({ kind }) => kind === "answer").length;
       const passed = outcomes.filter(({ error }) => error?.code === "E_BUDGET");
       assert.ok(answered >= 1 && passed.length >= 1, "what is reserved at one time is more than the budget");
       assert.equal(answered + passed.length, 4);

@@ -193,7 +193,7 @@ describe("a model's reply", () => {
         const reading = await answer(says);
         assert.deepEqual(reading, { kind: "envelope", text: "EUR", misfits: [] });
         assert.deepEqual(outcomeOf(reading, says, { role: null, options: [] }), {
-          is: "answer",
+          kind: "answer",
           status: "ANSWERED",
           text: "EUR",
           cacheable: true,
@@ -232,7 +232,7 @@ describe("a model's reply", () => {
         const reading = await answer(says, { ...(role && { role }) });
         assert.equal(reading.misfits.length === 0, reading.code === undefined);
         const outcome = outcomeOf(reading, says, { role, options: [] });
-        if (outcome.is === "answer" && outcome.status === "ANSWERED") {
+        if (outcome.kind === "answer" && outcome.status === "ANSWERED") {
           assert.ok(outcome.text !== undefined || outcome.json !== undefined);
           assert.equal(outcome.cacheable, outcome.error === undefined);
         }
@@ -275,7 +275,7 @@ describe("a model's reply", () => {
         assert.deepEqual(reading.misfits, [{ path: "/choice", message: "must be one of the options" }]);
         assert.deepEqual([reading.text, reading.json], [undefined, undefined]);
         const outcome = outcomeOf(reading, "GBP", { role: null, options: OPTIONS });
-        assert.deepEqual([outcome.is, outcome.error?.code], ["pass", "E_JSON_SCHEMA"]);
+        assert.deepEqual([outcome.kind, outcome.error?.code], ["pass", "E_JSON_SCHEMA"]);
       });
     }
   });
@@ -292,7 +292,7 @@ describe("a model's reply", () => {
       const unsure = await says({ answer: "EUR?", confidence: 0.59 });
       assert.deepEqual(unsure, { kind: "envelope", isUnsure: true, misfits: [] });
       const outcome = outcomeOf(unsure, "", { role: CLARIFIER, options: [] });
-      assert.deepEqual(outcome, { is: "pass", because: "the model is not sure enough" });
+      assert.deepEqual(outcome, { kind: "pass", because: "the model is not sure enough" });
       const asks = await says({ answer: "EUR?", confidence: 0, ask_back: "Which shop?" });
       assert.deepEqual(asks, { kind: "envelope", isUnsure: true, askBack: "Which shop?", misfits: [] });
     });
@@ -314,7 +314,7 @@ describe("a model's reply", () => {
       const reply = `{"n":"x"} ${"and so on ".repeat(200)}`;
       const role = roleOf({ id: "role.counter", output_schema: COUNT });
       assert.deepEqual(await comesTo(reply, role), {
-        is: "answer",
+        kind: "answer",
         status: "ANSWERED",
         text: reply.slice(0, 1000),
         cacheable: false,
@@ -327,7 +327,7 @@ describe("a model's reply", () => {
       const error = { code: "E_JSON_SCHEMA", text: "the reply is not JSON" };
       const because = "E_JSON_SCHEMA: the reply is not JSON";
       assert.deepEqual(await comesTo("no", PLANNER), {
-        is: "answer",
+        kind: "answer",
         status: "ERROR",
         cacheable: false,
         error,
@@ -337,19 +337,19 @@ describe("a model's reply", () => {
 
     it("a question back, or a failure that people are told of", async () => {
       assert.deepEqual(await comesTo({ ask_back: "Which?" }), {
-        is: "pass",
+        kind: "pass",
         because: "the model asks back",
         askBack: "Which?",
       });
       assert.deepEqual(await comesTo({ error: "no such table", answer_text: "x" }), {
-        is: "pass",
+        kind: "pass",
         because: "the model could not do it",
         error: { code: "E_MODEL", text: "no such table" },
       });
     });
 
     it("no answer when it says nothing", async () => {
-      assert.deepEqual([(await comesTo("")).is, (await comesTo("\0 ")).is], ["pass", "pass"]);
+      assert.deepEqual([(await comesTo("")).kind, (await comesTo("\0 ")).kind], ["pass", "pass"]);
     });
   });
 });

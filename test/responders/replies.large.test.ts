@@ -53,8 +53,8 @@ describe("what a model replies", () => {
     assert.equal(world.llm.heard.length, 2);
     assert.match(world.llm.heard[1]?.user ?? "", /mended[^]*\/name is required/);
     assert.deepEqual(
-      world.events.findLast(({ is }) => is === "misfit"),
-      { is: "misfit", role: null, attempt: 1 },
+      world.events.findLast(({ kind }) => kind === "misfit"),
+      { kind: "misfit", role: null, attempt: 1 },
     );
   });
 
@@ -92,7 +92,7 @@ describe("what a model replies", () => {
     assert.equal((await world.pass({ rounds: [{ prompt: "earlier" }] })).askBack, undefined, "one round is enough");
     says('{"answer_json": {"answer": "EUR?", "confidence": 0.3}}');
     assert.deepEqual(await world.pass({ type: "CLARIFICATION" }), {
-      is: "pass",
+      kind: "pass",
       because: "the model is not sure enough",
     });
     says(JSON.stringify({ error: "no access to\nthe shop" }));
@@ -115,7 +115,7 @@ describe("what a model replies", () => {
     world.llm.heard.splice(0);
     says({ status: 503 });
     assert.deepEqual(await world.pass(), {
-      is: "pass",
+      kind: "pass",
       because: "failed: the provider replied 503",
       error: { code: "E_MODEL", text: "the provider replied 503" },
     });

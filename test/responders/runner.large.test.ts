@@ -50,7 +50,7 @@ describe("the answer-runner", () => {
       },
     });
     assert.deepEqual(await world.ask({ type: "POLICY_DECISION", meta: { action: "deploy", resource: "shop" } }), {
-      is: "pass",
+      kind: "pass",
       because: "an opinion",
       opinion: "DENY (prod-writes)",
     });

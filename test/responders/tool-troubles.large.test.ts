@@ -34,7 +34,7 @@ describe("troubles with tools of the answer-runner", () => {
       assert.match(outcome.askBack ?? "", /^Ask for a smaller part/);
       assert.equal(outcome.cacheable, false);
     }
-    const outcomes = tools.world.events.flatMap((event) => (event.is === "tool" ? [event.outcome] : []));
+    const outcomes = tools.world.events.flatMap((event) => (event.kind === "tool" ? [event.outcome] : []));
     assert.deepEqual(outcomes.slice(-3), ["timeout", "failed", "failed"]);
   });
 

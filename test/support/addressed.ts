@@ -26,7 +26,7 @@ export function newCallRequest(more: Partial<RequestInput> & { kwargs?: Record<s
     title: "issue_refund",
     words: "The customer asks for it.",
     form: { kind: "approval", fn: "issue_refund", kwargs: text, rejectOptions: [], editable: false },
-    audience: { is: "leaf", target: { via: "inbox" } },
+    audience: { kind: "leaf", target: { via: "inbox" } },
     digest: sha256Digest(consentText("issue_refund", text)),
     timeoutSeconds: 3600,
     remindAfterMs: null,
@@ -39,7 +39,7 @@ export async function askPeople(ctx: Context, more: Parameters<typeof newCallReq
   return (await createRequest(ctx, newCallRequest(more))).request;
 }
 
-export const leaf = (target: Target): Audience => ({ is: "leaf", target });
+export const leaf = (target: Target): Audience => ({ kind: "leaf", target });
 export const toPerson = (person: string): Audience => leaf({ via: "person", person });
 
 /** Enrols somebody with these channels in order of priority; returns the id of the person. */

@@ -85,7 +85,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
   const late = setTimeout(() => child.kill("SIGKILL"), talk.endsWithinMs ?? 90_000);
   const interruption = new AbortController();
   const seen: Conversation = {
-    end: { is: "interrupted" },
+    end: { kind: "interrupted" },
     sessions: [],
     versions: [],
     messages: [],

@@ -84,7 +84,7 @@ export const PARTS: readonly Part[] = [
     isInsistedOn: true,
     trouble: async () => {
       const found = await selfTest({ dataFolder: import.meta.dirname, clock: systemClock, path: PROGRAMS });
-      return found.is === "none" && found.why;
+      return found.kind === "none" && found.why;
     },
   },
   {

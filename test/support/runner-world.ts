@@ -233,12 +233,12 @@ export async function openRunnerWorld(wish: RunnerOptions): Promise<RunnerWorld>
     artifacts,
     async answer(one) {
       const outcome = await ask(one);
-      if (outcome.is !== "answer") throw new Error(`passed on: ${JSON.stringify(outcome)}`);
+      if (outcome.kind !== "answer") throw new Error(`passed on: ${JSON.stringify(outcome)}`);
       return outcome;
     },
     async pass(one) {
       const outcome = await ask(one);
-      if (outcome.is !== "pass") throw new Error(`answered: ${JSON.stringify(outcome)}`);
+      if (outcome.kind !== "pass") throw new Error(`answered: ${JSON.stringify(outcome)}`);
       return outcome;
     },
     async acceptTool(name) {

@@ -29,7 +29,7 @@ export function askOf(fn: string, kwargs: Record<string, unknown>, more: Partial
     title: fn,
     words: "",
     form: { kind: "approval", fn, kwargs: text, rejectOptions: [], editable: true },
-    audience: { is: "leaf", target: { via: "inbox" } },
+    audience: { kind: "leaf", target: { via: "inbox" } },
     digest: sha256Digest(consentText(fn, text)),
     state: "open",
     version: 1,

@@ -38,11 +38,11 @@ export const stepAgent: Agent = {
       const answer = (decision: unknown) => pipes.write(JSON.stringify({ decision }));
       if (said["permission"]) void callbacks.permission(said["permission"]).then(answer);
       if (said["question"]) void callbacks.question(said["question"]).then(answer);
-      if (said.end === "done") end = { is: "done", summary: "as told" };
-      if (said.end === "failed") end = { is: "failed", error: "it was told to fail" };
+      if (said.end === "done") end = { kind: "done", summary: "as told" };
+      if (said.end === "failed") end = { kind: "failed", error: "it was told to fail" };
       if (end) return end;
     }
     await pipes.exited;
-    return interrupt.aborted ? { is: "interrupted" } : { is: "died", error: "it is gone", canResume: true };
+    return interrupt.aborted ? { kind: "interrupted" } : { kind: "died", error: "it is gone", canResume: true };
   },
 };

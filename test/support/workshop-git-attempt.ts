@@ -37,7 +37,7 @@ export async function attempt(folder: string, steps = STEPS): Promise<unknown> {
   const base = await resolveBase(repo, "HEAD");
   if (steps < 2) return null;
   const begun = await startCommit(repo, { base, dependencies: [], forTask: "card" });
-  const start = begun.is === "start" ? begun.commit : "";
+  const start = begun.kind === "start" ? begun.commit : "";
   if (steps < 3) return null;
   await makeTree(repo, { dir: input.dir, slug: input.slug, start, include: null });
   writeFileSync(join(input.dir, "work.txt"), "done\n");

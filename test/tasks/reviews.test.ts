@@ -33,7 +33,7 @@ for (const on of DATABASES) {
       const reply = await review(by, "fine", { verdict: "approve", comment: "Good." });
       assert.deepEqual([reply.status, reply.body.state, reply.body.commit], [200, "approved", commit]);
       const { db } = shared().world.server.ctx;
-      assert.deepEqual((await findTaskMemory(db, "shop", "fine"))?.after, { is: "approve", attempt: 1, commit });
+      assert.deepEqual((await findTaskMemory(db, "shop", "fine"))?.after, { kind: "approve", attempt: 1, commit });
       assert.ok((await listReviewed(db, ["shop"], 100)).some(({ id }) => id === "fine"));
       const { reviews } = (await shared().ana.call("GET", "/assignment/tasks/fine")).body;
       assert.deepEqual(
@@ -58,7 +58,7 @@ for (const on of DATABASES) {
         ["error", "rejected", "rejected by Dana: Not what we need", undefined],
       );
       const memory = await findTaskMemory(shared().world.server.ctx.db, "shop", "bad");
-      assert.deepEqual(memory?.after, { is: "reject", attempt: 1, commit });
+      assert.deepEqual(memory?.after, { kind: "reject", attempt: 1, commit });
     });
 
     it("ask for changes, and the next attempt knows which", async () => {

@@ -269,9 +269,9 @@ for (const on of DATABASES) {
           sender: { kind: "phone", id: to },
         });
       const asked = await say("1", "#2");
-      assert.equal(asked.is, "not_understood", JSON.stringify(asked));
+      assert.equal(asked.kind, "not_understood", JSON.stringify(asked));
       assert.equal((await now(task)).state, "review");
-      assert.equal((await say("2", "Round the tax up.")).is, "accepted");
+      assert.equal((await say("2", "Round the tax up.")).kind, "accepted");
       assert.deepEqual([(await now(task)).state, (await reviewsOf(task))[0]?.comment], ["queued", "Round the tax up."]);
       assert.equal((await reviewsOf(task))[0]?.principal, cy);
     });

@@ -124,7 +124,7 @@ describe("requests of an ACP agent", () => {
     const { id } = await wire.heard(({ method }) => method === "session/prompt");
     assert.ok(wire.said.some(({ method }) => method === "session/cancel"));
     wire.say({ jsonrpc: "2.0", id, result: { stopReason: "cancelled" } });
-    assert.deepEqual(await wire.ended, { is: "interrupted" });
+    assert.deepEqual(await wire.ended, { kind: "interrupted" });
   });
 
   it("are answered as cancelled, and taken back from people, once the agent or its turn has left them", async () => {

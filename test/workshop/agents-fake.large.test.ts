@@ -57,7 +57,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
           action === "write" && resource === "src/a.txt" ? { allow: true } : { allow: false, why: "Dana: leave that" },
       });
 
-      assert.equal(done.end.is, "done", JSON.stringify(done.end));
+      assert.equal(done.end.kind, "done", JSON.stringify(done.end));
       assert.equal(done.end.summary, name === "claude" ? "Done." : "That is all.");
       assert.deepEqual(
         done.wishes.map(({ tool, action, resource }) => [tool, action, resource]),
@@ -81,11 +81,11 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       const folder = newFolder();
       const env = tell({ run: "echo one >> log.txt" }, { crash: true }, { run: "echo two >> log.txt" });
       const died = await converse({ folder, settings, env, message: "Do it." });
-      assert.deepEqual([died.end.is, died.end.is === "died" && died.end.canResume], ["died", true]);
+      assert.deepEqual([died.end.kind, died.end.kind === "died" && died.end.canResume], ["died", true]);
 
       const [resume = ""] = died.sessions;
       const gone = await converse({ folder, settings, resume, env: {}, message: "Continue." });
-      assert.equal(gone.end.is, "done", JSON.stringify(gone.end));
+      assert.equal(gone.end.kind, "done", JSON.stringify(gone.end));
       assert.equal(readFileSync(join(folder, "tree/log.txt"), "utf8"), "one\ntwo\n");
       assert.deepEqual(
         gone.messages.filter((text) => text.includes("said before")),
@@ -93,7 +93,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       );
 
       const unknown = await converse({ folder: newFolder(), settings, resume, env: {}, message: "Continue." });
-      assert.deepEqual([unknown.end.is, unknown.end.is === "died" && unknown.end.canResume], ["died", false]);
+      assert.deepEqual([unknown.end.kind, unknown.end.kind === "died" && unknown.end.canResume], ["died", false]);
     });
 
     it("has the agent stop while it waits for a decision, and while it works", async () => {
@@ -108,7 +108,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
           return new Promise(() => {});
         },
       });
-      assert.deepEqual(waiting.end, { is: "interrupted" });
+      assert.deepEqual(waiting.end, { kind: "interrupted" });
       assert.ok(!existsSync(join(folder, "tree/late.txt")));
       assert.equal(waiting.exit.signal, null, "it went by itself");
 
@@ -119,7 +119,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
         env: tell({ say: "I wait." }, { hang: true }),
         onLine: (line, { interrupt }) => void (/I wa/.test(line) && interrupt()),
       });
-      assert.deepEqual([working.end, working.exit.signal], [{ is: "interrupted" }, null]);
+      assert.deepEqual([working.end, working.exit.signal], [{ kind: "interrupted" }, null]);
     });
 
     it("says why the agent failed", async () => {
@@ -129,8 +129,8 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
         message: "Do it.",
         env: tell({ fail: "The model is out." }),
       });
-      assert.equal(failed.end.is, "failed");
-      assert.match(failed.end.is === "failed" ? failed.end.error : "", /The model is out\./);
+      assert.equal(failed.end.kind, "failed");
+      assert.match(failed.end.kind === "failed" ? failed.end.error : "", /The model is out\./);
     });
 
     it("survives lines that are garbage, halves of messages, and far too long", async () => {
@@ -146,7 +146,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       ];
       writeFileSync(join(folder, "tree/.fake-agent.json"), JSON.stringify(steps));
       const done = await converse({ folder, settings, message: "Do it." });
-      assert.equal(done.end.is, "done", JSON.stringify(done.end).slice(0, 500));
+      assert.equal(done.end.kind, "done", JSON.stringify(done.end).slice(0, 500));
       assert.ok(!existsSync(join(folder, "tree/long.txt")), "what nobody could read was not allowed");
       assert.equal(readFileSync(join(folder, "tree/short.txt"), "utf8"), "short");
     });
@@ -156,7 +156,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       const env = tell({ say: "Hello." });
       const mcp = { url: "http://127.0.0.1:9/mcp", token: "the-token-of-this-attempt" };
       const done = await converse({ folder, settings, env, mcp, message: "Do it." });
-      assert.equal(done.end.is, "done");
+      assert.equal(done.end.kind, "done");
       const file = { claude: ".parley-mcp.json", gemini: ".gemini/settings.json" }[name];
       if (file !== undefined) {
         assert.equal(statSync(join(folder, "home", file)).mode & 0o777, 0o600);

@@ -38,7 +38,7 @@ describe("people, for an agent at work", () => {
       });
       await jane.decides({ text: "Port 4711." });
       const done = await running;
-      assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+      assert.equal(done.end.kind, "done", JSON.stringify([done.end, done.stderr]));
       const session = readFileSync(join(folder, "home/.fake-agent", `${done.sessions[0]}.json`), "utf8");
       assert.match(session, /Port 4711\./);
       assert.deepEqual(done.wishes, []);

@@ -105,7 +105,7 @@ describe("calls of Claude Code", () => {
     wire.say({ type: "control_request", request_id: "h", request: { subtype: "hook_callback" } });
     assert.equal((await wire.heard(({ response }) => response?.request_id === "h")).response.subtype, "error");
     const end = await wire.gone(null);
-    assert.deepEqual([end.is, end.is === "died" && end.canResume], ["died", false], "it had saved nothing yet");
+    assert.deepEqual([end.kind, end.kind === "died" && end.canResume], ["died", false], "it had saved nothing yet");
   });
 });
 
@@ -153,7 +153,7 @@ describe("requests of Codex", () => {
       // One that was cut cannot be read: a session that is lost begins anew.
       wire.sayLine(text === "[" ? reply.slice(0, -1).padEnd(1_048_577, text) : reply);
       if (text === "[") {
-        assert.equal((await wire.ended).is, "died");
+        assert.equal((await wire.ended).kind, "died");
         continue;
       }
       const { params } = await wire.heard((message) => message.method === "turn/start");

@@ -51,7 +51,7 @@ describe("a tree that an agent left", () => {
       { id: "card-1", commit },
       { id: "card-2", commit: (await other.commit()).commit },
     ];
-    assert.equal((await startCommit(world.repo, { ...input, dependencies })).is, "conflict");
+    assert.equal((await startCommit(world.repo, { ...input, dependencies })).kind, "conflict");
 
     assert.deepEqual(filesOf(world.repo, commit), {
       ".gitattributes": "* filter=evil diff=evil merge=evil\n*.bin filter=evil",

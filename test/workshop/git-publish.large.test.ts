@@ -126,7 +126,7 @@ describe("approved work", () => {
       ["squashed", "squash"],
     ] as const) {
       const done = await approveInto(world.repo, { commit: one, target, how });
-      assert.deepEqual(done, { is: "done", commit: world.git("rev-parse", target) });
+      assert.deepEqual(done, { kind: "done", commit: world.git("rev-parse", target) });
       assert.deepEqual(await approveInto(world.repo, { commit: one, target, how }), done);
       assert.equal(world.git("show", `${target}:one.txt`), "one");
     }
@@ -141,19 +141,19 @@ describe("approved work", () => {
     const [one, two] = await twoCommits(world);
     const input = { commit: one, target: "main", how: "ff" } as const;
     assert.deepEqual(await approveInto(world.repo, input), {
-      is: "left",
+      kind: "left",
       why: `The branch main is checked out in ${world.user}.`,
       command: `git merge --ff-only ${one}`,
     });
     world.git("branch", "target", "main");
-    assert.equal((await approveInto(world.repo, { commit: two, target: "target", how: "ff" })).is, "done");
+    assert.equal((await approveInto(world.repo, { commit: two, target: "target", how: "ff" })).kind, "done");
     assert.deepEqual(await approveInto(world.repo, { ...input, target: "target" }), {
-      is: "left",
+      kind: "left",
       why: "The branch target went on since, and cannot be moved without a merge.",
       command: `git merge --ff-only ${one}`,
     });
     assert.deepEqual(await approveInto(world.repo, { commit: one, target: "target", how: "squash" }), {
-      is: "left",
+      kind: "left",
       why: "target and the work conflict in both.txt.",
       command: `git merge --squash ${one} && git commit`,
     });

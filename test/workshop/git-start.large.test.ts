@@ -12,12 +12,12 @@ describe("the commit that an attempt starts from", () => {
     const base = await resolveBase(world.repo, "HEAD");
     const a = await work(world, "a", base, { "a.txt": "a\n" });
     const b = await work(world, "b", a.commit, { "b.txt": "b\n" });
-    assert.deepEqual(await start(world, base, []), { is: "start", commit: base });
-    assert.deepEqual(await start(world, base, [a]), { is: "start", commit: a.commit });
-    assert.deepEqual(await start(world, base, [a, b]), { is: "start", commit: b.commit });
-    assert.deepEqual(await start(world, base, [b, a, b]), { is: "start", commit: b.commit });
+    assert.deepEqual(await start(world, base, []), { kind: "start", commit: base });
+    assert.deepEqual(await start(world, base, [a]), { kind: "start", commit: a.commit });
+    assert.deepEqual(await start(world, base, [a, b]), { kind: "start", commit: b.commit });
+    assert.deepEqual(await start(world, base, [b, a, b]), { kind: "start", commit: b.commit });
     const twin = { id: "twin", commit: b.commit };
-    assert.deepEqual(await start(world, base, [b, twin]), { is: "start", commit: b.commit });
+    assert.deepEqual(await start(world, base, [b, twin]), { kind: "start", commit: b.commit });
   });
 
   it("holds both sides of a diamond, and is the same commit whenever it is asked for", async () => {
@@ -178,13 +178,13 @@ async function conflictOf(world: GitWorld): Promise<{ conflict: Conflict; base: 
   const e = await work(world, "e", base, { "e.txt": "e\n" });
   const parts = [b, c, e];
   const conflict = await start(world, base, parts);
-  assert.equal(conflict.is, "conflict");
+  assert.equal(conflict.kind, "conflict");
   return { conflict: conflict as Conflict, base, parts };
 }
 
 function commitOf(found: Awaited<ReturnType<typeof startCommit>>): string {
-  assert.equal(found.is, "start");
-  return found.is === "start" ? found.commit : "";
+  assert.equal(found.kind, "start");
+  return found.kind === "start" ? found.commit : "";
 }
 
 function parentsOf(world: GitWorld, commit: string): string {

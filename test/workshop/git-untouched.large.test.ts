@@ -242,7 +242,7 @@ async function doEverything(world: GitWorld): Promise<void> {
     commits.push({ id: slug, commit: again.commit });
   }
   const start = await startCommit(repo, { base, dependencies: commits, forTask: "card-3" });
-  assert.equal(start.is, "start");
+  assert.equal(start.kind, "start");
   const from = base;
   const to = commits[0]?.commit ?? "";
   assert.match(await diff(repo, { from, to }), /^\+done$/m);

@@ -39,7 +39,7 @@ describe("the logs of an attempt", () => {
     assert.equal(told.length, 1, JSON.stringify(lines));
     assert.match(told[0] ?? "", /^The agent has written more than is kept/);
     const last = lines.at(-1);
-    assert.deepEqual(last?.type === "ended" && last.end.is, "done");
+    assert.deepEqual(last?.type === "ended" && last.end.kind, "done");
     assert.deepEqual(
       lines.map(({ seq }) => seq),
       lines.map((_, i) => before + 1 + i),
@@ -57,7 +57,7 @@ describe("the logs of an attempt", () => {
     for await (const line of link.lines(before)) assert.notEqual(line.type, "permission");
     const last = (await readLog(attempt.folder, before)).at(-1);
     assert.ok(last?.type === "ended");
-    assert.deepEqual(last.end, { is: "failed", error: "The agent asked for so much that its log is full." });
+    assert.deepEqual(last.end, { kind: "failed", error: "The agent asked for so much that its log is full." });
     assert.ok(sizeOf(attempt, "log.ndjson") <= MOST);
   });
 

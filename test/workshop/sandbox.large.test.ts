@@ -90,11 +90,11 @@ function homeFile(): string {
 describe("the self-test of the sandbox", () => {
   it("finds bubblewrap where it is and works, and says why where it does not", async (t) => {
     const found = await selfTest({ dataFolder: import.meta.dirname, clock });
-    if (found.is === "none") t.diagnostic(found.why);
-    if (bwrap === null) return assert.deepEqual(found, { is: "none", why: "bubblewrap is not installed" });
+    if (found.kind === "none") t.diagnostic(found.why);
+    if (bwrap === null) return assert.deepEqual(found, { kind: "none", why: "bubblewrap is not installed" });
     const plain = spawnSync(bwrap, ["--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "true"]);
-    if (plain.status === 0) assert.deepEqual(found, { is: "bubblewrap" });
-    else if (found.is === "none") assert.match(found.why, /^bubblewrap does not work here: ./);
+    if (plain.status === 0) assert.deepEqual(found, { kind: "bubblewrap" });
+    else if (found.kind === "none") assert.match(found.why, /^bubblewrap does not work here: ./);
     assert.match(NO_SANDBOX, /^No sandbox: /);
   });
 
@@ -112,7 +112,7 @@ describe("the self-test of the sandbox", () => {
         await writeFile(fake, `#!${process.execPath}\n${script}\n`);
         await chmod(fake, 0o700);
         const result = await selfTest({ dataFolder: base, clock, path: [base, path].join(delimiter) });
-        assert.ok(result.is === "none");
+        assert.ok(result.kind === "none");
         assert.match(result.why, why);
       }
     } finally {

@@ -30,7 +30,7 @@ describe("a supervisor", { concurrency: 3 }, () => {
     for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.kill(link.pid, signal);
     assert.ok(!("dead" in (await attach(attempt.folder))));
     link.decide(ref, { allow: true });
-    assert.equal((await until(lines, "ended")).end.is, "done");
+    assert.equal((await until(lines, "ended")).end.kind, "done");
   });
 
   it("goes on when whoever started it is killed with its whole group", async () => {
@@ -40,7 +40,7 @@ describe("a supervisor", { concurrency: 3 }, () => {
     assert.ok(!("dead" in link));
     const lines = link.lines(0);
     link.decide((await until(lines, "permission")).ref, { allow: true });
-    assert.equal((await until(lines, "ended")).end.is, "done");
+    assert.equal((await until(lines, "ended")).end.kind, "done");
     link.close();
   });
 
@@ -100,7 +100,7 @@ describe("a supervisor", { concurrency: 3 }, () => {
     const { ref } = await until(lines, "permission");
     await systemClock.sleep(4000);
     link.decide(ref, { allow: true });
-    assert.equal((await until(lines, "ended")).end.is, "done");
+    assert.equal((await until(lines, "ended")).end.kind, "done");
 
     for (const [steps, over, error] of [
       [[FOR_EVER], { silentMs: 300 }, "The agent said nothing for 300 ms."],
@@ -110,7 +110,7 @@ describe("a supervisor", { concurrency: 3 }, () => {
       await using stopped = await openAttempt();
       const started = await stopped.start(steps, { limits: { ...limits, silentMs: 60_000, ...over } });
       const { end, usage } = await until(started.lines(0), "ended");
-      assert.deepEqual(end, { is: "failed", error });
+      assert.deepEqual(end, { kind: "failed", error });
       assert.ok(usage?.workMs !== undefined);
     }
   });
@@ -153,12 +153,12 @@ describe("a supervisor", { concurrency: 3 }, () => {
     await writeFile(join(attempt.folder, "tree", "note"), "");
     const link = await attempt.start([], { message: "no steps" });
     const { end } = await until(link.lines(0), "ended");
-    assert.ok(end.is === "failed");
+    assert.ok(end.kind === "failed");
     assert.match(end.error, /no steps/);
 
     await using keyless = await openAttempt();
     const agent = { ...keyless.order.agent, type: "codex" as const, keyProxy: true };
     const refused = await until((await keyless.start([], { agent })).lines(0), "ended");
-    assert.deepEqual(refused.end, { is: "failed", error: "agents.steps.key_proxy is for claude and gemini only" });
+    assert.deepEqual(refused.end, { kind: "failed", error: "agents.steps.key_proxy is for claude and gemini only" });
   });
 });

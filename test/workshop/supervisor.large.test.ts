@@ -43,7 +43,7 @@ for (const { sandbox, it } of SANDBOXES) {
         types,
       );
       assert.deepEqual(await readLog(attempt.folder, 0), lines);
-      assert.deepEqual((lines.at(-1) as { end?: unknown }).end, { is: "done", summary: "as told" });
+      assert.deepEqual((lines.at(-1) as { end?: unknown }).end, { kind: "done", summary: "as told" });
       await eventually(async () => "dead" in (await attach(attempt.folder)));
     });
 
@@ -80,7 +80,7 @@ for (const { sandbox, it } of SANDBOXES) {
       link.cancel();
       link.cancel();
       const { end, survivors } = await until(lines, "ended");
-      assert.deepEqual({ end, survivors }, { end: { is: "canceled" }, survivors: undefined });
+      assert.deepEqual({ end, survivors }, { end: { kind: "canceled" }, survivors: undefined });
       assert.deepEqual(await attempt.processes(), []);
       const log = await readLog(attempt.folder, 0);
       assert.deepEqual(refsOf(log, "decided"), []);
@@ -90,7 +90,7 @@ for (const { sandbox, it } of SANDBOXES) {
       await using attempt = await openAttempt({ sandbox });
       const link = await attempt.start([{ start: STAY }, { end: "done" }]);
       const { end } = await until(link.lines(0), "ended");
-      assert.equal(end.is, "done");
+      assert.equal(end.kind, "done");
       assert.deepEqual(await attempt.processes(), []);
     });
 
@@ -102,7 +102,7 @@ for (const { sandbox, it } of SANDBOXES) {
       await until(lines, "message");
       process.kill(pid, "SIGKILL");
       const { end } = await until(lines, "ended");
-      assert.deepEqual(end, { is: "died", error: "it is gone", canResume: true });
+      assert.deepEqual(end, { kind: "died", error: "it is gone", canResume: true });
       assert.deepEqual(await attempt.processes(), []);
     });
 

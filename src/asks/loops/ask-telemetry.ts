@@ -10,9 +10,9 @@ import type { MachineEvent } from "./machine.ts";
 /** An event that is logged or recorded as a span. */
 export type AskTelemetryEvent =
   | RelayFact
-  | Extract<MachineEvent, { is: "stage" }>
-  | { is: "tokens"; job: Job; tokens: { input: number; output: number }; model: string }
-  | { is: "tool"; ask: Ask; job: Job; tool: string; outcome: string; ms: number; bytes: number };
+  | Extract<MachineEvent, { kind: "stage" }>
+  | { kind: "tokens"; job: Job; tokens: { input: number; output: number }; model: string }
+  | { kind: "tool"; ask: Ask; job: Job; tool: string; outcome: string; ms: number; bytes: number };
 
 export interface AskTelemetry {
   /** Never throws, and never waits. */
@@ -53,7 +53,7 @@ export function openAskTelemetry(
   const taken: Taken = new WeakMap();
   return {
     note(event) {
-      switch (event.is) {
+      switch (event.kind) {
         case "asked":
           return void asked(writer, event).catch(() => undefined);
         case "escalated":
@@ -219,7 +219,7 @@ function jobEnded({ tracer, ids }: Writer, job: Job): void {
 
 function passed(
   writer: Writer,
-  { stage, outcome, ask, job, ms }: Extract<AskTelemetryEvent, { is: "stage" }>,
+  { stage, outcome, ask, job, ms }: Extract<AskTelemetryEvent, { kind: "stage" }>,
   taken: Taken,
 ): void {
   const outline = outlineOf(outcome);
@@ -240,7 +240,7 @@ function passed(
 
 function toolCalled(
   writer: Writer,
-  { ask, job, tool, outcome, ms, bytes }: Extract<AskTelemetryEvent, { is: "tool" }>,
+  { ask, job, tool, outcome, ms, bytes }: Extract<AskTelemetryEvent, { kind: "tool" }>,
 ): void {
   const now = writer.clock.now();
   const facts = { "parley.tool": tool, "parley.outcome": outcome, "parley.bytes": bytes };

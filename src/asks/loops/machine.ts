@@ -30,6 +30,6 @@ export interface Machine {
 
 /** An event on the way to an answer, for metrics. */
 export type MachineEvent =
-  | { is: "policy"; decision: PolicyDecision["decision"]; defaulted: boolean }
-  | { is: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
-  | { is: "stage"; stage: Stage; outcome: string; ask: Ask; job: Job; ms: number };
+  | { kind: "policy"; decision: PolicyDecision["decision"]; defaulted: boolean }
+  | { kind: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
+  | { kind: "stage"; stage: Stage; outcome: string; ask: Ask; job: Job; ms: number };

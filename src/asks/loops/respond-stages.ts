@@ -74,7 +74,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   const policy = machine.policy();
   const input = policyInputOf(ask, job.job, role ? { role: role.name } : {});
   let judged = await judge(ctx.db, { policy, preset: isPresetFor(ask, job.job) ? machine.preset : null }, input);
-  machine.observe?.({ is: "policy", decision: judged.decision, defaulted: judged.trace.defaulted });
+  machine.observe?.({ kind: "policy", decision: judged.decision, defaulted: judged.trace.defaulted });
   let step = afterPolicy(ask, judged, ctx.relay);
   if (step.to === "end") stages.splice(1);
   pass("policy", step.to === "end" ? step.answer.status.toLowerCase() : `${judged.decision}: ${judged.because}`);
@@ -127,7 +127,7 @@ async function lookUp(
   { machine, role, judged }: { machine: Machine; role: MachineRole | null; judged: PolicyDecision },
 ): Promise<Looked> {
   const { ask } = held;
-  const observe = (result: Looked["result"]) => machine.observe?.({ is: "cache", result, type: ask.type });
+  const observe = (result: Looked["result"]) => machine.observe?.({ kind: "cache", result, type: ask.type });
   if (!isCacheable(ask)) {
     observe("bypass");
     pass("cache", "bypassed");
@@ -191,8 +191,8 @@ async function run(
       signal,
     )
     .finally(() => abort.abort());
-  if (ctx.stopping.aborted && made.is === "pass") return null;
-  pass("runner", made.is === "answer" ? made.because : `passed: ${made.because}`);
+  if (ctx.stopping.aborted && made.kind === "pass") return null;
+  pass("runner", made.kind === "answer" ? made.because : `passed: ${made.because}`);
   return afterRunner(ask, made, { rules: ctx.relay, rounds: rounds.length, policyTrace: judged.trace });
 }
 

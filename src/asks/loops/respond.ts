@@ -70,7 +70,7 @@ async function respondTo(ctx: Context, machine: Machine, id: string): Promise<vo
   const pass = (stage: Stage, outcome: string): void => {
     const now = ctx.clock.monotonic();
     stages.push(verbs.stageLine(stage, outcome, now - since));
-    machine.observe?.({ is: "stage", stage, outcome, ask, job: job.job, ms: now - since });
+    machine.observe?.({ kind: "stage", stage, outcome, ask, job: job.job, ms: now - since });
     since = now;
   };
   await throughStages(ctx, machine, { held, job, stages, pass });

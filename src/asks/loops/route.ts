@@ -104,7 +104,7 @@ export function afterRunner(
 ): Step {
   // People decide, whatever the machine returned.
   if (isDecision(ask)) return { to: "people", remarks: opinionRemarks(made) };
-  if (made.is === "pass") return afterPass(made, { rules, rounds, policyTrace });
+  if (made.kind === "pass") return afterPass(made, { rules, rounds, policyTrace });
   // A tool's failure ends the ask: the executor can ask for less.
   if (made.status !== "ERROR" && made.askBack !== undefined && followsPeople(rules, rounds)) {
     return { to: "people", remarks: [askBackRemark(made.askBack)] };
@@ -180,7 +180,7 @@ function followsPeople({ people, askBack, maxAskBackRounds }: RouteRules, rounds
 const askBackRemark = (askBack: string): string => `A model asks: ${askBack}`;
 
 function opinionRemarks(made: ResponderAnswer | ResponderPass): string[] {
-  return made.is === "pass" && made.opinion !== undefined
+  return made.kind === "pass" && made.opinion !== undefined
     ? [`Machine opinion, which decides nothing: ${made.opinion}`]
     : [];
 }

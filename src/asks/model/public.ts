@@ -76,7 +76,7 @@ export function publicQuestionOf(
 /** Returns the values that a schema offers, where the public can choose among them. */
 export function offersIn(schema: ForeignSchema): readonly OfferedValue[] | null {
   const shape = shapeOf(schema);
-  if (shape.is !== "choice" || shape.offers.length < 2 || shape.offers.length > MOST_OPTIONS) return null;
+  if (shape.kind !== "choice" || shape.offers.length < 2 || shape.offers.length > MOST_OPTIONS) return null;
   const isShort = shape.offers.every(({ label }) => label.trim() !== "" && lengthOf(label) <= MOST_LABEL);
   const isDistinct = new Set(shape.offers.map(({ label }) => label.trim())).size === shape.offers.length;
   return isShort && isDistinct ? shape.offers : null;
@@ -84,8 +84,8 @@ export function offersIn(schema: ForeignSchema): readonly OfferedValue[] | null 
 
 function wantedText(schema: ForeignSchema): string {
   const shape = shapeOf(schema);
-  if (shape.is === "text" || shape.is === "number") return `Wanted: ${shape.says}.`;
-  if (shape.is === "decision") return "Wanted: yes or no; a comment may follow after a comma.";
+  if (shape.kind === "text" || shape.kind === "number") return `Wanted: ${shape.says}.`;
+  if (shape.kind === "decision") return "Wanted: yes or no; a comment may follow after a comma.";
   return `Wanted: JSON that fits ${cutTo(MOST_SCHEMA_CHARS, JSON.stringify(schema))}`;
 }
 

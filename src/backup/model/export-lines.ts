@@ -34,12 +34,12 @@ export interface ExportEnd {
 
 /** A line after the first one. */
 export type ExportLine =
-  | { is: "row"; table: string; row: Row }
+  | { kind: "row"; table: string; row: Row }
   /** The next part of a file beside the database; one that begins again replaces what came before. */
-  | { is: "part"; name: string; at: number; base64: string }
+  | { kind: "part"; name: string; at: number; base64: string }
   /** The file of this name counts, and has this digest. */
-  | { is: "file"; name: string; sha256: string }
-  | ({ is: "end" } & ExportEnd);
+  | { kind: "file"; name: string; sha256: string }
+  | ({ kind: "end" } & ExportEnd);
 
 export function printHeader({ format, parley, schema, madeAtMs, tables, settingsLeftOut }: ExportHeader): string {
   const fields = { kind: KIND, format, parley, schema, made_at: new Date(madeAtMs).toISOString(), tables };
@@ -67,9 +67,9 @@ export function readHeader(text: string): ExportHeader | null {
 export const printRow = (table: string, row: Row): string =>
   `{"table":${JSON.stringify(table)},"row":${JSON.stringify(row)}}\n`;
 
-export function printLine(line: Extract<ExportLine, { is: "part" | "file" }>): string {
-  const { is, ...fields } = line;
-  return `${JSON.stringify({ [is]: fields })}\n`;
+export function printLine(line: Extract<ExportLine, { kind: "part" | "file" }>): string {
+  const { kind, ...fields } = line;
+  return `${JSON.stringify({ [kind]: fields })}\n`;
 }
 
 export function printEnd({ madeAtMs, tables, rows, sha256 }: Required<ExportEnd>): string {
@@ -81,17 +81,17 @@ export function readLine(text: string): ExportLine | null {
   const fields = parsed(text);
   if (!fields) return null;
   const { table, row } = fields;
-  if (typeof table === "string" && isRecord(row)) return { is: "row", table, row: row as Row };
+  if (typeof table === "string" && isRecord(row)) return { kind: "row", table, row: row as Row };
   const [kind, value] = Object.entries(fields)[0] ?? [];
   if (!isRecord(value)) return null;
   const { name, at, base64, sha256, rows } = value;
   if (kind === "part" && typeof name === "string" && typeof at === "number" && typeof base64 === "string")
-    return { is: "part", name, at, base64 };
-  if (kind === "file" && typeof name === "string" && typeof sha256 === "string") return { is: "file", name, sha256 };
+    return { kind: "part", name, at, base64 };
+  if (kind === "file" && typeof name === "string" && typeof sha256 === "string") return { kind: "file", name, sha256 };
   if (kind === "end" && typeof rows === "number" && typeof sha256 === "string") {
     const madeAtMs = Date.parse(String(value["made_at"]));
     const { tables } = value;
-    return { is: "end", rows, sha256, ...(isCounts(tables) && !Number.isNaN(madeAtMs) && { madeAtMs, tables }) };
+    return { kind: "end", rows, sha256, ...(isCounts(tables) && !Number.isNaN(madeAtMs) && { madeAtMs, tables }) };
   }
   return null;
 }

@@ -159,7 +159,7 @@ const oneSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 /** Describes the requested value in words; a schema is shown only where no form can be drawn for it. */
 function valueBlocks({ view: { schema, shape } }: Notice<EmailTarget>): Block[] {
-  switch (shape?.is) {
+  switch (shape?.kind) {
     case "number":
     case "text":
       return [{ head: "The answer is" }, { quoted: shape.says }];
@@ -175,7 +175,7 @@ function valueBlocks({ view: { schema, shape } }: Notice<EmailTarget>): Block[] 
 }
 
 function fieldLine({ name, label, required, of, description }: Field): string {
-  const what = of.is === "choice" ? `one of ${of.offers.map((offer) => offer.label).join(", ")}` : of.says;
+  const what = of.kind === "choice" ? `one of ${of.offers.map((offer) => offer.label).join(", ")}` : of.says;
   const called = label === printable(name) ? label : `${label} (${printable(name)})`;
   const about = description === undefined ? "" : ` \u2013 ${description}`;
   return `${called}: ${what}${required ? "" : ", optional"}${about}`;
@@ -209,9 +209,9 @@ function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: M
 }
 
 function howToReply({ options, shape }: AskView): string {
-  if (shape?.is === "decision") return "with yes or no, and a comment after a comma";
-  if (shape?.is === "choice") return "with #1, #2 and so on, or with the words beside it";
-  if (shape?.is === "object" || shape?.is === "json") return "with JSON, or fill in the page";
+  if (shape?.kind === "decision") return "with yes or no, and a comment after a comma";
+  if (shape?.kind === "choice") return "with #1, #2 and so on, or with the words beside it";
+  if (shape?.kind === "object" || shape?.kind === "json") return "with JSON, or fill in the page";
   return options.length > 0 ? "with #1, #2 and so on, or in your own words" : "with your answer";
 }
 

@@ -83,7 +83,7 @@ export function openInbox(inbox: Inbox): TakeMail {
     const words = await replyText(mail, own, charged.cost);
     if (isReactionLine(words)) return "automatic";
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
-    const { is } = await receive({
+    const { kind } = await receive({
       provider: "email",
       id: mail.id,
       at: clock.now(),
@@ -93,7 +93,7 @@ export function openInbox(inbox: Inbox): TakeMail {
       content: { text: words },
       ...(talk && { talk }),
     });
-    if (proved || isProved || is === "accepted") charged.know();
+    if (proved || isProved || kind === "accepted") charged.know();
     return "received";
   }
 

@@ -5,12 +5,12 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** An expression between the braces of a template. */
 export type TemplateExpression =
-  | { is: "value"; value: string | number | boolean | null }
-  | { is: "path"; steps: readonly (string | number)[] }
-  | { is: "json"; of: TemplateExpression; indent: number }
-  | { is: "not"; of: TemplateExpression }
-  | { is: "equal"; one: TemplateExpression; other: TemplateExpression; differs: boolean }
-  | { is: "or" | "and"; of: readonly TemplateExpression[] };
+  | { kind: "value"; value: string | number | boolean | null }
+  | { kind: "path"; steps: readonly (string | number)[] }
+  | { kind: "json"; of: TemplateExpression; indent: number }
+  | { kind: "not"; of: TemplateExpression }
+  | { kind: "equal"; one: TemplateExpression; other: TemplateExpression; differs: boolean }
+  | { kind: "or" | "and"; of: readonly TemplateExpression[] };
 
 const MOST_TOKENS = 200;
 const MOST_INDENT = 8;
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, boolean | null>> = {
   None: null,
 };
 
-type Token = { is: "text" | "number" | "name" | "sign"; text: string };
+type Token = { kind: "text" | "number" | "name" | "sign"; text: string };
 
 /** Reads what stands between the braces of a template, or says what is wrong with it. */
 export function readCondition(text: string): { condition: TemplateExpression } | { wrong: string } {
@@ -61,7 +61,7 @@ class ConditionParser {
 
   #isNext(...texts: string[]): boolean {
     const token = this.#tokens[this.#at];
-    return token !== undefined && token.is !== "text" && texts.includes(token.text);
+    return token !== undefined && token.kind !== "text" && texts.includes(token.text);
   }
 
   #take(sign: string): boolean {
@@ -89,25 +89,25 @@ class ConditionParser {
     const of = [part()];
     while (this.#take(word)) of.push(part());
     const [only, ...more] = of;
-    return only !== undefined && more.length === 0 ? only : { is: word, of };
+    return only !== undefined && more.length === 0 ? only : { kind: word, of };
   }
 
   #negated(): TemplateExpression {
-    return this.#take("not") ? { is: "not", of: this.#negated() } : this.#compared();
+    return this.#take("not") ? { kind: "not", of: this.#negated() } : this.#compared();
   }
 
   #compared(): TemplateExpression {
     const one = this.#filtered();
     if (!this.#isNext("==", "!=")) return one;
     const differs = this.#next().text === "!=";
-    return { is: "equal", one, other: this.#filtered(), differs };
+    return { kind: "equal", one, other: this.#filtered(), differs };
   }
 
   #filtered(): TemplateExpression {
     let of = this.#single();
     while (this.#take("|")) {
       this.#require("tojson");
-      of = { is: "json", of, indent: this.#take("(") ? this.#indent() : 0 };
+      of = { kind: "json", of, indent: this.#take("(") ? this.#indent() : 0 };
     }
     return of;
   }
@@ -118,7 +118,7 @@ class ConditionParser {
     if (this.#take("indent")) {
       this.#require("=");
       const token = this.#next();
-      if (token.is !== "number") throw new Unexpected();
+      if (token.kind !== "number") throw new Unexpected();
       indent = Math.min(MOST_INDENT, Number(token.text));
     }
     this.#require(")");
@@ -127,17 +127,17 @@ class ConditionParser {
 
   #single(): TemplateExpression {
     const token = this.#next();
-    if (token.is === "text") return { is: "value", value: token.text };
-    if (token.is === "number") return { is: "value", value: Number(token.text) };
+    if (token.kind === "text") return { kind: "value", value: token.text };
+    if (token.kind === "number") return { kind: "value", value: Number(token.text) };
     if (token.text === "(") {
       const inner = this.#either();
       this.#require(")");
       return inner;
     }
-    if (token.is === "sign" || ["or", "and", "not", "in"].includes(token.text)) throw new Unexpected();
+    if (token.kind === "sign" || ["or", "and", "not", "in"].includes(token.text)) throw new Unexpected();
     const word = Object.hasOwn(WORDS, token.text) ? WORDS[token.text] : undefined;
-    if (word !== undefined) return { is: "value", value: word };
-    return { is: "path", steps: this.#stepsFrom(token.text) };
+    if (word !== undefined) return { kind: "value", value: word };
+    return { kind: "path", steps: this.#stepsFrom(token.text) };
   }
 
   /** Reads what is taken out of a name: `.name`, `["name"]` and `[0]`, as often as they come. */
@@ -146,8 +146,8 @@ class ConditionParser {
     while (this.#isNext(".", "[")) {
       const isDot = this.#next().text === ".";
       const step = this.#next();
-      if (isDot ? step.is !== "name" : step.is !== "text" && step.is !== "number") throw new Unexpected();
-      steps.push(step.is === "number" ? Number(step.text) : step.text);
+      if (isDot ? step.kind !== "name" : step.kind !== "text" && step.kind !== "number") throw new Unexpected();
+      steps.push(step.kind === "number" ? Number(step.text) : step.text);
       if (!isDot) this.#require("]");
     }
     return steps;
@@ -162,17 +162,17 @@ function split(text: string): Token[] | null {
     const found = TOKEN.exec(text);
     if (!found || tokens.length > MOST_TOKENS) return null;
     const [, quoted, number, name, sign] = found;
-    if (quoted !== undefined) tokens.push({ is: "text", text: quoted.slice(1, -1).replace(/\\(.)/g, "$1") });
-    else if (number !== undefined) tokens.push({ is: "number", text: number });
-    else if (name !== undefined) tokens.push({ is: "name", text: name });
-    else tokens.push({ is: "sign", text: sign ?? "" });
+    if (quoted !== undefined) tokens.push({ kind: "text", text: quoted.slice(1, -1).replace(/\\(.)/g, "$1") });
+    else if (number !== undefined) tokens.push({ kind: "number", text: number });
+    else if (name !== undefined) tokens.push({ kind: "name", text: name });
+    else tokens.push({ kind: "sign", text: sign ?? "" });
   }
   return tokens;
 }
 
 /** Returns the value of a condition. A missing value is undefined. Only a value's own members are read. */
 export function valueAt(condition: TemplateExpression, values: Values): unknown {
-  switch (condition.is) {
+  switch (condition.kind) {
     case "value":
       return condition.value;
     case "path":
@@ -188,7 +188,7 @@ export function valueAt(condition: TemplateExpression, values: Values): unknown 
       let last: unknown;
       for (const one of condition.of) {
         last = valueAt(one, values);
-        if (isTrue(last) === (condition.is === "or")) return last;
+        if (isTrue(last) === (condition.kind === "or")) return last;
       }
       return last;
     }

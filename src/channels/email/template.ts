@@ -5,10 +5,10 @@ import { isTrue, readCondition, valueAt, type TemplateExpression, type Values } 
 
 /** A piece of a template. */
 type Piece =
-  | { is: "text"; text: string }
-  | { is: "print"; value: TemplateExpression }
-  | { is: "if"; branches: readonly { when: TemplateExpression | null; then: readonly Piece[] }[] }
-  | { is: "for"; names: readonly string[]; over: TemplateExpression; each: readonly Piece[] };
+  | { kind: "text"; text: string }
+  | { kind: "print"; value: TemplateExpression }
+  | { kind: "if"; branches: readonly { when: TemplateExpression | null; then: readonly Piece[] }[] }
+  | { kind: "for"; names: readonly string[]; over: TemplateExpression; each: readonly Piece[] };
 
 export type Template = readonly Piece[];
 
@@ -29,7 +29,7 @@ const MOST_STEPS = 20_000;
 const MOST_CHARACTERS = 200_000;
 
 interface Token {
-  is: "text" | "print" | "tag";
+  kind: "text" | "print" | "tag";
   text: string;
   line: number;
 }
@@ -52,12 +52,12 @@ export function parseTemplate(source: string): Template {
     for (let token = tokens[next]; token; token = tokens[next]) {
       next += 1;
       const { line } = token;
-      if (token.is === "text") {
-        pieces.push({ is: "text", text: token.text });
+      if (token.kind === "text") {
+        pieces.push({ kind: "text", text: token.text });
         continue;
       }
-      if (token.is === "print") {
-        pieces.push({ is: "print", value: condition(token.text, line) });
+      if (token.kind === "print") {
+        pieces.push({ kind: "print", value: condition(token.text, line) });
         continue;
       }
       const [, word = "", rest = ""] = /^(\w*)(?!\w)\s*(?!\s)([^]*)$/.exec(token.text) ?? [];
@@ -78,7 +78,7 @@ export function parseTemplate(source: string): Template {
       const ends = when === null ? ["endif"] : ["elif", "else", "endif"];
       const { pieces, end, rest } = piecesUntil(ends, depth + 1);
       branches.push({ when, then: pieces });
-      if (end === "endif") return { is: "if", branches };
+      if (end === "endif") return { kind: "if", branches };
       when = end === "else" ? null : condition(rest, tokens[next - 1]?.line ?? line);
     }
   }
@@ -91,7 +91,7 @@ export function parseTemplate(source: string): Template {
     // The one way that templates write it; nothing is called.
     const list = condition(two === undefined ? over : over.replace(/\.items\(\)\s*$/, ""), line);
     const { pieces } = piecesUntil(["endfor"], depth + 1);
-    return { is: "for", names, over: list, each: pieces };
+    return { kind: "for", names, over: list, each: pieces };
   }
 
   function condition(text: string, line: number): TemplateExpression {
@@ -118,7 +118,7 @@ function tokensOf(source: string): Token[] {
     let text = source.slice(at, start);
     if (trim) text = text.trimStart();
     if (takesBefore) text = text.trimEnd();
-    if (text !== "") tokens.push({ is: "text", text, line });
+    if (text !== "") tokens.push({ kind: "text", text, line });
     line += lines(source.slice(at, start));
     if (opened === "") break;
 
@@ -129,7 +129,7 @@ function tokensOf(source: string): Token[] {
       .replace(/^-/, "")
       .replace(/-$/, "")
       .trim();
-    if (opened !== "{#") tokens.push({ is: opened === "{{" ? "print" : "tag", text: inner, line });
+    if (opened !== "{#") tokens.push({ kind: opened === "{{" ? "print" : "tag", text: inner, line });
     trim = source[end - 1] === "-";
     line += lines(source.slice(start, end));
     at = end + 2;
@@ -147,9 +147,9 @@ export function renderTemplate(template: Template, values: Values): string {
     for (const piece of pieces) {
       steps += 1;
       if (isOver()) return;
-      if (piece.is === "text") out += piece.text;
-      else if (piece.is === "print") out += escapedHtml(printed(piece.value, known));
-      else if (piece.is === "if") {
+      if (piece.kind === "text") out += piece.text;
+      else if (piece.kind === "print") out += escapedHtml(printed(piece.value, known));
+      else if (piece.kind === "if") {
         const taken = piece.branches.find(({ when }) => when === null || isTrue(valueAt(when, known)));
         if (taken) render(taken.then, known);
       } else {
@@ -168,7 +168,7 @@ export function renderTemplate(template: Template, values: Values): string {
 
 function printed(value: TemplateExpression, known: Values): string {
   const found = valueAt(value, known);
-  if (value.is === "json")
+  if (value.kind === "json")
     return value.indent > 0 ? indented(canonicalExact(found), value.indent) : canonicalExact(found);
   if (found === undefined || found === null) return "";
   return typeof found === "string" ? found : canonicalExact(found);

@@ -60,14 +60,14 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
         return receive({ provider: "slack", ...message, ...(talk && { talk }) });
       },
       postNote: (says) => note(app, by, says),
-      async replyWith({ is, says }) {
-        if (is === "repeated") return;
+      async replyWith({ kind, says }) {
+        if (kind === "repeated") return;
         // Never the link: it speaks for whom the message was sent to, and this person is not known to be asked.
-        const more = is === "needs_page" ? " Where there is no button, open the link of the message." : "";
+        const more = kind === "needs_page" ? " Where there is no button, open the link of the message." : "";
         await note(app, by, says + more);
       },
     };
-    switch (wanted.is) {
+    switch (wanted.kind) {
       case "say":
         return followTalk({ ...following, wanted }, isNoteLeft);
       case "address":
@@ -84,7 +84,7 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
   return { follow, note };
 }
 
-type Of<Is extends Wanted["is"]> = Following<Extract<Wanted, { is: Is }>>;
+type Of<Is extends Wanted["kind"]> = Following<Extract<Wanted, { kind: Is }>>;
 
 /** Words in a thread. In most threads nothing was asked, and people talk: that is not answered. */
 async function followTalk(
@@ -93,7 +93,7 @@ async function followTalk(
 ): Promise<void> {
   const { thread, text, by } = wanted;
   const result = await hear({ thread }, { text }, talkIn(app, wanted));
-  if (result.is !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await replyWith(result);
+  if (result.kind !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await replyWith(result);
 }
 
 /** Words to the app itself, which are answered as often as the hour allows. */
@@ -103,7 +103,7 @@ async function followAddress(
 ): Promise<void> {
   const { thread, text, by } = wanted;
   const result = await hear({ thread }, { text }, talkIn(app, wanted));
-  const isNoEntry = result.is === "no_match";
+  const isNoEntry = result.kind === "no_match";
   if (isNoteLeft(`address ${by.user}`)) await replyWith(isNoEntry ? { ...result, says: NO_ENTRY } : result);
 }
 
@@ -114,12 +114,12 @@ async function followPress(
   outside: Pick<SlackOutside, "openFor">,
 ): Promise<void> {
   const { by, delivery, ts, does } = wanted;
-  if (does.is === "approve") return replyWith(await hear({ delivery, ts }, { choice: does }));
+  if (does.kind === "approve") return replyWith(await hear({ delivery, ts }, { choice: does }));
   const { channel } = by;
   const ofApp = app.appId === undefined ? {} : { app: app.appId };
   const opened = await outside.openFor(delivery, { id: by.user, channel, ts, member, ...ofApp });
   if ("refused" in opened) return tell(opened.refused);
-  if (does.is === "option" && !opened.view.options[does.index]?.interactive) {
+  if (does.kind === "option" && !opened.view.options[does.index]?.interactive) {
     return replyWith(await hear({ delivery, ts }, { choice: does }));
   }
   const view = modalFor(does, opened.view, { delivery, channel, ts });

@@ -56,7 +56,7 @@ export function openInbound(
   function take(app: SlackApp, payload: unknown, receive: Receive): Promise<boolean> | null {
     const wanted = readPayload(payload);
     if (!wanted) return null;
-    const isWords = wanted.is === "say" || wanted.is === "address";
+    const isWords = wanted.kind === "say" || wanted.kind === "address";
     const work = follow(app, wanted, receive)
       .then(
         () => true,

@@ -127,13 +127,14 @@ function body(view: AskView, whole: boolean): Block[] {
 
 /** A value that is more than a press or a line is easier to give on the page. */
 function isLong({ kind, shape }: AskView): boolean {
-  return kind === "value" && (shape === null || shape.is === "object" || shape.is === "json");
+  return kind === "value" && (shape === null || shape.kind === "object" || shape.kind === "json");
 }
 
 /** Returns the description of an answer that cannot be given by a button. */
 function answerBlocks({ schema, shape }: AskView): Block[] {
-  if (shape?.is === "number" || shape?.is === "text") return [small(`The answer is ${cut(shape.says, MOST_SAYS)}.`)];
-  if (schema === null || shape?.is !== "json") return [];
+  if (shape?.kind === "number" || shape?.kind === "text")
+    return [small(`The answer is ${cut(shape.says, MOST_SAYS)}.`)];
+  if (schema === null || shape?.kind !== "json") return [];
   return [small("The answer has to fit this schema:"), preformatted(schemaText(schema))];
 }
 
@@ -255,11 +256,11 @@ function answerLines({ kind, options, schema, shape }: AskView): string[] {
   const head =
     kind === "approval"
       ? "Ways to reject:"
-      : shape?.is === "decision"
+      : shape?.kind === "decision"
         ? "Answers, by name or number, and a comment after a comma:"
         : "Answers, by name or number:";
   if (each.length > 0) return ["", head, quoted(escaped(cut(each.join("\n"), MOST_CHOICES)))];
-  switch (shape?.is) {
+  switch (shape?.kind) {
     case "number":
     case "text":
       return ["", "The answer is:", quoted(escaped(cut(shape.says, MOST_SAYS)))];

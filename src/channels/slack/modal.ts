@@ -5,7 +5,7 @@ import { type Block, cut, MOST_BUTTON, plain, section } from "./blocks.ts";
 import { at, textAt } from "./web.ts";
 
 /** The purpose of an editor: a reason to reject, an option to edit, or a free answer. */
-export type Purpose = { is: "reject" } | { is: "answer" } | { is: "option"; index: number };
+export type Purpose = { kind: "reject" } | { kind: "answer" } | { kind: "option"; index: number };
 
 const MOST_INPUT = 3000;
 const MOST_LABEL = 150;
@@ -25,11 +25,11 @@ export interface EditedMessage {
  * message; the channel stands in the names of its fields. Slack sends neither with what was entered.
  */
 export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, ts }: EditedMessage): object {
-  const option = purpose.is === "option" ? view.options[purpose.index] : undefined;
+  const option = purpose.kind === "option" ? view.options[purpose.index] : undefined;
   const title = option?.title ?? option?.name;
   const isRejection = view.kind === "approval";
   const words = option?.promptFill;
-  const fields = purpose.is === "answer" && view.shape?.is === "object" ? view.shape.fields : [];
+  const fields = purpose.kind === "answer" && view.shape?.kind === "object" ? view.shape.fields : [];
   const form = modalOf(fields.map((field, i) => fieldBlock(field, i, channel)));
   // A form that is too large is replaced by one field for JSON.
   const isDrawn = fields.length > 0 && Buffer.byteLength(JSON.stringify(form)) <= MOST_VIEW_BYTES;
@@ -38,7 +38,7 @@ export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, t
   function modalOf(inputs: readonly Block[]): object {
     return {
       type: "modal",
-      callback_id: purpose.is === "option" ? `parley:opt:${purpose.index}` : `parley:${purpose.is}`,
+      callback_id: purpose.kind === "option" ? `parley:opt:${purpose.index}` : `parley:${purpose.kind}`,
       private_metadata: `${delivery} ${ts}`,
       title: plain(isRejection ? "Reject" : "Answer"),
       submit: plain(isRejection ? "Reject" : "Send"),
@@ -49,11 +49,11 @@ export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, t
 
   function wordsBlock(): Block {
     const asked = fields.length > 0 ? "Your answer, as JSON" : "Your answer";
-    const isOptional = view.shape?.is === "decision" && view.shape.comment === "optional";
+    const isOptional = view.shape?.kind === "decision" && view.shape.comment === "optional";
     return {
       type: "input",
       block_id: channel,
-      optional: purpose.is === "reject" || isOptional,
+      optional: purpose.kind === "reject" || isOptional,
       label: plain(title ? cut(title, MOST_BUTTON) : isRejection ? "Why? The agent reads this." : asked),
       element: {
         type: "plain_text_input",
@@ -69,7 +69,7 @@ export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, t
 /** One field of a form; its place stands in its names, because Slack sends nothing else of it back. */
 function fieldBlock({ label, description, required, nullable, of }: Field, place: number, channel: string): Block {
   const action = { action_id: `parley:field:${place}` };
-  const hint = [...(description === undefined ? [] : [description]), ...(of.is === "choice" ? [] : [of.says])];
+  const hint = [...(description === undefined ? [] : [description]), ...(of.kind === "choice" ? [] : [of.says])];
   return {
     type: "input",
     block_id: `${channel}:${place}`,
@@ -77,7 +77,7 @@ function fieldBlock({ label, description, required, nullable, of }: Field, place
     label: plain(label, MOST_LABEL),
     ...(hint.length > 0 && { hint: plain(cut(hint.join("; "), MOST_HINT)) }),
     element:
-      of.is === "choice"
+      of.kind === "choice"
         ? {
             type: "static_select",
             ...action,
@@ -122,17 +122,17 @@ function filledFields(values: readonly [string, unknown][]): (string | null)[] {
 /** Returns the purpose of the editor that an action opens; null for an action that decides at once or is not ours. */
 export function purposeOf(name: string): Purpose | null {
   const [, index] = /^parley:opt:(\d{1,2})$/.exec(name) ?? [];
-  if (index !== undefined) return { is: "option", index: Number(index) };
-  if (name === "parley:reject") return { is: "reject" };
-  return name === "parley:answer" ? { is: "answer" } : null;
+  if (index !== undefined) return { kind: "option", index: Number(index) };
+  if (name === "parley:reject") return { kind: "reject" };
+  return name === "parley:answer" ? { kind: "answer" } : null;
 }
 
 function contentOf(purpose: Purpose, text: string): ReplyContent {
-  switch (purpose.is) {
+  switch (purpose.kind) {
     case "reject":
-      return { choice: { is: "reject", ...(text !== "" && { comment: text }) } };
+      return { choice: { kind: "reject", ...(text !== "" && { comment: text }) } };
     case "option":
-      return { choice: { is: "option", index: purpose.index, ...(text !== "" && { text }) } };
+      return { choice: { kind: "option", index: purpose.index, ...(text !== "" && { text }) } };
     case "answer":
       return { text };
   }

@@ -14,18 +14,18 @@ export interface By {
 export type Wanted =
   /** `ts` is of the message whose button was used. */
   | {
-      is: "press";
+      kind: "press";
       by: By;
       id: string;
       delivery: string;
       ts: string;
-      does: { is: "approve" } | Purpose;
+      does: { kind: "approve" } | Purpose;
       trigger: string;
     }
-  | { is: "enter"; by: By; id: string; entered: Entered }
-  | { is: "say"; by: By; id: string; thread: string; text: string; words: SlackMessageText }
+  | { kind: "enter"; by: By; id: string; entered: Entered }
+  | { kind: "say"; by: By; id: string; thread: string; text: string; words: SlackMessageText }
   /** Somebody speaks to the app: by a mention, or in a direct message. */
-  | { is: "address"; by: By; id: string; thread: string; text: string; words: SlackMessageText };
+  | { kind: "address"; by: By; id: string; thread: string; text: string; words: SlackMessageText };
 
 /** Words as they stand on Slack. */
 export interface SlackMessageText {
@@ -71,14 +71,14 @@ function readPress(payload: unknown): Wanted | null {
   const value = textAt(action, "value") || textAt(action, "selected_option", "value");
   const [delivery = "", index] = value.split(":");
   const name = textAt(action, "action_id") === "parley:options" ? `parley:opt:${index}` : textAt(action, "action_id");
-  const does = name === "parley:approve" ? ({ is: "approve" } as const) : purposeOf(name);
+  const does = name === "parley:approve" ? ({ kind: "approve" } as const) : purposeOf(name);
   const channel = textAt(payload, "container", "channel_id") || textAt(payload, "channel", "id");
   const by = presserOf(payload, channel);
   const actionTs = textAt(action, "action_ts");
   const ts = textAt(payload, "container", "message_ts");
   if (!does || !DELIVERY.test(delivery) || !by.user || !actionTs) return null;
   const id = `action ${actionTs} ${by.user}`;
-  return { is: "press", by, id, delivery, ts, does, trigger: textAt(payload, "trigger_id") };
+  return { kind: "press", by, id, delivery, ts, does, trigger: textAt(payload, "trigger_id") };
 }
 
 function readSubmission(payload: unknown): Wanted | null {
@@ -86,7 +86,7 @@ function readSubmission(payload: unknown): Wanted | null {
   const view = textAt(payload, "view", "id");
   if (!entered || !DELIVERY.test(entered.delivery) || !view) return null;
   const by = presserOf(payload, entered.channel);
-  return by.user ? { is: "enter", by, id: `view ${view}`, entered } : null;
+  return by.user ? { kind: "enter", by, id: `view ${view}`, entered } : null;
 }
 
 function readEvent(payload: unknown): Wanted | null {
@@ -104,10 +104,10 @@ function readEvent(payload: unknown): Wanted | null {
   const words: SlackMessageText = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
   const message = { by, id, thread: threadName(channel, threadTs || ts), text, words };
-  if (type === "app_mention") return { is: "address", ...message };
+  if (type === "app_mention") return { kind: "address", ...message };
   if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
-  if (threadTs) return { is: "say", ...message };
-  return direct ? { is: "address", ...message } : null;
+  if (threadTs) return { kind: "say", ...message };
+  return direct ? { kind: "address", ...message } : null;
 }
 
 function hasFiles(event: unknown): boolean {

@@ -7,8 +7,8 @@ import type { SlackTarget } from "./target.ts";
  * Returns what a conversation takes of words: in a channel it is their thread, and in a direct message everything
  * there. A mention in a thread comes a second time as an ordinary message, so it may only begin there.
  */
-export function talkIn({ appId }: SlackApp, wanted: Extract<Wanted, { is: "say" | "address" }>): ThreadContext {
-  const { by, words, is, text } = wanted;
+export function talkIn({ appId }: SlackApp, wanted: Extract<Wanted, { kind: "say" | "address" }>): ThreadContext {
+  const { by, words, kind, text } = wanted;
   const { ts, threadTs, direct, marked } = words;
   const root = threadTs ?? ts;
   const thread = direct ? `slack:${by.channel}` : `slack:${threadName(by.channel, root)}`;
@@ -19,8 +19,8 @@ export function talkIn({ appId }: SlackApp, wanted: Extract<Wanted, { is: "say" 
   const event = { from_user_id: by.user, channel_id: by.channel, content: marked || text };
   return {
     at: { channel: "slack", app: appId ?? null },
-    begins: is === "address",
-    goesOn: is === "say" || threadTs === null,
+    begins: kind === "address",
+    goesOn: kind === "say" || threadTs === null,
     threads: [thread],
     thread,
     target,

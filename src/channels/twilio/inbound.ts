@@ -63,12 +63,12 @@ export function twilioHooks(
     if (!command?.certain) {
       const result = await receive(message);
       // The core itself tells its person whatever is about one message; a list of several is about none.
-      if (result.is === "not_understood" && result.link === undefined) await sendWords(kind, number, result.says);
-      if (command?.is === "start" && result.is === "accepted") await memory.setOptedOut(kind, number, false);
-      if (!command || result.is !== "no_match") return NOTHING;
+      if (result.kind === "not_understood" && result.link === undefined) await sendWords(kind, number, result.says);
+      if (command?.kind === "start" && result.kind === "accepted") await memory.setOptedOut(kind, number, false);
+      if (!command || result.kind !== "no_match") return NOTHING;
     }
     if (!(await memory.isNew(sid))) return NOTHING;
-    if (command.is !== "help") await memory.setOptedOut(kind, number, command.is === "stop");
+    if (command.kind !== "help") await memory.setOptedOut(kind, number, command.kind === "stop");
     // Twilio has explained it already where it says that this was asked.
     else if (!optOutType) await sendWords(kind, number, HELP);
     return NOTHING;
@@ -139,6 +139,6 @@ function partyOf(form: FormFields, name: "From" | "To"): Party | undefined {
 function pressOf(payload: string | undefined): { delivery: string; choice: Choice } | undefined {
   const [, delivery, words, option] = BUTTON.exec(payload ?? "") ?? [];
   if (delivery === undefined || words === undefined) return undefined;
-  if (option !== undefined) return { delivery, choice: { is: "option", index: Number(option) } };
-  return { delivery, choice: { is: words === "approve" ? "approve" : "reject" } };
+  if (option !== undefined) return { delivery, choice: { kind: "option", index: Number(option) } };
+  return { delivery, choice: { kind: words === "approve" ? "approve" : "reject" } };
 }

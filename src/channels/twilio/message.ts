@@ -73,7 +73,8 @@ function textIn(room: TextLimits, notice: Notice): string {
     ...callLines(notice, room),
     ...wordLines(view.words, room),
     ...optionLines(view, room),
-    (view.shape?.is === "number" || view.shape?.is === "text") && `The answer is ${cut(view.shape.says, room.name)}.`,
+    (view.shape?.kind === "number" || view.shape?.kind === "text") &&
+      `The answer is ${cut(view.shape.says, room.name)}.`,
     view.expiresAt !== null && `Until ${timeOf(view.expiresAt)}.`,
     howToAnswer(notice),
     link,
@@ -158,13 +159,13 @@ function optionLines({ kind, options }: AskView, limits: TextLimits): string[] {
 
 /** Returns the possible answers, as parts of a line. */
 function answersIn({ kind, options, shape }: AskView): string[] {
-  if (shape?.is === "number" || shape?.is === "text") return [`The answer is ${quotedLine(shape.says)}.`];
-  if (shape?.is === "object" || shape?.is === "json") return ["It is filled in on the page."];
+  if (shape?.kind === "number" || shape?.kind === "text") return [`The answer is ${quotedLine(shape.says)}.`];
+  if (shape?.kind === "object" || shape?.kind === "json") return ["It is filled in on the page."];
   if (options.length === 0) return [];
   const each = options
     .slice(0, OPTIONS_MOST)
     .map(({ title, name }, i) => `#${i + 1} ${quotedLine(cut(title ?? name, OPTION_MOST))}`);
-  const comment = shape?.is === "decision" && shape.comment !== "none" ? " A comment may follow after a comma." : "";
+  const comment = shape?.kind === "decision" && shape.comment !== "none" ? " A comment may follow after a comma." : "";
   const more = options.length > OPTIONS_MOST ? " More are on the page." : "";
   return [`${headOf(kind)} ${each.join(", ")}.${comment}${more}`];
 }
@@ -175,8 +176,8 @@ function howToAnswer({ view, whole, code }: Notice): string {
   if (view.kind === "approval")
     return whole ? `Reply YES ${code} or NO ${code}, or decide here:` : `Decide here, with the code ${code}:`;
   const { shape } = view;
-  if (shape?.is === "object" || shape?.is === "json") return `Fill it in here, with the code ${code}:`;
-  const what = shape?.is === "decision" ? "YES or NO, and a comment after a comma" : "your answer";
+  if (shape?.kind === "object" || shape?.kind === "json") return `Fill it in here, with the code ${code}:`;
+  const what = shape?.kind === "decision" ? "YES or NO, and a comment after a comma" : "your answer";
   return `Reply with ${what} (${code} first if several requests wait), or answer here with that code:`;
 }
 

@@ -53,13 +53,13 @@ const REFUSALS = {
   no_match: [404, "not_found"],
   locked: [403, "responder_not_allowed"],
   passed_on: [404, "not_found"],
-} as const satisfies Record<Exclude<InboundResult["is"], "accepted" | "repeated">, readonly [number, string]>;
+} as const satisfies Record<Exclude<InboundResult["kind"], "accepted" | "repeated">, readonly [number, string]>;
 
-function replyOf({ is, says, reason, options }: InboundResult): HookReply {
-  if (is === "accepted" || is === "repeated") return json(200, { status: "accepted" });
+function replyOf({ kind, says, reason, options }: InboundResult): HookReply {
+  if (kind === "accepted" || kind === "repeated") return json(200, { status: "accepted" });
   if (reason === "digest_mismatch") return refusal(409, reason, says);
   if (reason === "unknown_option") return refusal(422, reason, says, { options });
-  const [status, code] = REFUSALS[is];
+  const [status, code] = REFUSALS[kind];
   return refusal(status, code, says);
 }
 
@@ -105,14 +105,14 @@ function contentIn(body: Record<string, unknown>, digest: string | undefined): I
 
   if (approved === true) {
     if (digest === undefined) return "consent_digest is required to approve";
-    return { choice: { is: "approve", ...(option !== undefined && { name: option }) } };
+    return { choice: { kind: "approve", ...(option !== undefined && { name: option }) } };
   }
   const words = typeof response === "string" ? response : comment;
   if (option !== undefined) {
-    const named: Choice = { is: "option named", name: option, ...(words !== undefined && { text: words }) };
+    const named: Choice = { kind: "option named", name: option, ...(words !== undefined && { text: words }) };
     return { choice: named };
   }
-  if (approved === false) return { choice: { is: "reject", ...(comment !== undefined && { comment }) } };
+  if (approved === false) return { choice: { kind: "reject", ...(comment !== undefined && { comment }) } };
   if (approved !== undefined) return "approved must be true or false";
   if (response === undefined) return "approved, response or response_option_name is needed";
   return { text: typeof response === "string" ? response : JSON.stringify(response) };

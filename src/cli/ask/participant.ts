@@ -41,7 +41,7 @@ export async function openParticipantSession(
   const key = ownKey(url, io.env);
   if (key) {
     const read = readKeyText(key);
-    if (read.is === "key" && read.scope !== "answer") {
+    if (read.kind === "key" && read.scope !== "answer") {
       throw new Error(
         `PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; unset it, or set one of scope answer.`,
       );

@@ -21,7 +21,7 @@ export const forward: Command = {
     const { host, port } = placeOf(values.listen ?? USUAL);
     const key = io.env["PARLEY_KEY"];
     if (!key) throw new WrongUsage("PARLEY_KEY holds no key");
-    if (readKeyText(key).is !== "key") throw new WrongUsage("PARLEY_KEY holds no whole key");
+    if (readKeyText(key).kind !== "key") throw new WrongUsage("PARLEY_KEY holds no whole key");
     if (to.protocol === "http:" && !isOwn(to.hostname)) io.tell("The key goes over the network unencrypted.");
 
     const server = openForwardingProxy({ to, key });

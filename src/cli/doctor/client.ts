@@ -85,8 +85,8 @@ function keyProblems(reply: ServerReply, { key, keyVariable }: Client): string[]
     ];
   }
   const read = readKeyText(key);
-  if (read.is === "no_key") return [`${keyVariable} is no key: keys begin with parley_`];
-  if (read.is === "mistyped") return [`${keyVariable} is mistyped or cut: its checksum does not fit`];
+  if (read.kind === "no_key") return [`${keyVariable} is no key: keys begin with parley_`];
+  if (read.kind === "mistyped") return [`${keyVariable} is mistyped or cut: its checksum does not fit`];
   if (read.scope !== "agent") return [`${keyVariable} is of scope ${read.scope}; asking needs one of scope agent`];
   return [`this server does not know the key in ${keyVariable}: it is another server's, was revoked, or has expired`];
 }

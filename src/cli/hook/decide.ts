@@ -91,7 +91,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
   // Nobody listens any more: somebody has decided at the terminal.
   if (there.signal.aborted) return EXIT.done;
   // An agent whose output has no place for it shows this in its log.
-  if (decision.is === "undecided") io.tell(decision.because);
+  if (decision.kind === "undecided") io.tell(decision.because);
   io.out(agent.print(prompt, decision));
   return EXIT.done;
 }
@@ -132,7 +132,7 @@ export function timeoutOf(text?: string): number {
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
 function undecided(error: unknown): PromptDecision {
   const why = error instanceof CouldNotAsk ? error.message : `Something went wrong: ${String(error)}.`;
-  return { is: "undecided", because: `Parley could not ask anybody. ${withoutCredentials(why)}` };
+  return { kind: "undecided", because: `Parley could not ask anybody. ${withoutCredentials(why)}` };
 }
 
 /** An event as it came; `isCut` where it is longer than any event. */

@@ -58,7 +58,7 @@ export function openInbox(url: string, io: Io): Inbox {
   const key = ownKey(url, io.env);
   if (!key) throw new Error(KEY_WANTED);
   const read = readKeyText(key);
-  if (read.is === "key" && read.scope !== "answer") {
+  if (read.kind === "key" && read.scope !== "answer") {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; ${KEY_WANTED}`);
   }
 

@@ -36,7 +36,7 @@ async function lookForAgents(
   { agents: configured, sandbox, workDir }: AssignmentRules,
   { env }: Pick<Io, "env">,
 ): Promise<{ found: FoundAgent[]; hasSandbox: boolean }> {
-  const hasSandbox = sandbox !== "off" && (await selfTest({ dataFolder: workDir, clock: systemClock })).is !== "none";
+  const hasSandbox = sandbox !== "off" && (await selfTest({ dataFolder: workDir, clock: systemClock })).kind !== "none";
   const refusal = (needsSandbox: boolean): string | null => {
     if (hasSandbox || sandbox === "off") return null;
     if (sandbox === "require") return "needs a sandbox: assignment.sandbox is require";

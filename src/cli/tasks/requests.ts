@@ -41,7 +41,7 @@ export function openTasks(url: string, repo: string | undefined, io: Io): Tasks 
   const key = ownKey(url, io.env);
   if (!key) throw new Error(`work is given with a key: ${KEY_WANTED}`);
   const read = readKeyText(key);
-  if (read.is === "key" && read.scope !== "assign" && read.scope !== "admin") {
+  if (read.kind === "key" && read.scope !== "assign" && read.scope !== "admin") {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}; ${KEY_WANTED}`);
   }
   const client = new TasksClient({ url, key, repo, fetch: systemFetch });

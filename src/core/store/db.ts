@@ -13,7 +13,7 @@ export interface Queryable {
 
 /** An event of a transaction, passed from the code that wrote it to the code that knows its kind by `is`. */
 export interface Fact {
-  readonly is: string;
+  readonly kind: string;
 }
 
 /** A transaction under way. It is over when the function it was given to returns. */

@@ -34,11 +34,11 @@ export function mayHoldKey(text: string): boolean {
 }
 
 /** Returns what a text is that is presented as a key. */
-export function readKeyText(text: string): { is: "key"; scope: Scope } | { is: "mistyped" } | { is: "no_key" } {
-  if (!text.startsWith("parley_")) return { is: "no_key" };
+export function readKeyText(text: string): { kind: "key"; scope: Scope } | { kind: "mistyped" } | { kind: "no_key" } {
+  if (!text.startsWith("parley_")) return { kind: "no_key" };
   const scope = SHAPE.exec(text)?.[1] as Scope | undefined;
   const whole = scope !== undefined && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
-  return whole ? { is: "key", scope } : { is: "mistyped" };
+  return whole ? { kind: "key", scope } : { kind: "mistyped" };
 }
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -16,7 +16,7 @@ import { complain, dotted, refuse, type Loc, type Problem } from "./fields.ts";
 import { idNumber } from "../http/query.ts";
 
 /** Everybody who sees all requests in the inbox. */
-const EVERYBODY: Audience = { is: "leaf", target: { via: "inbox" } };
+const EVERYBODY: Audience = { kind: "leaf", target: { via: "inbox" } };
 
 /** The channels that the operator wrote down. */
 export interface KnownChannels {
@@ -64,7 +64,7 @@ export async function routeOf(
   if (conversation) {
     const { number, channel: place, target } = conversation;
     const audience = await placeIn(ctx, asker, conversation, decides);
-    const isThere = audience.is === "leaf" && audience.target === target;
+    const isThere = audience.kind === "leaf" && audience.target === target;
     return { audience, conversation: number, inboxOnly: isThere && place === "inbox" };
   }
   if (channel) return { audience: await audienceOf(ctx, asker, channel, decides) };
@@ -83,7 +83,7 @@ function keepToConversation({ conversation }: Asker, channel: Pick<ReadChannel, 
 }
 
 function idOf({ tree }: Pick<ReadChannel, "tree">): string | null {
-  return tree.is === "id" ? tree.id : null;
+  return tree.kind === "id" ? tree.id : null;
 }
 
 async function conversationOf(ctx: Context, { principal }: Asker, id: string): Promise<Conversation | undefined> {
@@ -100,13 +100,13 @@ async function placeIn(ctx: Context, asker: Asker, conversation: Conversation, d
   if (needsHuman && !(await isOpenerEnrolled(ctx, conversation))) {
     return usualAudience(ctx, { ...asker, channel: null }, decides);
   }
-  return { is: "leaf", target: conversation.target };
+  return { kind: "leaf", target: conversation.target };
 }
 
 /** Returns the configured audience. If it reaches nobody any more, everybody who sees all requests is asked. */
 async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Promise<Audience> {
   const ofKey: ChannelTree | undefined =
-    asker.channel === null ? undefined : { is: "id", id: asker.channel, loc: ["body", "spec", "channel"] };
+    asker.channel === null ? undefined : { kind: "id", id: asker.channel, loc: ["body", "spec", "channel"] };
   for (const tree of [ofKey, asker.known.usual?.tree]) {
     if (!tree) continue;
     try {
@@ -150,7 +150,7 @@ interface For {
 }
 
 async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean): Promise<Audience> {
-  switch (tree.is) {
+  switch (tree.kind) {
     case "targets": {
       if (joint) await refuseStrangers(ctx, tree.targets, tree.loc);
       if (of.writtenBy !== "operator") await refuseForeignThreads(ctx, of.asker, tree);
@@ -163,13 +163,13 @@ async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean)
       return resolveId(ctx, of, tree, joint);
     case "any": {
       const nodes = await Promise.all(tree.of.map(({ node }) => resolve(ctx, of, node, joint)));
-      return { is: "any", of: nodes.map((node, i) => ({ afterMs: (tree.of[i]?.afterSeconds ?? 0) * 1000, node })) };
+      return { kind: "any", of: nodes.map((node, i) => ({ afterMs: (tree.of[i]?.afterSeconds ?? 0) * 1000, node })) };
     }
     case "all":
-      return { is: "all", of: await Promise.all(tree.of.map((node) => resolve(ctx, of, node, true))) };
+      return { kind: "all", of: await Promise.all(tree.of.map((node) => resolve(ctx, of, node, true))) };
     case "quorum":
       return {
-        is: "quorum",
+        kind: "quorum",
         min: tree.min,
         of: await Promise.all(tree.of.map((node) => resolve(ctx, of, node, true))),
       };
@@ -180,7 +180,7 @@ async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean)
 async function resolveId(
   ctx: Context,
   of: For,
-  { id, loc }: Extract<ChannelTree, { is: "id" }>,
+  { id, loc }: Extract<ChannelTree, { kind: "id" }>,
   joint: boolean,
 ): Promise<Audience> {
   const named = of.asker.known.named.get(id);
@@ -193,7 +193,7 @@ async function resolveId(
     return resolve(ctx, { ...of, writtenBy: "operator" }, named.tree, joint);
   }
   const group = await findGroup(ctx, id);
-  if (group && group.length > 0) return audienceOfRecipient({ is: "group", group: id, humans: group });
+  if (group && group.length > 0) return audienceOfRecipient({ kind: "group", group: id, humans: group });
   const conversation = await conversationOf(ctx, of.asker, id);
   if (!conversation) return humanLeaf(ctx, id, () => new Refusal("channel_not_found", { id, loc }));
   const audience = await placeIn(ctx, of.asker, conversation, of.decides);
@@ -204,8 +204,8 @@ async function resolveId(
 function anyOf(targets: readonly Target[]): Audience {
   const [first, ...more] = targets;
   if (!first) throw new Error("a channel without an addressee");
-  if (more.length === 0) return { is: "leaf", target: first };
-  return { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
+  if (more.length === 0) return { kind: "leaf", target: first };
+  return { kind: "any", of: targets.map((target) => ({ afterMs: 0, node: { kind: "leaf", target } })) };
 }
 
 async function humanLeaf(ctx: Context, id: string, unknown: () => Refusal): Promise<Audience> {
@@ -234,7 +234,7 @@ async function refuseStrangers(ctx: Context, targets: readonly Target[], loc: Lo
 async function refuseForeignThreads(
   ctx: Context,
   { principal }: Asker,
-  { targets, loc }: Extract<ChannelTree, { is: "targets" }>,
+  { targets, loc }: Extract<ChannelTree, { kind: "targets" }>,
 ): Promise<void> {
   for (const target of targets) {
     const ts = target.via === "slack" ? target.settings["threadTs"] : undefined;
@@ -280,13 +280,13 @@ function identitiesOf(target: Target): Identity[] {
 }
 
 function withTokenNames(audience: Audience, names: readonly string[]): Audience {
-  switch (audience.is) {
+  switch (audience.kind) {
     case "leaf":
-      return { is: "leaf", target: named(audience.target, names) };
+      return { kind: "leaf", target: named(audience.target, names) };
     case "any":
-      return { is: "any", of: audience.of.map((one) => ({ ...one, node: withTokenNames(one.node, names) })) };
+      return { kind: "any", of: audience.of.map((one) => ({ ...one, node: withTokenNames(one.node, names) })) };
     case "all":
-      return { is: "all", of: audience.of.map((node) => withTokenNames(node, names)) };
+      return { kind: "all", of: audience.of.map((node) => withTokenNames(node, names)) };
     case "quorum":
       return { ...audience, of: audience.of.map((node) => withTokenNames(node, names)) };
   }

@@ -285,7 +285,7 @@ async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: Ref
     const escalation = readEscalation(body, problems, peopleRequest);
     return escalation && escalationTargets(escalation, problems, rules);
   });
-  const more: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
+  const more: Audience = { kind: "any", of: targets.map((target) => ({ afterMs: 0, node: { kind: "leaf", target } })) };
   // An admin may add anybody; whoever asked may not.
   const parts =
     caller.scope === "admin"

@@ -100,7 +100,7 @@ function errorOf({ loc, code, message, bare }: Problem): WireChannelError {
 }
 
 function targetsOf(tree: ChannelTree): readonly Target[] {
-  switch (tree.is) {
+  switch (tree.kind) {
     case "targets":
       return tree.targets;
     case "human":

@@ -16,12 +16,12 @@ import { integer, list, text } from "../../wire/a2h/fields.ts";
 
 /** The recipients as the request states them; people are not looked up yet. */
 export type ChannelTree =
-  | { is: "targets"; targets: readonly Target[]; loc: Loc }
-  | { is: "human"; id: string; loc: Loc }
-  | { is: "id"; id: string; loc: Loc }
-  | { is: "any"; of: readonly { afterSeconds: number; node: ChannelTree }[] }
-  | { is: "all"; of: readonly ChannelTree[] }
-  | { is: "quorum"; min: number; of: readonly ChannelTree[] };
+  | { kind: "targets"; targets: readonly Target[]; loc: Loc }
+  | { kind: "human"; id: string; loc: Loc }
+  | { kind: "id"; id: string; loc: Loc }
+  | { kind: "any"; of: readonly { afterSeconds: number; node: ChannelTree }[] }
+  | { kind: "all"; of: readonly ChannelTree[] }
+  | { kind: "quorum"; min: number; of: readonly ChannelTree[] };
 
 /** A contact channel that was read. */
 export interface ReadChannel {
@@ -187,8 +187,8 @@ function readBranches(
   const of = readList(branches, given, { loc: at, problems }, branch);
   if (!of) return undefined;
   const echo = { [name]: of.map((one) => one.echo) };
-  if (name === "all_of") return { echo, tree: { is: "all", of: of.map((one) => one.tree) } };
-  return { echo, tree: { is: "any", of: of.map(({ tree: node, afterSeconds }) => ({ afterSeconds, node })) } };
+  if (name === "all_of") return { echo, tree: { kind: "all", of: of.map((one) => one.tree) } };
+  return { echo, tree: { kind: "any", of: of.map(({ tree: node, afterSeconds }) => ({ afterSeconds, node })) } };
 }
 
 function readQuorum({ problems }: Reading, given: unknown, at: Loc, branch: Branch): ReadPart | undefined {
@@ -197,7 +197,7 @@ function readQuorum({ problems }: Reading, given: unknown, at: Loc, branch: Bran
   const of = readList(branches, members["of"], { loc: [...at, "of"], problems }, branch);
   const min = read(integer(1, of?.length ?? MOST_LEAVES), members["min"], { loc: [...at, "min"], problems });
   if (!of || min === undefined) return undefined;
-  const tree: ChannelTree = { is: "quorum", min, of: of.map((one) => one.tree) };
+  const tree: ChannelTree = { kind: "quorum", min, of: of.map((one) => one.tree) };
   return { echo: { quorum: { min, of: of.map((one) => one.echo) } }, tree };
 }
 
@@ -215,7 +215,7 @@ function readMembers(reading: Reading, members: JsonObject, at: Loc): ReadPart |
   const [first, ...more] = nodes;
   if (!first) return undefined;
   if (more.length === 0) return { echo, tree: first };
-  return { echo, tree: { is: "any", of: nodes.map((node) => ({ afterSeconds: 0, node })) } };
+  return { echo, tree: { kind: "any", of: nodes.map((node) => ({ afterSeconds: 0, node })) } };
 }
 
 function readMember(
@@ -228,19 +228,19 @@ function readMember(
   if (name === "channel_id") {
     const id = typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? String(given) : given;
     const found = read(channelId, id, { loc: at, problems });
-    return found === undefined ? undefined : { echo: given, tree: { is: "id", id: found, loc: at } };
+    return found === undefined ? undefined : { echo: given, tree: { kind: "id", id: found, loc: at } };
   }
   if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
   if (name === "inbox") {
     folded(given, () => false, at, problems);
-    return { echo: {}, tree: { is: "targets", targets: [{ via: "inbox" }], loc: at } };
+    return { echo: {}, tree: { kind: "targets", targets: [{ via: "inbox" }], loc: at } };
   }
   if (name === "human") {
     const fields = folded(given, (field) => field === "id", at, problems);
     if (fields["id"] === undefined) return complain(problems, [...at, "id"], "required", "is required");
     const id = Number.isSafeInteger(fields["id"]) ? String(fields["id"]) : fields["id"];
     const found = read(humanId, id, { loc: [...at, "id"], problems });
-    return found === undefined ? undefined : { echo: fields, tree: { is: "human", id: found, loc: at } };
+    return found === undefined ? undefined : { echo: fields, tree: { kind: "human", id: found, loc: at } };
   }
   return readOutside(reading, name as OutsideChannel, given, at);
 }
@@ -274,9 +274,9 @@ function readOutside(
     problems.push({ loc: [...at, recipientField(target, i)], code: "recipient_not_allowed", message, bare: message });
   }
   const { bot_token: token, ...echo } = input;
-  if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } };
+  if (typeof token !== "string") return { echo, tree: { kind: "targets", targets, loc: at } };
   const place = tokens.push(token) - 1;
-  return { echo, tree: { is: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } };
+  return { echo, tree: { kind: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } };
 }
 
 /** Returns a member that leads outside with its fields, and those of further recipients, in snake_case. */
@@ -300,8 +300,8 @@ export function recipientField({ via }: Target, i: number): string {
 
 /** True where several have to agree. */
 export function isJoint(tree: ChannelTree): boolean {
-  if (tree.is === "all" || tree.is === "quorum") return true;
-  return tree.is === "any" && tree.of.some(({ node }) => isJoint(node));
+  if (tree.kind === "all" || tree.kind === "quorum") return true;
+  return tree.kind === "any" && tree.of.some(({ node }) => isJoint(node));
 }
 
 /** True where this server may write to a target; its own people and webhooks are the admin's already. */

@@ -40,7 +40,7 @@ export function escalationTargets(
   rules: ChannelRules,
 ): { words: string; targets: readonly Target[] } | undefined {
   const read = readChannel({ email }, ["body", "channel"], problems, rules);
-  return read?.tree.is === "targets" ? { words, targets: read.tree.targets } : undefined;
+  return read?.tree.kind === "targets" ? { words, targets: read.tree.targets } : undefined;
 }
 
 function memberOf(value: unknown, name: string): JsonObject | undefined {

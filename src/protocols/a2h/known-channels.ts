@@ -59,7 +59,7 @@ export function peopleIn({ named, usual }: KnownChannels): { where: string; id: 
 }
 
 function idsIn(tree: ChannelTree): string[] {
-  switch (tree.is) {
+  switch (tree.kind) {
     case "targets":
       return [];
     case "human":

@@ -169,7 +169,7 @@ async function answerOf(entry: Entry, sent: Sent, prompt: AgentPrompt, how: How)
       door.ctx.log.error({ err: error, requestId: sent.request.id }, "a prompt of an agent could not be asked");
     }
     const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
-    return { is: "undecided", because: `Parley could not ask anybody. ${why}` };
+    return { kind: "undecided", because: `Parley could not ask anybody. ${why}` };
   });
   // A person has decided at the agent's own terminal, and needs no notice.
   return there.signal.aborted ? NOTHING : agent.print(prompt, decision);

@@ -129,7 +129,7 @@ async function takeCall(
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
   const { request } = answer;
   const stands = { id: request.id, ...approvalBody(request, await readDetails(ctx, request)) };
-  if (answer.is !== "started") return { state: answer.is, ...stands };
+  if (answer.kind !== "started") return { state: answer.kind, ...stands };
   const { args, isEdited } = approvedArguments(request);
   return {
     state: "started",

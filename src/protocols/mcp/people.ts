@@ -202,9 +202,9 @@ export async function readOwnRequest(ctx: Context, asker: string, callId: string
 
 async function audienceOfNamed(ctx: Context, to: string): Promise<Audience> {
   const recipient = await resolveRecipient(ctx, to);
-  if (recipient.is === "human" || recipient.is === "group") return audienceOfRecipient(recipient);
+  if (recipient.kind === "human" || recipient.kind === "group") return audienceOfRecipient(recipient);
   const says =
-    recipient.is === "several"
+    recipient.kind === "several"
       ? "Several humans have this name; give the id from list_humans."
       : "No human or group has this id or name; list_humans shows who can be asked.";
   throw new Refusal("human_unknown", { field: "to" }, says);

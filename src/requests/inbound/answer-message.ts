@@ -27,9 +27,9 @@ export async function answerMessage(
   ctx: Context,
   publicUrl: string,
   message: InboundMessage,
-  found: Exclude<Found, { is: "nothing" }>,
+  found: Exclude<Found, { kind: "nothing" }>,
 ): Promise<InboundResult> {
-  if (found.is === "several") return askWhich(ctx, publicUrl, message, found.all);
+  if (found.kind === "several") return askWhich(ctx, publicUrl, message, found.all);
   const { matched } = found;
   const link = linkOf(ctx, publicUrl, matched.delivery);
   const result = await answer(ctx, matched, message, link);
@@ -42,7 +42,7 @@ export async function answerMessage(
 }
 
 /** The result of a message that was received before. */
-export const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
+export const REPEATED: InboundResult = { kind: "repeated", says: "This was heard before." };
 
 /** Marks a message as received; returns whether it was received before. */
 export async function isRepeat(ctx: Context, message: InboundMessage): Promise<boolean> {
@@ -59,7 +59,7 @@ async function askWhich(
   if (await isRepeat(ctx, message)) return REPEATED;
   const titleOf = (request: Request) => inQuotes(viewInMessage(request, publicUrl).title);
   const lines = all.map(({ request, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(request)}`);
-  const result = { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...lines].join("\n") } as const;
+  const result = { kind: "not_understood", reason: "unparseable", says: [SEVERAL, ...lines].join("\n") } as const;
   if (!SENDER_RULES[message.sender.kind].isAnsweredAtOnce) {
     const choices = all.map(({ delivery, request }) => ({ delivery: delivery.id, title: titleOf(request) }));
     await tellSender(ctx, all[0].delivery, result, { says: SEVERAL, choices });
@@ -85,10 +85,10 @@ async function answer(
   }
   // A provider that proves who speaks does so whatever a program has read of the message.
   if (request.state === "open" && delivery.exposedAt !== null && !isProvedByProvider) {
-    return (await isRepeat(ctx, message)) ? REPEATED : { is: "not_understood", says: EXPOSED };
+    return (await isRepeat(ctx, message)) ? REPEATED : { kind: "not_understood", says: EXPOSED };
   }
   const decided = await meaningOf(ctx, { request, delivery }, message, link);
-  if ("is" in decided) {
+  if ("kind" in decided) {
     if (await isRepeat(ctx, message)) return REPEATED;
     if (!(await wasAsked(ctx, request.id, responder))) return refuseStranger(ctx, request.id, responder);
     if (request.state !== "open") return existingResult(ctx.db, request);
@@ -106,7 +106,7 @@ async function answer(
     });
     if (result === null) return REPEATED;
     if (result instanceof Refusal) return refusalResult(ctx, { request, responder, inbound: message, link }, result);
-    return { is: "accepted", says: acceptedSentence(result.request, decided.decision) };
+    return { kind: "accepted", says: acceptedSentence(result.request, decided.decision) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
     // Its transaction was undone, and with it the mark that this message was received.

@@ -18,10 +18,10 @@ export interface Matched {
 
 /** The request, if any, that a received message answers. */
 export type Found =
-  | { is: "one"; matched: Matched }
+  | { kind: "one"; matched: Matched }
   /** The sender has to choose which request the message answers. */
-  | { is: "several"; all: readonly [Matched, ...Matched[]] }
-  | { is: "nothing" };
+  | { kind: "several"; all: readonly [Matched, ...Matched[]] }
+  | { kind: "nothing" };
 
 /**
  * Finds the request that a received message answers: by the request it names, by its code, or as the only request that
@@ -37,20 +37,20 @@ export async function matchMessage(
   const waiting = await withRequests(ctx.db, elsewhere);
   const code = codeOf(message);
   const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
-  if (byCode) return { is: "one", matched: byCode };
+  if (byCode) return { kind: "one", matched: byCode };
   const here = matched.filter(({ request }) => request.state === "open");
   const open = distinct(matched.length > 0 ? here : waiting);
   const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
-  if (!only) return { is: "nothing" };
-  return others.length > 0 ? { is: "several", all: [only, ...others] } : { is: "one", matched: only };
+  if (!only) return { kind: "nothing" };
+  return others.length > 0 ? { kind: "several", all: [only, ...others] } : { kind: "one", matched: only };
 }
 
 /** True where an open question of those found offers these very words as an option. */
 export function isOffered(found: Found, { content }: InboundMessage): boolean {
-  if (found.is === "nothing" || !("text" in content)) return false;
+  if (found.kind === "nothing" || !("text" in content)) return false;
   const words = flat(content.text);
   const isSameText = (text: string | undefined) => text !== undefined && flat(text) === words;
-  const all = found.is === "one" ? [found.matched] : found.all;
+  const all = found.kind === "one" ? [found.matched] : found.all;
   return all.some(
     ({ request }) =>
       request.state === "open" && offeredBy(request).some(({ name, title }) => isSameText(name) || isSameText(title)),

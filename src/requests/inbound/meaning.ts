@@ -25,17 +25,17 @@ export async function meaningOf(
       request.form.kind === "approval"
         ? "This was not understood. Answer with exactly “approve”, or “reject” and a reason."
         : "This was not understood.";
-    return { is: "not_understood", says, reason: "unparseable", link };
+    return { kind: "not_understood", says, reason: "unparseable", link };
   }
   if (inbound.trust === "none" && !inbound.talk?.proved) {
-    return { is: "needs_page", says: UNPROVED_BY_ID, reason: "sender_unverified", link };
+    return { kind: "needs_page", says: UNPROVED_BY_ID, reason: "sender_unverified", link };
   }
   const isPress = "choice" in inbound.content;
   if (isReadByAsker(delivery.target) && (decision.kind === "approve" || !("text" in inbound.content)))
-    return { is: "needs_page", says: DECIDED_IN_INBOX, link };
+    return { kind: "needs_page", says: DECIDED_IN_INBOX, link };
   if (decision.kind === "approve") {
     const onPage = (says: string, reason?: RefusedAnswer["reason"]): InboundResult => ({
-      is: "needs_page",
+      kind: "needs_page",
       says,
       link,
       ...(reason && { reason }),
@@ -50,7 +50,7 @@ export async function meaningOf(
     }
     if (approvesBy === "code" && !isPress) {
       const tried = await tryCode(ctx, delivery, codeOf(inbound));
-      if (tried === "locked") return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
+      if (tried === "locked") return { kind: "locked", says: "Too many wrong codes: confirm in the inbox." };
       if (tried === "wrong") {
         return onPage(
           "The code of the message is missing or wrong. Send YES and the code, or confirm on the page.",

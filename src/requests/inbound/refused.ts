@@ -15,7 +15,7 @@ export async function refuseStranger(
 ): Promise<InboundResult> {
   const reason = "responder_not_allowed";
   await noteRefusedAnswer(ctx, askId, { via, person: null, identities: [] }, { reason });
-  return { is: "not_allowed", says: "You were not asked.", reason };
+  return { kind: "not_allowed", says: "You were not asked.", reason };
 }
 
 /** Returns what the sender of a refused answer reads, and keeps the refusal with the request. */
@@ -33,7 +33,7 @@ export async function refusalResult(
   if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, request.id, responder);
   if (code === "not_counted") {
     await noteRefusedAnswer(ctx, request.id, responder, { reason: "responder_not_allowed" });
-    return { is: "not_allowed", says: refusal.message, reason: "responder_not_allowed" };
+    return { kind: "not_allowed", says: refusal.message, reason: "responder_not_allowed" };
   }
   if (code === "unknown_option") {
     const options = refusal.details["options"] as readonly string[];
@@ -45,7 +45,7 @@ export async function refusalResult(
           ? content.choice.name
           : undefined;
     await noteRefusedAnswer(ctx, request.id, responder, { reason: code, ...(input !== undefined && { input }) });
-    return { is: "not_understood", says: refusal.message, reason: code, options, link };
+    return { kind: "not_understood", says: refusal.message, reason: code, options, link };
   }
   if (code === "answer_misfit") {
     const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;
@@ -56,16 +56,16 @@ export async function refusalResult(
       errors,
     });
     const wrong = errors.map(({ path, message }) => `${path || "the answer"} ${message}`).join("; ");
-    return { is: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
+    return { kind: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
   }
   if (code === "digest_mismatch") {
     await noteRefusedAnswer(ctx, request.id, responder, { reason: "digest_mismatch" });
-    return { is: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
+    return { kind: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
   }
-  return { is: "not_understood", says: refusal.message, reason: "unparseable", link };
+  return { kind: "not_understood", says: refusal.message, reason: "unparseable", link };
 }
 
 /** Returns how a request that is over ended, in words for somebody who comes late. */
 export async function existingResult(on: Queryable, request: Request): Promise<InboundResult> {
-  return { is: "already_decided", says: `This is over: ${await closingSentence(on, request)}` };
+  return { kind: "already_decided", says: `This is over: ${await closingSentence(on, request)}` };
 }

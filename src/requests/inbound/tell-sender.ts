@@ -17,7 +17,7 @@ export const FROM_ELSEWHERE =
 const RESULT_BY_MESSAGE = new Set(["email", "sms", "whatsapp"]);
 
 /** The recipient reads nothing about an answer that was taken, or about a stranger but for `FROM_ELSEWHERE`. */
-const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
+const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["kind"]> = new Set([
   "not_understood",
   "needs_page",
   "already_decided",
@@ -28,11 +28,11 @@ const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
 export async function tellSender(
   ctx: Context,
   delivery: Delivery,
-  result: Pick<InboundResult, "is" | "says">,
+  result: Pick<InboundResult, "kind" | "says">,
   note: NoteWords,
 ): Promise<void> {
   if (!RESULT_BY_MESSAGE.has(delivery.channel)) return;
-  if (!CONCERNS_RECIPIENT.has(result.is) && result.says !== FROM_ELSEWHERE) return;
+  if (!CONCERNS_RECIPIENT.has(result.kind) && result.says !== FROM_ELSEWHERE) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.
     const { now } = (await findRequest(tx, delivery.askId)) ?? { now: 0 };

@@ -15,7 +15,7 @@ export function leavesOf(audience: Audience): Leaf[] {
 }
 
 function leavesBelow(audience: Audience, { afterMs, joint }: Omit<Leaf, "target">): Leaf[] {
-  switch (audience.is) {
+  switch (audience.kind) {
     case "leaf":
       return [{ target: audience.target, afterMs, joint }];
     case "any":
@@ -41,25 +41,25 @@ export function groupOf(audience: Audience, person: string): string | undefined 
  * nobody fills them: no fewer have to agree. A group that is not known any more has nobody.
  */
 export function inForce(audience: Audience, groups: ReadonlyMap<string, readonly string[]>): Audience {
-  switch (audience.is) {
+  switch (audience.kind) {
     case "leaf": {
       const { target } = audience;
       if (target.via !== "person" || target.group === undefined) return audience;
-      return groups.get(target.group)?.includes(target.person) ? audience : { is: "any", of: [] };
+      return groups.get(target.group)?.includes(target.person) ? audience : { kind: "any", of: [] };
     }
     case "any":
-      return { is: "any", of: audience.of.map(({ node, afterMs }) => ({ afterMs, node: inForce(node, groups) })) };
+      return { kind: "any", of: audience.of.map(({ node, afterMs }) => ({ afterMs, node: inForce(node, groups) })) };
     case "all":
-      return { is: "all", of: audience.of.map((node) => inForce(node, groups)) };
+      return { kind: "all", of: audience.of.map((node) => inForce(node, groups)) };
     case "quorum":
-      return { is: "quorum", min: audience.min, of: audience.of.map((node) => inForce(node, groups)) };
+      return { kind: "quorum", min: audience.min, of: audience.of.map((node) => inForce(node, groups)) };
   }
 }
 
 /** True where one person does not suffice. */
 export function isJoint(audience: Audience): boolean {
-  if (audience.is === "leaf") return false;
-  return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
+  if (audience.kind === "leaf") return false;
+  return audience.kind !== "any" || audience.of.some(({ node }) => isJoint(node));
 }
 
 /**
@@ -69,7 +69,7 @@ export function isJoint(audience: Audience): boolean {
 export function escalated(audience: Audience, rounds: readonly { afterMs: number; audience: Audience }[]): Audience {
   if (rounds.length === 0 || isJoint(audience)) return audience;
   const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
-  return { is: "any", of: [...(audience.is === "any" ? audience.of : [{ afterMs: 0, node: audience }]), ...later] };
+  return { kind: "any", of: [...(audience.kind === "any" ? audience.of : [{ afterMs: 0, node: audience }]), ...later] };
 }
 
 /** True where a message goes to somebody whom the audience asks; any other message only informs. */
@@ -186,7 +186,7 @@ export function isSatisfied(audience: Audience, approvers: readonly Decider[], s
     steps += 1;
     if (steps > MOST_STEPS) return false;
     const goOn = (after: number) => fill({ nodes: rest, joint }, after, then);
-    switch (node.is) {
+    switch (node.kind) {
       case "leaf":
         return free(used).some((i) => {
           const approver = approvers[i];

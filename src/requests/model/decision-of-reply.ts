@@ -21,13 +21,13 @@ function valueOfChoice(request: Request, choice: Choice): Decision | null {
   const { form } = request;
   if (form.kind !== "value" || form.schema === null) return null;
   const offered = offeredBy(request);
-  const name = "name" in choice ? choice.name : choice.is === "option" ? offered[choice.index]?.name : choice.is;
+  const name = "name" in choice ? choice.name : choice.kind === "option" ? offered[choice.index]?.name : choice.kind;
   const at = offered.findIndex((one) => one.name === name);
   if (at < 0) return null;
   const shape = shapeOf(form.schema);
-  if (shape.is === "choice") return { kind: "value", text: offered[at]?.name ?? "", value: shape.offers[at]?.value };
+  if (shape.kind === "choice") return { kind: "value", text: offered[at]?.name ?? "", value: shape.offers[at]?.value };
   const words = "text" in choice ? choice.text : "comment" in choice ? choice.comment : undefined;
-  const comment = shape.is === "decision" && shape.comment !== "none" && words?.trim() ? words.trim() : undefined;
+  const comment = shape.kind === "decision" && shape.comment !== "none" && words?.trim() ? words.trim() : undefined;
   const value = { approved: at === 0, ...(comment !== undefined && { comment }) };
   return { kind: "value", text: [at === 0 ? "Approve" : "Reject", ...(comment ? [comment] : [])].join(", "), value };
 }
@@ -39,18 +39,18 @@ function filledIn({ form }: Request, fields: readonly (string | null)[]): Decisi
 
 /** Returns what a press means, or nothing where it was not offered. */
 function decisionOf(request: Request, choice: Choice): Decision | null {
-  if (choice.is === "approve") {
+  if (choice.kind === "approve") {
     if (request.form.kind !== "approval") return null;
     return { kind: "approve", ...(choice.name !== undefined && { option: choice.name }) };
   }
-  if (choice.is === "reject") {
+  if (choice.kind === "reject") {
     if (request.form.kind !== "approval") return null;
     return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
   }
   const options = optionsOf(request);
-  const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
+  const option = choice.kind === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
   // A name that was not offered is refused by the rule for every answer, which says what was.
-  const name = option?.name ?? (choice.is === "option named" ? choice.name : undefined);
+  const name = option?.name ?? (choice.kind === "option named" ? choice.name : undefined);
   if (name === undefined || request.form.kind === "value") return null;
   const words = choice.text ?? option?.promptFill;
   if (request.form.kind === "approval") {
@@ -65,9 +65,9 @@ function decisionInWords(request: Request, words: string, code: string): Decisio
   const taken = takeCode(words);
   // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
   const isOwn = taken.code?.toUpperCase() === code && taken.rest !== "";
-  const isYes = request.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
+  const isYes = request.form.kind === "approval" && taken.code !== undefined && read(taken.rest).kind === "approve";
   const reading = read(isOwn || isYes ? taken.rest : words);
-  switch (reading.is) {
+  switch (reading.kind) {
     case "approve":
       return { kind: "approve" };
     case "reject":
@@ -78,7 +78,7 @@ function decisionInWords(request: Request, words: string, code: string): Decisio
       };
     case "option":
       return decisionOf(request, {
-        is: "option",
+        kind: "option",
         index: optionsOf(request).findIndex(({ name }) => name === reading.name),
         ...(reading.comment !== undefined && { text: reading.comment }),
       });

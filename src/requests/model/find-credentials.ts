@@ -8,7 +8,7 @@ export interface TextRange {
 
 /** A run of characters that could be a credential of one of our messages. The store knows whether it is. */
 export interface Candidate extends TextRange {
-  is: "link" | "reply" | "delivery";
+  kind: "link" | "reply" | "delivery";
   text: string;
 }
 
@@ -66,7 +66,7 @@ function* linksIn(view: DecodedView, isLong: boolean): Generator<Candidate> {
   for (const { 0: run, index } of view.text.matchAll(LINK_RUN)) {
     for (const i of placesInRun(run, LINK_LENGTH, isLong)) {
       const text = run.slice(i, i + LINK_LENGTH);
-      if (looksRandom(text)) yield { is: "link", text, ...placeOf(view, index + i, LINK_LENGTH) };
+      if (looksRandom(text)) yield { kind: "link", text, ...placeOf(view, index + i, LINK_LENGTH) };
     }
   }
 }
@@ -102,14 +102,14 @@ function* repliesIn(view: DecodedView, isLong: boolean): Generator<Candidate> {
       const text = run.slice(i, i + REPLY_LENGTH);
       const folded = text.toLowerCase();
       if (text !== folded && text !== text.toUpperCase()) continue;
-      yield { is: "reply", text: folded, ...placeOf(view, at, REPLY_LENGTH) };
+      yield { kind: "reply", text: folded, ...placeOf(view, at, REPLY_LENGTH) };
     }
   }
 }
 
 function* deliveriesIn(view: DecodedView): Generator<Candidate> {
   for (const { 0: text, index } of view.text.matchAll(DELIVERY)) {
-    yield { is: "delivery", text, ...placeOf(view, index, text.length) };
+    yield { kind: "delivery", text, ...placeOf(view, index, text.length) };
   }
 }
 

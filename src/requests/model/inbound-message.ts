@@ -3,12 +3,12 @@ import type { RefusedAnswer, Target } from "./request.ts";
 /** A person's choice among the offered buttons. */
 export type Choice =
   /** An approval that also names an option contradicts itself. */
-  | { is: "approve"; name?: string }
-  | { is: "reject"; comment?: string }
+  | { kind: "approve"; name?: string }
+  | { kind: "reject"; comment?: string }
   /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
-  | { is: "option"; index: number; text?: string }
+  | { kind: "option"; index: number; text?: string }
   /** By its name, as a program knows it. */
-  | { is: "option named"; name: string; text?: string };
+  | { kind: "option named"; name: string; text?: string };
 
 /** A choice, a text, or the contents of the fields of a form, in their order. */
 export type ReplyContent = { choice: Choice } | { text: string } | { fields: readonly (string | null)[] };
@@ -93,7 +93,7 @@ export interface ThreadContext {
 
 /** The result of an incoming message. Each channel words it in its own way, with `says` as the sentence. */
 export interface InboundResult {
-  is:
+  kind:
     | "accepted"
     | "repeated"
     | "not_understood"

@@ -24,11 +24,11 @@ export function readingsOf(schema: ForeignSchema, text: string): Readings {
   const shape = shapeOf(schema);
   const found = [
     ...jsonIn(words),
-    ...(shape.is === "choice" ? offerCalled(words, shape.offers) : []),
+    ...(shape.kind === "choice" ? offerCalled(words, shape.offers) : []),
     words,
     ...yesOrNo(words),
     ...numberIn(words),
-    ...(shape.is === "decision" ? decisionIn(words, shape.comment) : []),
+    ...(shape.kind === "decision" ? decisionIn(words, shape.comment) : []),
   ];
   return { values: found, wanted: wantedOf(shape, jsonIn(words)[0]) };
 }
@@ -89,7 +89,7 @@ function decisionIn(words: string, comment: "none" | "optional" | "required"): o
 
 /** Returns the error for words that fit nothing; null where the schema's own error is the clearest. */
 function wantedOf(shape: Shape, json: unknown): string | null {
-  switch (shape.is) {
+  switch (shape.kind) {
     case "choice":
       return `must be one of ${shape.offers.map(({ label }) => label).join(", ")}`;
     case "number":
@@ -109,12 +109,12 @@ function wantedOf(shape: Shape, json: unknown): string | null {
  */
 export function filledValue(schema: ForeignSchema, given: readonly (string | null)[]): object | null {
   const shape = shapeOf(schema);
-  if (shape.is !== "object") return null;
+  if (shape.kind !== "object") return null;
   const members = shape.fields.flatMap(({ name, of, required, nullable }, i): [string, unknown][] => {
     const written = given[i] ?? "";
     if (written.trim() === "") return required && nullable ? [[name, null]] : [];
-    if (of.is === "text") return [[name, written]];
-    if (of.is === "number") return [[name, numberIn(written)[0] ?? written]];
+    if (of.kind === "text") return [[name, written]];
+    if (of.kind === "number") return [[name, numberIn(written)[0] ?? written]];
     const offer = /^\d{1,3}$/.test(written) ? of.offers[Number(written)] : undefined;
     return offer ? [[name, offer.value]] : [[name, written]];
   });

@@ -9,11 +9,11 @@ export interface Pending {
 
 /** The meaning of a person's words. */
 export type ReadReply =
-  | { is: "approve" }
-  | { is: "reject"; comment?: string; option?: string }
-  | { is: "option"; name: string; comment?: string }
-  | { is: "text"; text: string }
-  | { is: "not_understood" };
+  | { kind: "approve" }
+  | { kind: "reject"; comment?: string; option?: string }
+  | { kind: "option"; name: string; comment?: string }
+  | { kind: "text"; text: string }
+  | { kind: "not_understood" };
 
 const APPROVES: ReadonlySet<string> = new Set(["approve", "approved", "yes", "ok"]);
 const REJECTS = /^(?:rejected|reject|denied|deny)(?![\p{L}\p{M}\p{N}_])/iu;
@@ -37,17 +37,17 @@ const PHONE_COMMANDS: ReadonlyMap<string, PhoneCommand> = new Map([
 
 /** The carrier's rules read a text message as one of these. */
 export interface PhoneCommand {
-  is: "stop" | "start" | "help";
+  kind: "stop" | "start" | "help";
   /** False for an ordinary word: it is an answer where a question offers it. */
   certain: boolean;
 }
 
-function certainly(is: PhoneCommand["is"]) {
-  return (word: string): [string, PhoneCommand] => [word, { is, certain: true }];
+function certainly(kind: PhoneCommand["kind"]) {
+  return (word: string): [string, PhoneCommand] => [word, { kind, certain: true }];
 }
 
-function possibly(is: PhoneCommand["is"]) {
-  return (word: string): [string, PhoneCommand] => [word, { is, certain: false }];
+function possibly(kind: PhoneCommand["kind"]) {
+  return (word: string): [string, PhoneCommand] => [word, { kind, certain: false }];
 }
 
 /** True for words that approve: no way to reject may be called so. */
@@ -64,13 +64,13 @@ export function soundsApproving(words: string): boolean {
  */
 export function readReply(text: string, pending: Pending): ReadReply {
   const written = text.trim();
-  if (written === "") return { is: "not_understood" };
+  if (written === "") return { kind: "not_understood" };
   switch (pending.kind) {
     case "value":
-      return { is: "text", text: written };
+      return { kind: "text", text: written };
     case "reply": {
       const option = optionCalled(flat(written), pending.options);
-      return option ? { is: "option", name: option.name } : { is: "text", text: written };
+      return option ? { kind: "option", name: option.name } : { kind: "text", text: written };
     }
     case "approval":
       return readDecision(written.normalize("NFKC").replace(/\r\n?/g, "\n").trim(), pending.options);
@@ -80,16 +80,16 @@ export function readReply(text: string, pending: Pending): ReadReply {
 function readDecision(text: string, options: readonly ResponseOption[]): ReadReply {
   const whole = flat(text);
   const chosen = readRejectOption(text, options);
-  if (APPROVES.has(whole)) return chosen ? { is: "not_understood" } : { is: "approve" };
+  if (APPROVES.has(whole)) return chosen ? { kind: "not_understood" } : { kind: "approve" };
   if (chosen) return chosen;
   const word = REJECTS.exec(text) ?? (whole === "no" ? /^no/i.exec(text) : NO.exec(text));
-  return word ? rejection(text.slice(word[0].length)) : { is: "not_understood" };
+  return word ? rejection(text.slice(word[0].length)) : { kind: "not_understood" };
 }
 
 /** The name, title or number of a way to reject, alone or before a colon and a comment. */
 function readRejectOption(text: string, options: readonly ResponseOption[]): ReadReply | undefined {
   const whole = optionCalled(flat(text), options);
-  if (whole) return { is: "reject", option: whole.name };
+  if (whole) return { kind: "reject", option: whole.name };
   for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
     const option = optionCalled(flat(text.slice(0, colon)), options);
     if (option) return { ...rejection(text.slice(colon)), option: option.name };
@@ -97,9 +97,9 @@ function readRejectOption(text: string, options: readonly ResponseOption[]): Rea
   return undefined;
 }
 
-function rejection(rest: string): { is: "reject"; comment?: string } {
+function rejection(rest: string): { kind: "reject"; comment?: string } {
   const comment = rest.replace(SEPARATORS, "").trimEnd();
-  return comment === "" ? { is: "reject" } : { is: "reject", comment };
+  return comment === "" ? { kind: "reject" } : { kind: "reject", comment };
 }
 
 /** A name wins over a title, and a title that two options share names neither. */
@@ -150,8 +150,8 @@ export function takeCode(text: string): { code?: string; rest: string } {
  */
 export function phoneCommand(text: string, optOutType?: string): PhoneCommand | null {
   const words = optOutType?.trim().toLowerCase();
-  if (words === "stop" || words === "help") return { is: words, certain: true };
-  if (words === "start") return { is: words, certain: false };
+  if (words === "stop" || words === "help") return { kind: words, certain: true };
+  if (words === "start") return { kind: words, certain: false };
   const word = text
     .normalize("NFKD")
     .replace(/[\p{M}\s"'“”„«»-]/gu, "")

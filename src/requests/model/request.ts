@@ -58,10 +58,10 @@ export type Target =
 
 /** Who is asked, and how many of them must agree (spec/a2h 12). */
 export type Audience =
-  | { is: "leaf"; target: Target }
-  | { is: "any"; of: readonly { afterMs: number; node: Audience }[] }
-  | { is: "all"; of: readonly Audience[] }
-  | { is: "quorum"; min: number; of: readonly Audience[] };
+  | { kind: "leaf"; target: Target }
+  | { kind: "any"; of: readonly { afterMs: number; node: Audience }[] }
+  | { kind: "all"; of: readonly Audience[] }
+  | { kind: "quorum"; min: number; of: readonly Audience[] };
 
 /** Somebody who answers, as far as it was proved: by a session, a key, or a provider's signature. */
 export interface Decider {

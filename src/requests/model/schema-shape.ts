@@ -9,7 +9,9 @@ export interface OfferedValue {
 /** The field in which people give one value. */
 export type FieldShape =
   /** One of these; a boolean is yes or no. */
-  { is: "choice"; offers: readonly OfferedValue[] } | { is: "text"; says: string } | { is: "number"; says: string };
+  | { kind: "choice"; offers: readonly OfferedValue[] }
+  | { kind: "text"; says: string }
+  | { kind: "number"; says: string };
 
 /** One member of a flat object. */
 export interface Field {
@@ -26,10 +28,10 @@ export interface Field {
 export type Shape =
   | FieldShape
   /** `{approved, comment}`: approve or reject, and why, where the schema has room for that. */
-  | { is: "decision"; comment: "none" | "optional" | "required" }
-  | { is: "object"; fields: readonly Field[] }
+  | { kind: "decision"; comment: "none" | "optional" | "required" }
+  | { kind: "object"; fields: readonly Field[] }
   /** Whatever no form is drawn for is written as JSON. */
-  | { is: "json" };
+  | { kind: "json" };
 
 const MOST_FIELDS = 20;
 const MOST_OFFERS = 100;
@@ -44,18 +46,18 @@ export function shapeOf(schema: ForeignSchema): Shape {
 
 function fieldShapeOf(schema: Members, root: Members): FieldShape | null {
   const offers = offersOf(schema, root);
-  if (offers) return { is: "choice", offers };
+  if (offers) return { kind: "choice", offers };
   const number = numberOrItsText(schema);
-  if (number) return { is: "number", says: numberSays(number) };
+  if (number) return { kind: "number", says: numberSays(number) };
   if (COMBINING.some((word) => Object.hasOwn(schema, word))) return null;
   switch (schema["type"]) {
     case "boolean":
-      return { is: "choice", offers: YES_NO };
+      return { kind: "choice", offers: YES_NO };
     case "string":
-      return { is: "text", says: textSays(schema) };
+      return { kind: "text", says: textSays(schema) };
     case "number":
     case "integer":
-      return { is: "number", says: numberSays(schema) };
+      return { kind: "number", says: numberSays(schema) };
     default:
       return null;
   }
@@ -95,8 +97,8 @@ const labelOf = (value: unknown): string => (typeof value === "string" ? value :
 
 function objectShapeOf(schema: Members, root: Members): Shape {
   const properties = schema["properties"];
-  if (!isMembers(properties) || COMBINING.some((word) => Object.hasOwn(schema, word))) return { is: "json" };
-  if (schema["type"] !== undefined && schema["type"] !== "object") return { is: "json" };
+  if (!isMembers(properties) || COMBINING.some((word) => Object.hasOwn(schema, word))) return { kind: "json" };
+  if (schema["type"] !== undefined && schema["type"] !== "object") return { kind: "json" };
   const required = new Set(Array.isArray(schema["required"]) ? (schema["required"] as unknown[]) : []);
   const fields = Object.entries(properties).map(([name, member]): Field | null => {
     if (!isMembers(member) || name === "__proto__") return null;
@@ -109,17 +111,17 @@ function objectShapeOf(schema: Members, root: Members): Shape {
   const whole = fields.filter((field) => field !== null);
   const isWhole = whole.length === fields.length && fields.length > 0 && fields.length <= MOST_FIELDS;
   // A required member without a field could never be filled in.
-  if (!isWhole || ![...required].every((name) => whole.some((field) => field.name === name))) return { is: "json" };
-  return decisionShapeOf(whole) ?? { is: "object", fields: whole };
+  if (!isWhole || ![...required].every((name) => whole.some((field) => field.name === name))) return { kind: "json" };
+  return decisionShapeOf(whole) ?? { kind: "object", fields: whole };
 }
 
 function decisionShapeOf(fields: readonly Field[]): Shape | null {
   const approved = fields.find(({ name }) => name === "approved");
   const comment = fields.find(({ name }) => name === "comment");
   const isAll = fields.every((field) => field === approved || field === comment);
-  if (!isAll || approved?.of.is !== "choice" || approved.of.offers !== YES_NO) return null;
-  if (comment && comment.of.is !== "text") return null;
-  return { is: "decision", comment: !comment ? "none" : comment.required ? "required" : "optional" };
+  if (!isAll || approved?.of.kind !== "choice" || approved.of.offers !== YES_NO) return null;
+  if (comment && comment.of.kind !== "text") return null;
+  return { kind: "decision", comment: !comment ? "none" : comment.required ? "required" : "optional" };
 }
 
 function numberSays(schema: Members): string {

@@ -8,16 +8,16 @@ import { readDiff, type DiffLine } from "../../core/model/unified-diff.ts";
  * are escapes, and a string that could be taken for something else stands in quotes.
  */
 export type TypedArgument =
-  | { is: "text"; lines: string[] }
-  | { is: "diff"; lines: DiffLine[] }
-  | { is: "list"; items: string[] }
-  | { is: "table"; columns: string[]; rows: string[][] }
-  | { is: "fields"; rows: [string, string][] }
+  | { kind: "text"; lines: string[] }
+  | { kind: "diff"; lines: DiffLine[] }
+  | { kind: "list"; items: string[] }
+  | { kind: "table"; columns: string[]; rows: string[][] }
+  | { kind: "fields"; rows: [string, string][] }
   /** The host is the one that a browser goes to, whatever the text looks like. */
-  | { is: "link"; text: string; href: string; host: string }
+  | { kind: "link"; text: string; href: string; host: string }
   /** An instant in ISO 8601, or a day. */
-  | { is: "date"; text: string; at: string }
-  | ({ is: "money"; text: string } & Money);
+  | { kind: "date"; text: string; at: string }
+  | ({ kind: "money"; text: string } & Money);
 
 /** More lines than this are shown as JSON, as a text without line breaks would be. */
 const MOST_LINES = 5000;
@@ -36,14 +36,14 @@ export function typedArgument(
   if (typeof value === "string") return typedString(value);
   if (typeof value === "number") {
     const money = moneyOf(name, canonical, beside);
-    return money && { is: "money", text: canonical, ...money };
+    return money && { kind: "money", text: canonical, ...money };
   }
   return Array.isArray(value) ? typedList(value) : typedFields(value);
 }
 
 /** Returns how many lines, items, cells or rows a drawn argument has. */
 export function partsIn(typed: TypedArgument): number {
-  switch (typed.is) {
+  switch (typed.kind) {
     case "text":
     case "diff":
       return typed.lines.length;
@@ -63,16 +63,16 @@ export function partsIn(typed: TypedArgument): number {
 function typedString(value: string): TypedArgument | null {
   if (/[\r\n]/.test(value)) return typedLines(value);
   const text = inline(value);
-  if (text === value) return linkOf(value) ?? dateOf(value) ?? { is: "text", lines: [text] };
-  return text === printableExactly(JSON.stringify(value)) ? null : { is: "text", lines: [text] };
+  if (text === value) return linkOf(value) ?? dateOf(value) ?? { kind: "text", lines: [text] };
+  return text === printableExactly(JSON.stringify(value)) ? null : { kind: "text", lines: [text] };
 }
 
 function typedLines(value: string): TypedArgument | null {
   const lines = value.split("\n");
   if (lines.length > MOST_LINES || lines.some((line) => !isPlain(line))) return null;
   const diff = readDiff(lines);
-  if (!diff) return { is: "text", lines: lines.map(drawn) };
-  return { is: "diff", lines: diff.map((line, at) => drawnInDiff(line, at === diff.length - 1)) };
+  if (!diff) return { kind: "text", lines: lines.map(drawn) };
+  return { kind: "diff", lines: diff.map((line, at) => drawnInDiff(line, at === diff.length - 1)) };
 }
 
 /**
@@ -87,17 +87,17 @@ function drawnInDiff({ sign, text }: DiffLine, isLast: boolean): DiffLine {
 
 function typedList(items: readonly unknown[]): TypedArgument | null {
   if (items.length === 0) return null;
-  if (items.every(isScalar)) return { is: "list", items: items.map(inline) };
+  if (items.every(isScalar)) return { kind: "list", items: items.map(inline) };
   if (!items.every(isFlat)) return null;
   const columns = [...new Set(items.flatMap((item) => Object.keys(membersOf(item))))];
   if (columns.length > MOST_COLUMNS) return null;
   const rows = items.map((item) => columns.map((column) => cellOf(membersOf(item), column)));
-  return { is: "table", columns: columns.map(inline), rows };
+  return { kind: "table", columns: columns.map(inline), rows };
 }
 
 function typedFields(value: unknown): TypedArgument | null {
   if (!isFlat(value)) return null;
-  return { is: "fields", rows: Object.entries(membersOf(value)).map(([name, of]) => [inline(name), inline(of)]) };
+  return { kind: "fields", rows: Object.entries(membersOf(value)).map(([name, of]) => [inline(name), inline(of)]) };
 }
 
 /** Returns the text of a cell: empty for a missing member, quotes for an empty string. */
@@ -142,7 +142,7 @@ function drawn(line: string): string {
 function linkOf(text: string): TypedArgument | null {
   if (!/^https?:\/\/\S+$/i.test(text) || !URL.canParse(text)) return null;
   const { href, host } = new URL(text);
-  return { is: "link", text, href, host };
+  return { kind: "link", text, href, host };
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
@@ -156,5 +156,5 @@ function dateOf(text: string): TypedArgument | null {
     .startsWith(text.slice(0, 10));
   const at = Date.parse(text);
   if (!isDay || Number.isNaN(at)) return null;
-  return { is: "date", text, at: time === undefined ? text : new Date(at).toISOString() };
+  return { kind: "date", text, at: time === undefined ? text : new Date(at).toISOString() };
 }

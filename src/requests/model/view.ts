@@ -158,8 +158,8 @@ export function offeredBy(request: Pick<Request, "form">): readonly ResponseOpti
   const { form } = request;
   if (form.kind !== "value" || form.schema === null) return optionsOf(request);
   const shape = shapeOf(form.schema);
-  if (shape.is === "choice") return shape.offers.map(({ label }) => ({ name: label, interactive: false }));
-  if (shape.is !== "decision") return [];
+  if (shape.kind === "choice") return shape.offers.map(({ label }) => ({ name: label, interactive: false }));
+  if (shape.kind !== "decision") return [];
   return [
     { name: "approve", title: "Approve", interactive: shape.comment === "required" },
     { name: "reject", title: "Reject", interactive: shape.comment !== "none" },
@@ -168,18 +168,18 @@ export function offeredBy(request: Pick<Request, "form">): readonly ResponseOpti
 
 function shownShape(shape: Shape): Shape {
   const shownField = <T extends FieldShape>(of: T): T =>
-    of.is === "choice"
+    of.kind === "choice"
       ? { ...of, offers: of.offers.map((offer) => ({ ...offer, label: printable(offer.label) })) }
       : { ...of, says: printable(of.says) };
-  if (shape.is === "decision" || shape.is === "json") return shape;
-  if (shape.is !== "object") return shownField(shape);
+  if (shape.kind === "decision" || shape.kind === "json") return shape;
+  if (shape.kind !== "object") return shownField(shape);
   const fields = shape.fields.map(({ label, description, of, ...field }) => ({
     ...field,
     label: printable(label),
     ...(description !== undefined && { description: printable(description) }),
     of: shownField(of),
   }));
-  return { is: "object", fields };
+  return { kind: "object", fields };
 }
 
 /** Returns the requester's name for people: the coding agent itself, and not the attempt whose key it uses. */

@@ -137,7 +137,7 @@ function isDecidedByPeople(ask: Request, counted: readonly Counted[]): boolean {
  * stored the steps of `spec.escalation` as further branches, each of which sufficed.
  */
 function firstAsked({ audience, wire }: Request): Audience {
-  const [first, ...more] = audience.is === "any" ? audience.of : [];
+  const [first, ...more] = audience.kind === "any" ? audience.of : [];
   if (!first || !isJoint(first.node) || typeof wire["spec"] !== "string") return audience;
   const { escalation } = JSON.parse(wire["spec"]) as { escalation?: readonly { after_seconds?: number }[] };
   if (!escalation || more.length !== escalation.length) return audience;

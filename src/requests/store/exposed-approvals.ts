@@ -54,8 +54,8 @@ function mayName(words: Sql): Sql {
 /** Returns the requests that were approved on the channel of a message that a text names. */
 async function approvedThrough(on: Queryable, text: string): Promise<string[]> {
   const candidates = [...readParts(text)].flatMap(candidatesIn);
-  const ids = candidates.filter(({ is }) => is === "delivery").map((one) => one.text);
-  const hashes = candidates.filter(({ is }) => is !== "delivery").map((one) => sha256Hex(one.text));
+  const ids = candidates.filter(({ kind }) => kind === "delivery").map((one) => one.text);
+  const hashes = candidates.filter(({ kind }) => kind !== "delivery").map((one) => sha256Hex(one.text));
   const named = await findNamedDeliveries(on, { hashes: [...new Set(hashes)], ids: [...new Set(ids)] });
   if (named.length === 0) return [];
   const rows = await on.all<{ ask_id: string; channel: string; outcome: string }>(

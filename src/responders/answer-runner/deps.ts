@@ -46,10 +46,10 @@ export type RunOutcome = ResponderAnswer | ResponderPass;
 
 /** An event of a run, for metrics. */
 export type RunnerEvent =
-  | { is: "tokens"; tokens: Tokens; role: string | null; model: string; job: Job }
-  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; ask: Ask; job: Job }
-  | { is: "misfit"; role: string | null; attempt: 1 | 2 }
-  | { is: "run"; outcome: "answered" | "passed" | "failed"; ms: number };
+  | { kind: "tokens"; tokens: Tokens; role: string | null; model: string; job: Job }
+  | { kind: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; ask: Ask; job: Job }
+  | { kind: "misfit"; role: string | null; attempt: 1 | 2 }
+  | { kind: "run"; outcome: "answered" | "passed" | "failed"; ms: number };
 
 export type ToolOutcome = "done" | "refused" | "failed" | "timeout";
 

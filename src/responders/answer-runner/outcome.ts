@@ -22,16 +22,16 @@ export function outcomeOf(
   if (error !== undefined) {
     const failure = { code: "E_MODEL", text: error } as const;
     return {
-      is: "pass",
+      kind: "pass",
       because: "the model could not do it",
       ...(askBack !== undefined && { askBack }),
       error: failure,
     };
   }
-  if (askBack !== undefined) return { is: "pass", because: "the model asks back", askBack };
-  if (isUnsure) return { is: "pass", because: "the model is not sure enough" };
+  if (askBack !== undefined) return { kind: "pass", because: "the model asks back", askBack };
+  if (isUnsure) return { kind: "pass", because: "the model is not sure enough" };
   return {
-    is: "answer",
+    kind: "answer",
     status: "ANSWERED",
     ...(text !== undefined && { text }),
     ...(json !== undefined && { json }),
@@ -52,9 +52,9 @@ function downgraded(
   const error = { code, text: what };
   const because = errorText(code, what);
   if (role?.guardrails.has("must_return_json")) {
-    return { is: "answer", status: "ERROR", cacheable: false, error, because };
+    return { kind: "answer", status: "ERROR", cacheable: false, error, because };
   }
   const text = firstChars(reply.replaceAll("\0", "").toWellFormed().trim(), MOST_DOWNGRADED);
-  if (text === "" || options.length > 0) return { is: "pass", because, error };
-  return { is: "answer", status: "ANSWERED", text, cacheable: false, error, because };
+  if (text === "" || options.length > 0) return { kind: "pass", because, error };
+  return { kind: "answer", status: "ANSWERED", text, cacheable: false, error, because };
 }

@@ -107,9 +107,9 @@ async function converse(conversation: Conversation): Promise<ReadReply> {
   const role = order.role && roleName(order.role);
   const first = await say(conversation, []);
   if (first.reading.misfits.length === 0) return first;
-  run.deps.observe?.({ is: "misfit", role, attempt: 1 });
+  run.deps.observe?.({ kind: "misfit", role, attempt: 1 });
   const second = await say(conversation, first.reading.misfits);
-  if (second.reading.misfits.length > 0) run.deps.observe?.({ is: "misfit", role, attempt: 2 });
+  if (second.reading.misfits.length > 0) run.deps.observe?.({ kind: "misfit", role, attempt: 2 });
   return second;
 }
 
@@ -175,7 +175,7 @@ function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
       if (settled) settling.push(settled);
       reservation = null;
       const name = role && roleName(role);
-      if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName, job });
+      if (tokens) deps.observe?.({ kind: "tokens", tokens, role: name, model: modelName, job });
     },
     /** Resolves once all reported tokens are stored. */
     settled: () => Promise.all(settling),
@@ -184,14 +184,18 @@ function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
 
 function passFor(end: Exclude<TurnEnd, { text: string }>): ResponderPass {
   const failed = (code: ErrorCode): ResponderPass => {
-    return { is: "pass", because: `failed: ${end.says}`, error: { code, text: end.says } };
+    return { kind: "pass", because: `failed: ${end.says}`, error: { code, text: end.says } };
   };
   switch (end.why) {
     case "model":
     case "time":
       return failed("E_MODEL");
     case "budget":
-      return { is: "pass", because: "over budget", error: { code: "E_BUDGET", text: "the month's budget is used up" } };
+      return {
+        kind: "pass",
+        because: "over budget",
+        error: { code: "E_BUDGET", text: "the month's budget is used up" },
+      };
     case "ours":
     case "gone":
       return failed("E_INTERNAL");
@@ -203,7 +207,7 @@ function endedBy(
   { order, run, deadline }: { order: RunOrder; run: RunWith; deadline: Deadline },
 ): ResponderAnswer | ResponderPass {
   if (error instanceof Ended) return error.outcome;
-  if (run.signal.aborted) return { is: "pass", because: "stopped" };
+  if (run.signal.aborted) return { kind: "pass", because: "stopped" };
   if (deadline.signal.aborted) return passFor({ why: "time", says: `no answer in ${order.limitMs} ms` });
   if (error instanceof ToolFailure) {
     const { code, message } = error;
@@ -213,10 +217,14 @@ function endedBy(
       error: { code, text: message },
       askBack: ASK_FOR_LESS,
     };
-    return { is: "answer", ...failed, because: `failed: ${code}` };
+    return { kind: "answer", ...failed, because: `failed: ${code}` };
   }
   run.deps.log.warn({ error: error instanceof Error ? error.stack : String(error) }, "the answer-runner failed");
-  return { is: "pass", because: "failed: E_INTERNAL", error: { code: "E_INTERNAL", text: "the answer-runner failed" } };
+  return {
+    kind: "pass",
+    because: "failed: E_INTERNAL",
+    error: { code: "E_INTERNAL", text: "the answer-runner failed" },
+  };
 }
 
 /** Returns what the last reply comes to, with what only the server may say of it. */
@@ -228,10 +236,10 @@ function finished(
 ): ResponderAnswer | ResponderPass {
   const { ask, options, trace, rounds } = order.offer;
   const role = order.role;
-  if (ask.type === "POLICY_DECISION") return { is: "pass", because: "an opinion", opinion: opinionIn(reading) };
+  if (ask.type === "POLICY_DECISION") return { kind: "pass", because: "an opinion", opinion: opinionIn(reading) };
 
   const outcome = outcomeOf(reading, reply, { role, options });
-  if (outcome.is === "pass") {
+  if (outcome.kind === "pass") {
     const { askBack, ...rest } = outcome;
     // After enough rounds people are asked without another question back.
     return rounds.length < run.deps.maxAskBackRounds ? outcome : askBack === undefined ? outcome : rest;

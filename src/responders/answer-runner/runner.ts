@@ -77,7 +77,7 @@ export function openRunner(deps: RunnerDeps): Runner {
   async function respond(offer: AskOffer, signal: AbortSignal): Promise<ResponderAnswer | ResponderPass> {
     const from = deps.clock.monotonic();
     const order = await orderFor(offer, deps);
-    if ("is" in order) return order;
+    if ("kind" in order) return order;
     isOverBudget = !(await deps.budget.isLeft());
     if (isOverBudget) return pass("over budget");
 
@@ -159,8 +159,8 @@ async function bounded(
   const outcome = await Promise.race([run, late]);
   stop.abort();
   const isFailed = outcome.error !== undefined;
-  const kind = isFailed ? "failed" : outcome.is === "answer" ? "answered" : "passed";
-  deps.observe?.({ is: "run", outcome: kind, ms: Math.round(deps.clock.monotonic() - from) });
+  const kind = isFailed ? "failed" : outcome.kind === "answer" ? "answered" : "passed";
+  deps.observe?.({ kind: "run", outcome: kind, ms: Math.round(deps.clock.monotonic() - from) });
   return outcome;
 }
 
@@ -216,11 +216,11 @@ function adviceInput(meta: Readonly<Record<string, unknown>>, { policyText }: Ru
 }
 
 function pass(because: string, error?: ResponderPass["error"]): ResponderPass {
-  return { is: "pass", because, ...(error && { error }) };
+  return { kind: "pass", because, ...(error && { error }) };
 }
 
 function fail(code: "E_ROLE_NOT_FOUND" | "E_ROLE_INPUT" | "E_CAPS_VIOLATION", text: string): ResponderAnswer {
-  return { is: "answer", status: "ERROR", cacheable: false, error: { code, text }, because: `failed: ${code}` };
+  return { kind: "answer", status: "ERROR", cacheable: false, error: { code, text }, because: `failed: ${code}` };
 }
 
 function offRunner(off: string): Runner {

@@ -86,7 +86,7 @@ export function openCalls(
       const { ask, job } = rules;
       const report = (tool: string, outcome: ToolOutcome, bytes: number): void => {
         const ms = Math.round(deps.clock.monotonic() - from);
-        deps.observe?.({ is: "tool", tool, outcome, ms, bytes, ask, job });
+        deps.observe?.({ kind: "tool", tool, outcome, ms, bytes, ask, job });
         deps.log.info(
           { tool, ms, bytes, outcome, ask_id: ask.id, job_id: job.id, step_id: ask.stepId },
           "a tool was called",

@@ -18,7 +18,7 @@ export interface Workshop {
     slug: string;
     n: number;
     commit: string;
-    is: "approve" | "reject";
+    kind: "approve" | "reject";
   }): Promise<{ message: string; command?: string }>;
   /** Agents that run here of attempts that may have ended meanwhile, with the folder of each. */
   findSupervised(): Promise<{ attemptId: string; folder: string }[]>;

@@ -66,7 +66,7 @@ class Conversation {
     try {
       const worked = this.#work().catch((error: unknown) => (error instanceof RpcGone ? gone : failure(error)));
       const end = await Promise.race([gone, worked]);
-      return this.#interrupt.aborted ? { is: "interrupted" } : end;
+      return this.#interrupt.aborted ? { kind: "interrupted" } : end;
     } finally {
       this.#updates.flush();
       this.#interrupt.removeEventListener("abort", stop);
@@ -88,7 +88,7 @@ class Conversation {
     this.#callbacks.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
     let text = this.#order.message;
     for (;;) {
-      if (this.#interrupt.aborted) return { is: "interrupted" };
+      if (this.#interrupt.aborted) return { kind: "interrupted" };
       const done = await this.#rpc.request("session/prompt", {
         sessionId: this.#session,
         prompt: [{ type: "text", text }],
@@ -105,7 +105,7 @@ class Conversation {
         text = `${reasons.join("\n")}\n\nGo on with the task, if there is still something to do.`;
         continue;
       }
-      if (stopReason === "end_turn") return { is: "done", ...this.#updates.summary() };
+      if (stopReason === "end_turn") return { kind: "done", ...this.#updates.summary() };
       return failed(`The agent stopped: ${shown(textOf(stopReason) ?? "it did not say why")}.`);
     }
   }
@@ -120,7 +120,7 @@ class Conversation {
     }
     const canResume = isObject(objectOf(capabilities["sessionCapabilities"])["resume"]);
     if (!canResume && capabilities["loadSession"] !== true) {
-      return { is: "died", error: "The agent cannot go on with a session.", canResume: false };
+      return { kind: "died", error: "The agent cannot go on with a session.", canResume: false };
     }
     this.#session = resume;
     this.#updates.mute();
@@ -129,7 +129,7 @@ class Conversation {
       await this.#rpc.request(canResume ? "session/resume" : "session/load", { sessionId: resume, ...where });
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return { is: "died", error: `The agent lost its session: ${error.message}`, canResume: false };
+      return { kind: "died", error: `The agent lost its session: ${error.message}`, canResume: false };
     }
     this.#updates.unmute();
     return null;
@@ -232,11 +232,11 @@ class Conversation {
   async #gone(): Promise<AgentEnd> {
     const { code, signal, stderr } = await this.#pipes.exited;
     const error = `The agent ended without a result (${signal ?? `exit code ${code}`}).${stderr && `\n${stderr}`}`;
-    return { is: "died", error, canResume: this.#session !== "" };
+    return { kind: "died", error, canResume: this.#session !== "" };
   }
 }
 
-const failed = (error: string): AgentEnd => ({ is: "failed", error });
+const failed = (error: string): AgentEnd => ({ kind: "failed", error });
 
 function failure(error: unknown): AgentEnd {
   return failed(shown(`The agent refused: ${error instanceof Error ? error.message : String(error)}`));

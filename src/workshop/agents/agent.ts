@@ -116,7 +116,7 @@ export interface AgentCallbacks {
 
 /** How the conversation ended. `died` when the agent went without a result: it may be resumed. */
 export type AgentEnd =
-  | { is: "done"; summary?: string; usage?: AttemptUsage }
-  | { is: "failed"; error: string; usage?: AttemptUsage }
-  | { is: "died"; error: string; canResume: boolean }
-  | { is: "interrupted" };
+  | { kind: "done"; summary?: string; usage?: AttemptUsage }
+  | { kind: "failed"; error: string; usage?: AttemptUsage }
+  | { kind: "died"; error: string; canResume: boolean }
+  | { kind: "interrupted" };

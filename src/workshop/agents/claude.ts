@@ -100,7 +100,7 @@ class Conversation {
     try {
       for await (const line of this.#pipes.lines) {
         const end = this.#take(line);
-        if (end) return interrupt.aborted ? { is: "interrupted" } : end;
+        if (end) return interrupt.aborted ? { kind: "interrupted" } : end;
       }
     } finally {
       this.#isOver = true;
@@ -108,11 +108,11 @@ class Conversation {
       this.#pipes.closeInput();
     }
     const { code, signal, stderr } = await this.#pipes.exited;
-    if (interrupt.aborted) return { is: "interrupted" };
+    if (interrupt.aborted) return { kind: "interrupted" };
     const how = signal ?? `exit code ${code}`;
     const isLost = this.#order.resume !== null && UNKNOWN_SESSION.test(stderr);
     const error = `Claude Code ended without a result (${how}).${stderr && `\n${stderr}`}`;
-    return { is: "died", error, canResume: !isLost && (this.#hasBegun || this.#order.resume !== null) };
+    return { kind: "died", error, canResume: !isLost && (this.#hasBegun || this.#order.resume !== null) };
   }
 
   /** Does what a line is about; returns the end when it was the last. */
@@ -243,13 +243,13 @@ class Conversation {
     this.#callbacks.usage(usage);
     const summary = textOf(message["result"]);
     if (message["is_error"] !== true && message["subtype"] === "success") {
-      return { is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };
+      return { kind: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };
     }
     const errors = Array.isArray(message["errors"]) ? message["errors"].filter((one) => typeof one === "string") : [];
     const error =
       summary ?? (errors.join("\n") || textOf(message["subtype"])) ?? "Claude Code failed and did not say why.";
-    if (this.#order.resume !== null && UNKNOWN_SESSION.test(error)) return { is: "died", error, canResume: false };
-    return { is: "failed", error: shown(error), usage };
+    if (this.#order.resume !== null && UNKNOWN_SESSION.test(error)) return { kind: "died", error, canResume: false };
+    return { kind: "failed", error: shown(error), usage };
   }
 
   #write(message: JsonObject): void {

@@ -90,7 +90,7 @@ class Conversation {
     try {
       const started = this.#start(interrupt).then(() => this.#end.promise);
       const end = await Promise.race([gone, started.catch((error: unknown) => this.#failure(error, gone))]);
-      return interrupt.aborted ? { is: "interrupted" } : end;
+      return interrupt.aborted ? { kind: "interrupted" } : end;
     } finally {
       interrupt.removeEventListener("abort", stop);
       this.#pipes.closeInput();
@@ -110,7 +110,7 @@ class Conversation {
       : this.#rpc.request("thread/resume", { threadId: resume, ...how }).catch(lostSession));
     this.#thread = textOf(objectOf(thread)["id"]) ?? "";
     this.#callbacks.session(this.#thread, /\/(\d[\w.-]*)/.exec(textOf(userAgent) ?? "")?.[1]);
-    if (interrupt.aborted) return this.#end.resolve({ is: "interrupted" });
+    if (interrupt.aborted) return this.#end.resolve({ kind: "interrupted" });
     const { turn } = await this.#rpc.request("turn/start", {
       threadId: this.#thread,
       input: input(message),
@@ -198,23 +198,24 @@ class Conversation {
     const { status } = turn;
     if (status === "completed") {
       const summary = this.#lastWords;
-      return this.#end.resolve({ is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage });
+      return this.#end.resolve({ kind: "done", ...(summary !== undefined && { summary: shown(summary) }), usage });
     }
-    if (status === "interrupted") return this.#end.resolve({ is: "failed", error: "Codex broke off its turn.", usage });
+    if (status === "interrupted")
+      return this.#end.resolve({ kind: "failed", error: "Codex broke off its turn.", usage });
     const error = textOf(objectOf(turn["error"])["message"]) ?? "Codex failed and did not say why.";
-    this.#end.resolve({ is: "failed", error: shown(error), usage });
+    this.#end.resolve({ kind: "failed", error: shown(error), usage });
   }
 
   async #failure(error: unknown, gone: Promise<AgentEnd>): Promise<AgentEnd> {
     if (error instanceof RpcGone) return gone;
-    if (error instanceof LostSession) return { is: "died", error: error.message, canResume: false };
-    return { is: "failed", error: `Codex refused: ${error instanceof Error ? error.message : String(error)}` };
+    if (error instanceof LostSession) return { kind: "died", error: error.message, canResume: false };
+    return { kind: "failed", error: `Codex refused: ${error instanceof Error ? error.message : String(error)}` };
   }
 
   async #gone(): Promise<AgentEnd> {
     const { code, signal, stderr } = await this.#pipes.exited;
     const error = `Codex ended without a result (${signal ?? `exit code ${code}`}).${stderr && `\n${stderr}`}`;
-    return { is: "died", error, canResume: this.#turn !== "" || this.#order.resume !== null };
+    return { kind: "died", error, canResume: this.#turn !== "" || this.#order.resume !== null };
   }
 }
 

@@ -17,10 +17,10 @@ export const command: Agent = {
     pipes.closeInput();
     await tellLines(pipes, callbacks);
     const { code, signal, stderr } = await pipes.exited;
-    if (interrupt.aborted) return { is: "interrupted" };
-    if (code === 0) return { is: "done" };
-    if (signal !== null) return { is: "died", error: `The command was ended by ${signal}.`, canResume: false };
-    return { is: "failed", error: `The command ended with exit code ${code}.${stderr && `\n${stderr}`}` };
+    if (interrupt.aborted) return { kind: "interrupted" };
+    if (code === 0) return { kind: "done" };
+    if (signal !== null) return { kind: "died", error: `The command was ended by ${signal}.`, canResume: false };
+    return { kind: "failed", error: `The command ended with exit code ${code}.${stderr && `\n${stderr}`}` };
   },
 };
 

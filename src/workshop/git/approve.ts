@@ -13,7 +13,7 @@ export interface ApproveInput {
 }
 
 /** The result of an approval. Where the branch was left as it is, `why` is the reason and `command` does it by hand. */
-export type Approved = { is: "done"; commit: string } | { is: "left"; why: string; command: string };
+export type Approved = { kind: "done"; commit: string } | { kind: "left"; why: string; command: string };
 
 const BY_HAND = {
   ff: (commit: string) => `git merge --ff-only ${commit}`,
@@ -31,18 +31,18 @@ export async function approveInto(repo: Repository, input: ApproveInput): Promis
   const gitDir = userGitDir(repo);
   const { target, commit, how } = input;
   const ref = `refs/heads/${target}`;
-  const left = (why: string): Approved => ({ is: "left", why, command: BY_HAND[how](commit) });
+  const left = (why: string): Approved => ({ kind: "left", why, command: BY_HAND[how](commit) });
   return repo.inTurn(async () => {
     const now = (await isBranchName(target)) ? await valueOfRef(gitDir, ref) : null;
     if (now === null) throw new RepositoryTrouble(`${repo.name} has no branch ${JSON.stringify(target)}.`);
     await carryObjects(gitDir, repo.store, now);
     await keepRef(repo, repo.store, `refs/parley/base/${now}`, now);
-    if (await isThere(repo, now, input)) return { is: "done", commit: now };
+    if (await isThere(repo, now, input)) return { kind: "done", commit: now };
     const place = await checkedOutAt(repo, ref);
     if (place !== null) return left(`The branch ${target} is checked out in ${place}.`);
 
     const next = await nextOf(repo, now, input);
-    if (next.is === "left") return left(next.why);
+    if (next.kind === "left") return left(next.why);
     try {
       await carryObjects(repo.store, gitDir, next.commit);
       await moveRef(repo, gitDir, ref, { from: now, to: next.commit });
@@ -71,13 +71,13 @@ async function nextOf(
   repo: Repository,
   now: string,
   { commit, target, how }: ApproveInput,
-): Promise<{ is: "done"; commit: string } | { is: "left"; why: string }> {
+): Promise<{ kind: "done"; commit: string } | { kind: "left"; why: string }> {
   if (how === "ff") {
-    if (await isAncestor(repo, now, commit)) return { is: "done", commit };
-    return { is: "left", why: `The branch ${target} went on since, and cannot be moved without a merge.` };
+    if (await isAncestor(repo, now, commit)) return { kind: "done", commit };
+    return { kind: "left", why: `The branch ${target} went on since, and cannot be moved without a merge.` };
   }
   const { tree, paths } = await mergeTrees(repo, now, commit);
-  if (paths.length > 0) return { is: "left", why: `${target} and the work conflict in ${paths.join(", ")}.` };
+  if (paths.length > 0) return { kind: "left", why: `${target} and the work conflict in ${paths.join(", ")}.` };
   const message = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
   const parents = how === "merge" ? ["-p", now, "-p", commit] : ["-p", now];
   const made = await gitText(["commit-tree", tree, ...parents, "-F", "-"], {
@@ -85,5 +85,5 @@ async function nextOf(
     env: signed(repo),
     input: how === "merge" ? `Merge ${message.split("\n")[0] ?? ""}\n` : `${message}\n`,
   });
-  return { is: "done", commit: made };
+  return { kind: "done", commit: made };
 }

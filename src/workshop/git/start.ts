@@ -14,7 +14,7 @@ export interface StartInput {
 
 /** Dependencies that git cannot merge by itself. */
 export interface Conflict {
-  is: "conflict";
+  kind: "conflict";
   /** The paths that conflict, relative to the top of the tree. */
   paths: string[];
   /** Git's words about it. */
@@ -25,7 +25,7 @@ export interface Conflict {
   input: StartInput;
 }
 
-export type Start = { is: "start"; commit: string } | Conflict;
+export type Start = { kind: "start"; commit: string } | Conflict;
 
 /** A start with conflict markers in it, and the files in which none may be left. */
 export interface MarkedStart {
@@ -39,7 +39,7 @@ export interface MarkedStart {
  */
 export async function startCommit(repo: Repository, input: StartInput): Promise<Start> {
   const folded = await repo.inTurn(() => fold(repo, input, false));
-  return folded.conflict ?? { is: "start", commit: folded.commit };
+  return folded.conflict ?? { kind: "start", commit: folded.commit };
 }
 
 /**
@@ -73,7 +73,7 @@ async function fold(repo: Repository, input: StartInput, isMarked: boolean): Pro
     const done = await mergeTrees(repo, commit, next);
     const parents: [string, string] = [commit, next];
     if (done.paths.length > 0 && !isMarked) {
-      const conflict: Conflict = { is: "conflict", ...done, parents, input };
+      const conflict: Conflict = { kind: "conflict", ...done, parents, input };
       return { commit, markersIn: [], conflict };
     }
     if (id !== null) merged.push(id);

@@ -18,7 +18,7 @@ import { JAIL } from "./bwrap.ts";
 import { openSetupLog } from "../setup-log.ts";
 
 /** The sandbox of this machine, which keeps an agent away from everything else on it; or why there is no sandbox. */
-export type SandboxFound = { is: "bubblewrap" } | { is: "none"; why: string };
+export type SandboxFound = { kind: "bubblewrap" } | { kind: "none"; why: string };
 
 /** The notice wherever it matters that there is no sandbox (spec/assignment 5). */
 export const NO_SANDBOX =
@@ -60,9 +60,9 @@ setInterval(() => {}, 1000);
  * network, or outlive the process that started it (spec/assignment 5).
  */
 export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTestOptions): Promise<SandboxFound> {
-  if (process.platform !== "linux") return { is: "none", why: "bubblewrap is for Linux only" };
+  if (process.platform !== "linux") return { kind: "none", why: "bubblewrap is for Linux only" };
   const bwrap = findProgram("bwrap", `${path}:${SYSTEM_PATH}`);
-  if (bwrap === null) return { is: "none", why: "bubblewrap is not installed" };
+  if (bwrap === null) return { kind: "none", why: "bubblewrap is not installed" };
   const folder = await makeSandboxFolder();
   const listener = createServer((socket) => socket.destroy());
   const attemptId = `self-test-${base62(systemRandom, 22)}`;
@@ -89,7 +89,7 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
     over.abort();
     if (end !== "ready") {
       const [why = "it did not start"] = complaint.trim().split("\n");
-      return { is: "none", why: `bubblewrap does not work here: ${harmless(why || "it did not start")}` };
+      return { kind: "none", why: `bubblewrap does not work here: ${harmless(why || "it did not start")}` };
     }
     // Ends not the jail, but the process that started it.
     probe.kill();
@@ -100,10 +100,10 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
       words.includes("reach\n") && "reach the network",
       outlived && "outlive its parent",
     ].filter((one) => one !== false);
-    if (broken.length > 0) return { is: "none", why: `a program in the jail could ${broken.join(", ")}` };
-    return { is: "bubblewrap" };
+    if (broken.length > 0) return { kind: "none", why: `a program in the jail could ${broken.join(", ")}` };
+    return { kind: "bubblewrap" };
   } catch (error) {
-    return { is: "none", why: error instanceof Error ? error.message : String(error) };
+    return { kind: "none", why: error instanceof Error ? error.message : String(error) };
   } finally {
     await killAttempt(attemptId, { clock, atOnce: true });
     await closeServer(listener);

@@ -70,10 +70,10 @@ export type SupervisorFact =
   | { type: "ended"; end: SupervisorEnd; usage?: AttemptUsage; survivors?: readonly number[] };
 
 export type SupervisorEnd =
-  | { is: "done"; summary?: string }
-  | { is: "failed"; error: string }
-  | { is: "died"; error: string; canResume: boolean }
-  | { is: "canceled" };
+  | { kind: "done"; summary?: string }
+  | { kind: "failed"; error: string }
+  | { kind: "died"; error: string; canResume: boolean }
+  | { kind: "canceled" };
 
 /** A command to a supervisor. Each may be sent twice. */
 export type SupervisorCommand =

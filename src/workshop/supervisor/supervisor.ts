@@ -58,7 +58,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
   const { log, limits, station, append, asked } = post;
   // Nobody comes back for an attempt whose folder was deleted.
   const over = new AbortController();
-  void watchFolder(order.folder, clock, over.signal, () => asked.stop({ is: "canceled" }));
+  void watchFolder(order.folder, clock, over.signal, () => asked.stop({ kind: "canceled" }));
 
   const run: Run = { usage: {}, session: undefined, tree: undefined };
   let end: SupervisorEnd;
@@ -66,7 +66,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     end = await runAgent(order, parts, { folder, post, run });
   } catch (error) {
     limits.close();
-    end = asked.why() ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
+    end = asked.why() ?? { kind: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
   }
   over.abort();
   await run.tree?.close();
@@ -135,10 +135,10 @@ function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorPa
   const log = openSupervisorLog(
     order.folder,
     () => clock.now(),
-    () => stop({ is: "failed", error: FULL }),
+    () => stop({ kind: "failed", error: FULL }),
   );
   const append = (fact: SupervisorFact) => log.append(redaction.value(fact));
-  const limits = openWorkLimits(clock, order.limits, (error) => stop({ is: "failed", error }));
+  const limits = openWorkLimits(clock, order.limits, (error) => stop({ kind: "failed", error }));
   const waiting = { decisions: 0, calls: 0 };
   const wait = (change: Partial<typeof waiting>) => {
     Object.assign(waiting, change);
@@ -153,8 +153,8 @@ function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorPa
     token: tokens.station,
     log,
     onDecide: (ref, decision) => decisions.decide(ref, decision),
-    onCancel: () => stop({ is: "canceled" }),
-    onInterrupt: () => stop({ is: "died", error: INTERRUPTED, canResume: true }),
+    onCancel: () => stop({ kind: "canceled" }),
+    onInterrupt: () => stop({ kind: "died", error: INTERRUPTED, canResume: true }),
   });
   const mcp = openAttemptMcp({
     token: tokens.mcp,
@@ -241,7 +241,7 @@ async function runAgent(
   decisions.close(CANCELED);
   await endAgent({ started, pipes, interrupt, hasEnd: ran !== null, clock, talk });
   if (isJailed) started.kill();
-  return ran ? endOf(ran, asked.why(), run.usage) : (asked.why() ?? { is: "canceled" });
+  return ran ? endOf(ran, asked.why(), run.usage) : (asked.why() ?? { kind: "canceled" });
 }
 
 /** Returns what writes down a place that the sandbox let nothing through to: each once, and only so many. */
@@ -292,7 +292,7 @@ async function endOfTalk(converse: () => Promise<AgentEnd>): Promise<AgentEnd> {
   try {
     return await converse();
   } catch (error) {
-    return { is: "failed", error: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", error: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -306,7 +306,7 @@ async function untilOver(
   const silentExit = async (): Promise<AgentEnd> => {
     const { stderr } = await exited;
     await clock.sleep(LAST_STEPS_MS);
-    return { is: "died", error: `The agent ended without a word.\n${stderr}`.trim(), canResume: true };
+    return { kind: "died", error: `The agent ended without a word.\n${stderr}`.trim(), canResume: true };
   };
   return Promise.race([talk, silentExit(), stopped.then(() => null)]);
 }
@@ -341,15 +341,15 @@ async function endAgent({ started, pipes, interrupt, hasEnd, clock, talk }: Endi
 }
 
 function endOf(ran: AgentEnd, why: SupervisorEnd | null, usage: AttemptUsage): SupervisorEnd {
-  if (ran.is !== "died") Object.assign(usage, "usage" in ran ? ran.usage : {});
-  switch (ran.is) {
+  if (ran.kind !== "died") Object.assign(usage, "usage" in ran ? ran.usage : {});
+  switch (ran.kind) {
     case "done":
-      return { is: "done", ...(ran.summary !== undefined && { summary: toShow(ran.summary) }) };
+      return { kind: "done", ...(ran.summary !== undefined && { summary: toShow(ran.summary) }) };
     case "failed":
-      return why ?? { is: "failed", error: toShow(ran.error) };
+      return why ?? { kind: "failed", error: toShow(ran.error) };
     case "died":
-      return why ?? { is: "died", error: toShow(ran.error), canResume: ran.canResume };
+      return why ?? { kind: "died", error: toShow(ran.error), canResume: ran.canResume };
     case "interrupted":
-      return why ?? { is: "died", error: "The agent was interrupted.", canResume: true };
+      return why ?? { kind: "died", error: "The agent was interrupted.", canResume: true };
   }
 }

@@ -54,7 +54,7 @@ for (const on of ONE_DATABASE) {
       const { ctx } = world().server;
       const [ana, bo] = [await named(world(), "Ana Ruiz"), await named(world(), "Bo Lind")];
       await changeRole(ctx, { person: ana.id, role: "admin" }, { kind: "server", id: "test" });
-      const audience: Audience = { is: "any", of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
+      const audience: Audience = { kind: "any", of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
       const plain = await ask({ audience });
       const standing = await ask({ audience, wire: { standing: true } });
       const mayStand = async (who: typeof ana, of: typeof plain) =>
@@ -88,7 +88,7 @@ for (const on of ONE_DATABASE) {
         form: { kind: "approval", fn: "pay", kwargs: text, rejectOptions: [], editable: false },
         digest: sha256Digest(consentText("pay", text)),
         audience: {
-          is: "any",
+          kind: "any",
           of: [
             { afterMs: 0, node: toPerson(ana.id) },
             { afterMs: 60_000, node: leaf({ via: "email", to: secret, informed: false, settings: {} }) },
@@ -99,13 +99,13 @@ for (const on of ONE_DATABASE) {
       const { status, body, text: raw } = await one(world(), ana.shown, made.id);
       assert.equal(status, 200);
       assert.deepEqual(body.arguments, [
-        { name: "to", text: '"a\\u202eb"', typed: { is: "text", lines: ["a\\u202eb"] }, secret: false, masked: null },
+        { name: "to", text: '"a\\u202eb"', typed: { kind: "text", lines: ["a\\u202eb"] }, secret: false, masked: null },
         { name: "user", text: "1152921504606846977", typed: null, secret: false, masked: null },
         { name: "amount", text: "49.9", typed: null, secret: false, masked: null },
         {
           name: "note",
           text: '"one\\n\ntwo"',
-          typed: { is: "text", lines: ["one", "two"] },
+          typed: { kind: "text", lines: ["one", "two"] },
           secret: false,
           masked: null,
         },
@@ -129,7 +129,7 @@ for (const on of ONE_DATABASE) {
 
     it("takes an approval once, for what was shown, and says who decided", async () => {
       const [ana, bo] = [await named(world(), "Ana Ruiz"), await named(world(), "Bo Lind")];
-      const both = { is: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
+      const both = { kind: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
       const made = await ask({ audience: both });
       const refused = await decide(world(), ana.shown, made.id, { approved: true });
       assert.deepEqual(refused.body.error.details, { field: "digest", constraint: "required" });
@@ -185,7 +185,7 @@ for (const on of ONE_DATABASE) {
 
     it("counts those who agree until there are enough", async () => {
       const [ana, bo] = [await named(world(), "Ana Ruiz"), await named(world(), "Bo Lind")];
-      const made = await ask({ audience: { is: "all", of: [ana, bo].map(({ id }) => toPerson(id)) } });
+      const made = await ask({ audience: { kind: "all", of: [ana, bo].map(({ id }) => toPerson(id)) } });
       const yes = { approved: true, digest: made.digest };
       const { body: half } = await decide(world(), ana.shown, made.id, yes);
       assert.deepEqual([half.state, half.needs], ["open", { rule: "all", of: 2, least: 2 }]);

@@ -92,10 +92,10 @@ export const text: InboxTexts = {
     raw: "النص الخام",
     rawLead: "ما تتم الموافقة عليه هو بصمة هذا بعينه.",
     kindOf: (typed) => {
-      if (typed.is === "text") return typed.lines.length > 1 ? `نص، ${lines(typed.lines.length)}` : "";
-      if (typed.is === "list") return `قائمة، ${items(typed.items.length)}`;
-      if (typed.is === "table") return `جدول، ${rows(typed.rows.length)}`;
-      if (typed.is !== "diff") return "";
+      if (typed.kind === "text") return typed.lines.length > 1 ? `نص، ${lines(typed.lines.length)}` : "";
+      if (typed.kind === "list") return `قائمة، ${items(typed.items.length)}`;
+      if (typed.kind === "table") return `جدول، ${rows(typed.rows.length)}`;
+      if (typed.kind !== "diff") return "";
       const of = (sign: string): string => number(typed.lines.filter((line) => line.sign === sign).length);
       return `تغييرات، المضاف ${of("+")}، المحذوف ${of("-")}`;
     },

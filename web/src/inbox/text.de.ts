@@ -82,11 +82,11 @@ export const text: InboxTexts = {
     raw: "Rohform",
     rawLead: "Freigegeben wird die Prüfsumme von genau dem hier.",
     kindOf: (typed) => {
-      if (typed.is === "text")
+      if (typed.kind === "text")
         return typed.lines.length > 1 ? `Text, ${count(typed.lines.length, "Zeile", "Zeilen")}` : "";
-      if (typed.is === "list") return `Liste, ${count(typed.items.length, "Eintrag", "Einträge")}`;
-      if (typed.is === "table") return `Tabelle, ${count(typed.rows.length, "Zeile", "Zeilen")}`;
-      if (typed.is !== "diff") return "";
+      if (typed.kind === "list") return `Liste, ${count(typed.items.length, "Eintrag", "Einträge")}`;
+      if (typed.kind === "table") return `Tabelle, ${count(typed.rows.length, "Zeile", "Zeilen")}`;
+      if (typed.kind !== "diff") return "";
       const lines = (sign: string): string => number(typed.lines.filter((line) => line.sign === sign).length);
       return `Änderung, ${lines("+")} hinzugefügt, ${lines("-")} entfernt`;
     },

@@ -76,11 +76,11 @@ export const text = {
     rawLead: "What is approved is the digest of exactly this.",
     /** Names the type of an argument, where its drawing leaves out the signs by which JSON shows it. */
     kindOf: (typed: TypedArgument): string => {
-      if (typed.is === "text")
+      if (typed.kind === "text")
         return typed.lines.length > 1 ? `text, ${count(typed.lines.length, "line", "lines")}` : "";
-      if (typed.is === "list") return `list, ${count(typed.items.length, "item", "items")}`;
-      if (typed.is === "table") return `table, ${count(typed.rows.length, "row", "rows")}`;
-      if (typed.is !== "diff") return "";
+      if (typed.kind === "list") return `list, ${count(typed.items.length, "item", "items")}`;
+      if (typed.kind === "table") return `table, ${count(typed.rows.length, "row", "rows")}`;
+      if (typed.kind !== "diff") return "";
       const lines = (sign: string): string => number(typed.lines.filter((line) => line.sign === sign).length);
       return `diff, ${lines("+")} added, ${lines("-")} removed`;
     },

@@ -103,7 +103,7 @@ export const claude: PromptingAgent = {
   print,
   fail(because, sent) {
     const event = sentEventName(sent) === "PermissionRequest" ? "PermissionRequest" : "PreToolUse";
-    const out = print({ event, input: {} }, { is: "deny", because });
+    const out = print({ event, input: {} }, { kind: "deny", because });
     // Claude Code passes over every exit code of a PermissionRequest hook, and asks at its terminal.
     return { out, err: because, exit: event === "PermissionRequest" ? 0 : BLOCKS };
   },
@@ -154,15 +154,15 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
  */
 function print(prompt: Pick<AgentPrompt, "event" | "input">, decision: PromptDecision): string {
   const { event } = prompt;
-  const { is, because } = decision;
-  const updated = decision.is === "allow" && { updatedInput: approvedInput(prompt.input, decision.answers) };
+  const { kind, because } = decision;
+  const updated = decision.kind === "allow" && { updatedInput: approvedInput(prompt.input, decision.answers) };
   if (event === "PreToolUse") {
-    const permissionDecision = is === "undecided" ? "ask" : is;
+    const permissionDecision = kind === "undecided" ? "ask" : kind;
     const output = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
     return JSON.stringify({ hookSpecificOutput: output });
   }
-  if (is === "undecided") return JSON.stringify({ systemMessage: because });
-  const reply = is === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
+  if (kind === "undecided") return JSON.stringify({ systemMessage: because });
+  const reply = kind === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
   return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision: reply } });
 }
 

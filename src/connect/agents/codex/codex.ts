@@ -49,10 +49,10 @@ export const codex: PromptingAgent = {
     const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
   },
-  print(_prompt, { is, because }) {
+  print(_prompt, { kind, because }) {
     // Without a decision Codex goes on to its own prompt.
-    if (is === "undecided") return JSON.stringify({ systemMessage: because });
-    const decision = is === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because };
+    if (kind === "undecided") return JSON.stringify({ systemMessage: because });
+    const decision = kind === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because };
     return JSON.stringify({ hookSpecificOutput: { hookEventName: EVENT, decision } });
   },
   fail: (because) => ({ err: because, exit: DENIES }),

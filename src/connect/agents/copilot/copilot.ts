@@ -72,10 +72,10 @@ export const copilot: PromptingAgent = {
     const asked = toolAndInput(value["toolName"] ?? value["tool_name"], sent.input, sent.isExact, originOf(value));
     return { event: EVENT, session: sessionOf(value["sessionId"] ?? value["session_id"]), ...asked };
   },
-  print(_prompt, { is, because }) {
+  print(_prompt, { kind, because }) {
     // Without a decision Copilot CLI goes on to its rules and its own prompt.
-    if (is === "undecided") return "{}";
-    return JSON.stringify(is === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because });
+    if (kind === "undecided") return "{}";
+    return JSON.stringify(kind === "allow" ? { behavior: "allow" } : { behavior: "deny", message: because });
   },
   fail: (because) => ({ out: JSON.stringify({ behavior: "deny", message: because }), err: because, exit: DENIES }),
 };

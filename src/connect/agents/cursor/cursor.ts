@@ -48,7 +48,7 @@ export const cursor: PromptingAgent = {
   read,
   print: (_prompt, decision) => printed(decision),
   // With another exit code Cursor would show its model this text as it stands.
-  fail: (because) => ({ out: printed({ is: "deny", because }), err: because, exit: 0 }),
+  fail: (because) => ({ out: printed({ kind: "deny", because }), err: because, exit: 0 }),
 };
 
 function read(bytes: Uint8Array): AgentPrompt | null {
@@ -81,8 +81,8 @@ function cursorOrigin(value: Readonly<Record<string, unknown>>): PromptOrigin {
 }
 
 /** Returns what Cursor reads. Some of its versions refuse where they are to ask; none of them allows. */
-function printed({ is, because }: PromptDecision): string {
-  if (is === "allow") return JSON.stringify({ permission: "allow" });
-  const permission = is === "undecided" ? "ask" : "deny";
+function printed({ kind, because }: PromptDecision): string {
+  if (kind === "allow") return JSON.stringify({ permission: "allow" });
+  const permission = kind === "undecided" ? "ask" : "deny";
   return JSON.stringify({ permission, user_message: because, agent_message: because });
 }

@@ -75,12 +75,12 @@ export const gemini: PromptingAgent = {
  * it has none it would wait for ever, and so it denies.
  */
 export function printFor(isAtTerminal: () => boolean, { input }: AgentPrompt, decision: PromptDecision): string {
-  const { is, because } = decision;
-  if (is === "undecided") {
+  const { kind, because } = decision;
+  if (kind === "undecided") {
     if (isAtTerminal()) return JSON.stringify({ decision: "ask", systemMessage: because });
     return JSON.stringify({ decision: "deny", reason: `${because} ${NO_TERMINAL}` });
   }
-  if (is === "deny") return JSON.stringify({ decision: "deny", reason: because });
+  if (kind === "deny") return JSON.stringify({ decision: "deny", reason: because });
   if (!decision.updatedInput) return JSON.stringify({ decision: "allow", reason: because });
   const edited = decision.updatedInput;
   // Gemini CLI 0.61 puts the edited input in the place of the first one. Its guide says that it lays it over that one.

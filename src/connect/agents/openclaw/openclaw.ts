@@ -72,8 +72,8 @@ function read(bytes: Uint8Array): AgentPrompt | null {
 }
 
 /** Returns what the plugin reads. Without a decision of people OpenClaw asks by itself, or denies. */
-function print(_prompt: AgentPrompt, { is, because }: PromptDecision): string {
-  return JSON.stringify({ decision: is === "undecided" ? "ask" : is, reason: because });
+function print(_prompt: AgentPrompt, { kind, because }: PromptDecision): string {
+  return JSON.stringify({ decision: kind === "undecided" ? "ask" : kind, reason: because });
 }
 
 type Environment = Parameters<PromptingAgent["file"]>[0];

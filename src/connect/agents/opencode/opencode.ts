@@ -75,10 +75,14 @@ function read(bytes: Uint8Array): AgentPrompt | null {
 
 /** Returns what the plugin reads. Without a decision the prompt stays at opencode's terminal. */
 function print(_prompt: AgentPrompt, decision: PromptDecision): string {
-  const { is, because } = decision;
+  const { kind, because } = decision;
   // opencode takes, for each question in turn, the list of what was chosen.
-  const answers = decision.is === "allow" ? decision.answers : undefined;
-  return JSON.stringify({ decision: is === "undecided" ? "ask" : is, reason: because, ...(answers && { answers }) });
+  const answers = decision.kind === "allow" ? decision.answers : undefined;
+  return JSON.stringify({
+    decision: kind === "undecided" ? "ask" : kind,
+    reason: because,
+    ...(answers && { answers }),
+  });
 }
 
 /** Returns the questions of an event; nothing for another event. */

@@ -20,17 +20,17 @@ const LARGE_CHARACTERS = 16_384;
 /** Returns the whole of an ask for a page (`askMarkup`). */
 export async function drawnAsk(request: Request, ticked?: LinkForm["values"]): Promise<Markup> {
   const size = request.words.length + (request.form.kind === "approval" ? request.form.kwargs.length : 0);
-  return drawnMarkup((await drawn({ is: "ask", request, ticked }, size)).bytes);
+  return drawnMarkup((await drawn({ kind: "ask", request, ticked }, size)).bytes);
 }
 
 /** Returns arguments of a call for a page. */
 export async function drawnArguments({ wire }: Pick<Request, "wire">, kwargs: string): Promise<Markup> {
-  return drawnMarkup((await drawn({ is: "arguments", request: { wire }, kwargs }, kwargs.length)).bytes);
+  return drawnMarkup((await drawn({ kind: "arguments", request: { wire }, kwargs }, kwargs.length)).bytes);
 }
 
 /** Returns arguments of a call for the inbox. */
 export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string): Promise<ReadyJson> {
-  return new ReadyJson((await drawn({ is: "rows", request: { wire }, kwargs }, kwargs.length)).bytes);
+  return new ReadyJson((await drawn({ kind: "rows", request: { wire }, kwargs }, kwargs.length)).bytes);
 }
 
 /**
@@ -38,7 +38,7 @@ export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string)
  * editor sees them.
  */
 export async function drawnForEditor(kwargs: string): Promise<{ text: ReadyJson; characters: number }> {
-  const { bytes, characters } = await drawn({ is: "editor", kwargs }, kwargs.length);
+  const { bytes, characters } = await drawn({ kind: "editor", kwargs }, kwargs.length);
   return { text: new ReadyJson(bytes), characters };
 }
 

@@ -7,9 +7,9 @@ import { askMarkup, type LinkForm } from "../links/view.ts";
 
 /** A view of a request that may be large. */
 export type Drawing =
-  | { is: "ask"; request: Request; ticked?: LinkForm["values"] | undefined }
-  | { is: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
-  | { is: "editor"; kwargs: string };
+  | { kind: "ask"; request: Request; ticked?: LinkForm["values"] | undefined }
+  | { kind: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
+  | { kind: "editor"; kwargs: string };
 
 /** Markup, or JSON, in UTF-8 and in memory of its own, which one thread may hand to another. */
 export interface Drawn {
@@ -20,7 +20,7 @@ export interface Drawn {
 
 /** Draws a view, by time in proportion to the characters of the request. */
 export function draw(drawing: Drawing): Drawn {
-  switch (drawing.is) {
+  switch (drawing.kind) {
     case "ask":
       return drawnText(askMarkup(drawing.request, drawing.ticked).text);
     case "arguments":

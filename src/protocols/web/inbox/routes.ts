@@ -275,7 +275,7 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
   if (given.value === undefined && option !== undefined) {
     const chosen = decisionOfReply(
       request,
-      { content: { choice: { is: "option named", name: option, ...decision } } },
+      { content: { choice: { kind: "option named", name: option, ...decision } } },
       "",
     );
     if (!chosen) throw new Refusal("unknown_option", { options: offeredBy(request).map(({ name }) => name) });

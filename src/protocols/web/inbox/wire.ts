@@ -208,22 +208,22 @@ function asked(target: Target, names: Names, who: Decider): Omit<WireAskToPeople
   if (target.via === "person") return [person(target.person, "inbox")];
   if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));
   if (target.via === "email" && target.informed) return [];
-  const me = isAsked({ is: "leaf", target }, who, "approval", 0);
+  const me = isAsked({ kind: "leaf", target }, who, "approval", 0);
   return [{ name: null, channel: target.via, me }];
 }
 
 /** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */
 function needsOf(audience: Audience): WireAskToPeople["needs"] {
   const of = leavesOf(audience).length;
-  const isFlat = audience.is === "leaf" || nodesOf(audience).every((node) => node.is === "leaf");
-  if (isJoint(audience) && (!isFlat || audience.is === "any")) return { rule: "several", of, least: 2 };
-  if (audience.is === "all") return { rule: "all", of, least: of };
-  if (audience.is === "quorum") return { rule: "some", of, least: audience.min };
+  const isFlat = audience.kind === "leaf" || nodesOf(audience).every((node) => node.kind === "leaf");
+  if (isJoint(audience) && (!isFlat || audience.kind === "any")) return { rule: "several", of, least: 2 };
+  if (audience.kind === "all") return { rule: "all", of, least: of };
+  if (audience.kind === "quorum") return { rule: "some", of, least: audience.min };
   return { rule: "one", of, least: 1 };
 }
 
-function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience[] {
-  return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
+function nodesOf(audience: Exclude<Audience, { kind: "leaf" }>): readonly Audience[] {
+  return audience.kind === "any" ? audience.of.map(({ node }) => node) : audience.of;
 }
 
 /** Returns the arguments as JSON: to change the call, or to state in a reason what to ask for instead. */

@@ -73,7 +73,7 @@ function rawMarkup(label: string, text: string): Markup {
 function valueMarkup({ name, text, typed }: WireArgumentRow): Markup {
   const raw = rawMarkup(`Value of ${name}`, text);
   // One line in its quotes says as much as one without.
-  if (typed === null || (typed.is === "text" && typed.lines.length === 1)) return raw;
+  if (typed === null || (typed.kind === "text" && typed.lines.length === 1)) return raw;
   return html`${typedMarkup(name, typed)}
     <details>
       <summary class="quiet">Raw</summary>
@@ -82,7 +82,7 @@ function valueMarkup({ name, text, typed }: WireArgumentRow): Markup {
 }
 
 function typedMarkup(name: string, typed: TypedArgument): Markup {
-  switch (typed.is) {
+  switch (typed.kind) {
     case "text": {
       const lines = typed.lines.map((line) => html`<span dir="auto">${line}</span>`);
       return html`<div class="lines" tabindex="0" role="region" aria-label="Text of ${name}">${lines}</div>`;

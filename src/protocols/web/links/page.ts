@@ -223,13 +223,13 @@ function valueDecision(
 ): Decision | null {
   const text = written("text", 40_000);
   const shape = request.form.kind === "value" && request.form.schema ? shapeOf(request.form.schema) : null;
-  if (shape?.is === "object" && text === undefined) {
+  if (shape?.kind === "object" && text === undefined) {
     const fields = shape.fields.map((_, i) => written(`field:${i}`, 40_000) ?? null);
     return decisionOfReply(request, { content: { fields } }, "");
   }
   const index = optionAt(given.get("choice") ?? "");
   if (index === null) return text === undefined ? null : { kind: "value", text };
   const comment = written("comment", 5000);
-  const choice = { is: "option", index, ...(comment !== undefined && { text: comment }) } as const;
+  const choice = { kind: "option", index, ...(comment !== undefined && { text: comment }) } as const;
   return decisionOfReply(request, { content: { choice } }, "");
 }

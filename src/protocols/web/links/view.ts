@@ -191,19 +191,19 @@ function radioMarkup(
 }
 
 function takesComment(kind: Request["form"]["kind"], shape: Shape | null): boolean {
-  return kind === "approval" || (shape?.is === "decision" && shape.comment !== "none");
+  return kind === "approval" || (shape?.kind === "decision" && shape.comment !== "none");
 }
 
 /** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
 function writtenMarkup(request: Request, shape: Shape | null, values: LinkForm["values"]): Markup | false {
-  if (shape?.is === "choice" || shape?.is === "decision") return false;
-  if (shape?.is !== "object") return textMarkup(request, shape, values["text"]);
+  if (shape?.kind === "choice" || shape?.kind === "decision") return false;
+  if (shape?.kind !== "object") return textMarkup(request, shape, values["text"]);
   return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, values[`field:${i}`]))}`;
 }
 
 function fieldMarkup({ label, description, required, of }: Field, name: string, value = ""): Markup {
   const title = required ? label : `${label} (optional)`;
-  if (of.is === "choice") {
+  if (of.kind === "choice") {
     const each = of.offers.map((offer, i) =>
       radioMarkup(name, { value: String(i), label: offer.label, checked: value === String(i) }),
     );
@@ -220,7 +220,7 @@ function fieldMarkup({ label, description, required, of }: Field, name: string, 
       value="${value}"
       maxlength="40000"
       autocomplete="off"
-      ${of.is === "number" ? html` inputmode="decimal"` : null}
+      ${of.kind === "number" ? html` inputmode="decimal"` : null}
   /></label>`;
 }
 
@@ -232,8 +232,8 @@ function commentMarkup(comment = ""): Markup {
 
 function textMarkup(request: Request, shape: Shape | null, text = ""): Markup {
   const { form } = request;
-  const schema = form.kind === "value" && shape?.is === "json" ? form.schema : null;
-  const hint = shape?.is === "number" || shape?.is === "text" ? `: ${shape.says}` : "";
+  const schema = form.kind === "value" && shape?.kind === "json" ? form.schema : null;
+  const hint = shape?.kind === "number" || shape?.kind === "text" ? `: ${shape.says}` : "";
   const label = form.kind === "reply" && form.options.length > 0 ? "Or write your own answer" : "Your answer";
   return html`${
       schema !== null &&

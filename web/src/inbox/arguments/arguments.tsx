@@ -101,7 +101,7 @@ function Raw({ row: { name, text: value } }: { row: ArgumentRow }) {
 }
 
 function Typed({ name, typed }: { name: string; typed: TypedArgument }) {
-  switch (typed.is) {
+  switch (typed.kind) {
     case "text":
       return <Lines name={name} lines={typed.lines} />;
     case "diff":
@@ -149,8 +149,8 @@ function List({ name, items }: { name: string; items: readonly string[] }) {
 }
 
 /** Wider than a phone, it scrolls sideways in its own box. */
-function Table({ name, typed }: { name: string; typed: TypedArgument & { is: "table" | "fields" } }) {
-  const isTable = typed.is === "table";
+function Table({ name, typed }: { name: string; typed: TypedArgument & { kind: "table" | "fields" } }) {
+  const isTable = typed.kind === "table";
   return (
     <div class={styles.box} {...boxed(name, true)}>
       <table class={isTable ? styles.table : styles.fields}>
