@@ -27,16 +27,20 @@ export type WireDiffLine = z.output<typeof WireDiffLine>;
 
 const lines = z.array(z.string());
 
+/** `is` is the name of `kind` in versions before 0.3.0. */
+const typed = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
+  z.object({ kind: z.literal(kind), is: z.literal(kind).meta({ deprecated: true }), ...shape });
+
 export const WireTypedArgument = z
   .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("text"), lines }),
-    z.object({ kind: z.literal("diff"), lines: z.array(WireDiffLine) }),
-    z.object({ kind: z.literal("list"), items: lines }),
-    z.object({ kind: z.literal("table"), columns: lines, rows: z.array(lines) }),
-    z.object({ kind: z.literal("fields"), rows: z.array(z.tuple([z.string(), z.string()])) }),
-    z.object({ kind: z.literal("link"), text: z.string(), href: z.string(), host: z.string() }),
-    z.object({ kind: z.literal("date"), text: z.string(), at: z.string() }),
-    z.object({ kind: z.literal("money"), text: z.string(), amount: z.string(), currency: z.string() }),
+    typed("text", { lines }),
+    typed("diff", { lines: z.array(WireDiffLine) }),
+    typed("list", { items: lines }),
+    typed("table", { columns: lines, rows: z.array(lines) }),
+    typed("fields", { rows: z.array(z.tuple([z.string(), z.string()])) }),
+    typed("link", { text: z.string(), href: z.string(), host: z.string() }),
+    typed("date", { text: z.string(), at: z.string() }),
+    typed("money", { text: z.string(), amount: z.string(), currency: z.string() }),
   ])
   .meta({ id: "TypedArgument", description: "An argument drawn as what it is, in place of its JSON." });
 export type WireTypedArgument = z.output<typeof WireTypedArgument>;

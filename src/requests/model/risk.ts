@@ -2,14 +2,13 @@ import type { PolicyDecision } from "../../policy/model/policy.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
 import { headOf } from "../facts/function-name.ts";
-import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
-import { spokenWords } from "../facts/name-words.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
 import { deletesFiles, judgedFiles } from "../risk/files.ts";
 import type { AmountLimits } from "../risk/limits.ts";
-import { DESTROYING } from "../risk/programs.ts";
 import { placeOf } from "../risk/paths.ts";
 import { unread, type FactKind, type Judgement } from "../risk/reason.ts";
 import { judgedSql } from "../risk/sql.ts";
@@ -114,10 +113,9 @@ function judgedParts(
   { folder, limits }: { folder: string | null; limits: AmountLimits },
 ): Judgement {
   const parts: Judgement[] = [];
-  const command = commandIn(leaves) ?? wordsOfProgram(fn, leaves);
-  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(textOf(command.leaf) ?? "");
-  if (command !== null && !isPatch)
-    parts.push(judgedCommand("words" in command ? command.words : wordsOf(command.leaf), folder));
+  const command = commandIn(fn, leaves);
+  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(command.text);
+  if (command !== null && !isPatch) parts.push(judgedCommand(command.runs, folder));
   const { words } = headOf(fn);
   // A program of another language is read by nobody.
   const code = isRunner(words) && leaves.some((leaf) => leaf.words.includes("code") && leaf.value.kind === "text");
@@ -127,7 +125,7 @@ function judgedParts(
   const files = command === null || isPatch ? judgedFiles(fn, leaves, folder) : null;
   if (files !== null) parts.push(files);
   const runs = parts.length > 0;
-  const rest = leaves.filter((leaf) => leaf !== command?.leaf && leaf !== sql?.leaf);
+  const rest = leaves.filter((leaf) => !command?.leaves.includes(leaf) && leaf !== sql?.leaf);
   const facts = parts.flatMap((part) => part.facts);
   // Files that a call deletes say themselves what is lost.
   if (files !== null && deletesFiles(fn)) return { facts, onlyReads: false };
@@ -138,22 +136,6 @@ function judgedParts(
   // A read of production, or of many rows, is a read.
   const counted = onlyReads ? others.facts.filter(({ kind }) => DEEDS.has(kind)) : others.facts;
   return { facts: [...facts, ...counted], onlyReads: onlyReads && counted.length === 0 };
-}
-
-/** The words of a program that the function names, as in `run_terraform` with `args`. */
-function wordsOfProgram(fn: string, leaves: readonly ArgumentLeaf[]): { leaf: ArgumentLeaf; words: string[] } | null {
-  const leaf = leaves.find(({ path }) => /^(?:args|argv|arguments)$/.test(path.at(-1) ?? ""));
-  const program = spokenWords(fn).findLast((word) => Object.hasOwn(DESTROYING, word));
-  if (leaf === undefined || program === undefined) return null;
-  const { value } = leaf;
-  if (value.kind !== "list") return { leaf, words: [program, ...(textOf(leaf) ?? "").split(/\s+/)] };
-  return { leaf, words: [program, ...value.items.map(String)] };
-}
-
-/** A program with its words is no line for a shell. */
-function wordsOf({ value }: ArgumentLeaf): string | string[] {
-  if (value.kind === "list") return value.items.map(String);
-  return value.kind === "text" ? value.text : "";
 }
 
 /**

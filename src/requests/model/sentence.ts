@@ -7,7 +7,7 @@ import { LONGEST_READ, MOST_LOOKED_AT } from "./risk.ts";
 import { joined, quoted } from "./sentence-parts.ts";
 import { wordsFor, type Language } from "./sentence-words.ts";
 import { maskedArguments, shownTitle } from "./view.ts";
-import { leavesIn } from "../facts/leaves.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { headOf } from "../facts/function-name.ts";
 
 const LONGEST_OWN = 90;

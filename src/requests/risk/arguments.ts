@@ -2,7 +2,8 @@ import { sumOf } from "../facts/batch.ts";
 import { headOf } from "../facts/function-name.ts";
 import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
-import { codeOf, currencyFor, moneyIn } from "../facts/money.ts";
+import { codeOf } from "../facts/money-names.ts";
+import { currencyFor, moneyIn } from "../facts/money.ts";
 import { knownSet, knownWords } from "../facts/name-words.ts";
 import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
@@ -204,7 +205,7 @@ function mutated(leaf: ArgumentLeaf): RiskFact[] {
   return lost === null ? [{ kind: "unread", says: "mutation" }] : [{ kind: "loses", says: lost[0] }];
 }
 
-/** What was for a few people is for everybody: by the function's name, or by a switch or a word of a grave thing. */
+/** Returns what opens a thing of a few people to everybody: by the function's name, or by a switch or a word of a grave thing. */
 function published(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
   const isGrave = fn.some((word) => GRAVE.has(word));
   if (fn.includes("public") && (isGrave || SHOWS.has(fn[0] ?? ""))) return [{ kind: "opens", says: head }];
