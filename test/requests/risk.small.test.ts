@@ -228,7 +228,7 @@ describe("the risk of a call", () => {
   });
 
   it("is raised by a rule of the policy, and lowered by one only with the rule and the facts beside it", () => {
-    const by = (kind: string) => ({ wire: { risk: { is: kind, rule: "teas" } } });
+    const by = (kind: string) => ({ wire: { risk: { kind, rule: "teas" } } });
     const raised = judge(["brew", { pot: 1 }], by("high"));
     assert.deepEqual(raised, { risk: "high", reasons: [{ kind: "rule", says: "rule teas says high" }] });
     const drop = sql("drop table teas");
@@ -296,17 +296,5 @@ describe("the risk of a call", () => {
 
   it("stands on the wire as one of four words", () => {
     assert.deepEqual(WireInboxAskLine.shape.risk.options, ["low", "normal", "high", "unjudged"]);
-  });
-
-  it("takes little of a page of fifty calls", () => {
-    const calls = [...HIGH.map(([call]) => call), ...HIGH.map(([call]) => call)].slice(0, 50);
-    const page = () => {
-      const before = process.threadCpuUsage();
-      for (const call of calls) judge(call);
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / 1000;
-    };
-    const least = Math.min(...Array.from({ length: 20 }, page));
-    assert.ok(least < 10, `${least} ms`);
   });
 });

@@ -31,7 +31,7 @@ export function commandIn(fn: string, leaves: readonly ArgumentLeaf[]): CalledCo
     const isEdit = command !== null && EDITS.test(command.text) && leaves.some(isPath);
     if (command !== null && !isEdit) return command;
   }
-  const program = PROGRAM.exec(fn)?.[1];
+  const program = PROGRAM.exec(fn.split(/__|[./:]/).at(-1) ?? "")?.[1];
   const words = leaves.find(({ path }) => path.length === 1 && WORDS.test(path[0] ?? ""));
   if (program === undefined || words === undefined) return null;
   const all = wordsOf(words) ?? textOf(words)?.split(/\s+/);

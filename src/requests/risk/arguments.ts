@@ -2,6 +2,7 @@ import { sumOf } from "../facts/batch.ts";
 import { headOf } from "../facts/function-name.ts";
 import { isNamed, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { mailIn } from "../facts/mail.ts";
+import { changesIn } from "../facts/changes.ts";
 import { codeOf } from "../facts/money-names.ts";
 import { currencyFor, moneyIn } from "../facts/money.ts";
 import { knownSet, knownWords } from "../facts/name-words.ts";
@@ -9,7 +10,7 @@ import { roleOf } from "../facts/roles.ts";
 import { switchFact } from "../facts/switches.ts";
 import { type AmountLimits, overLimit } from "./limits.ts";
 import { isProduction, type RiskFact, type Judgement } from "./reason.ts";
-import { isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
+import { changes, isReader, REMOVES, TAKES_AWAY } from "./verbs.ts";
 
 const GRAVE = knownSet(
   "user account member database table repository bucket volume cluster server host domain project organization org team backup tenant workspace vault key instance service customer employee subscription",
@@ -44,6 +45,7 @@ const OWNS =
   /(?:^|[^a-z])(?:owner|admin|administrator|superuser|super[-_ ]?admin|root|sudo|wheel|sysadmin|db_owner|administratoraccess|poweruser\w*|iamfullaccess)(?:s|istrators)?(?:$|[^a-z])/i;
 const SENSITIVE = knownSet("secret password passphrase token credential key private wallet");
 const RUNS = knownSet("command cmd code script sql query statement expression eval exec program");
+const BOUGHT_OR_REACHED = new Set([...RECEIVER_COUNT, "quantity", "seat"]);
 const MANY = 50;
 const LONGEST_LOOKED_THROUGH = 20_000;
 
@@ -101,8 +103,10 @@ function taken(head: string, fn: readonly string[], leaves: readonly ArgumentLea
         kind: "loses",
         says: `${leaf.words.join(" ")}s ${text}${names.length > 0 ? `: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}` : ""}`,
       });
-    } else if (role === "count" && number >= (takes ? 2 : MANY) && !isNamed(leaf, RECEIVER_COUNT)) {
+    } else if (role === "count" && number >= (takes ? 2 : MANY) && !isNamed(leaf, BOUGHT_OR_REACHED)) {
       facts.push({ kind: "loses", says: `${leaf.path.at(-1) ?? ""}: ${grouped(text)}` });
+    } else if (role === "filter" && text === "" && changes(fn)) {
+      facts.push({ kind: "loses", says: `no ${leaf.path.at(-1) ?? ""}` });
     } else if (isNamed(leaf, CHOOSES) && leaf.value.kind === "text" && text.length <= 40) {
       const chosen = text.toLowerCase().split(/[^a-z]+/);
       const removes = chosen.some((word) => TAKES_AWAY.has(word) || word === "remove");
@@ -122,16 +126,18 @@ function switched(leaf: ArgumentLeaf): RiskFact[] {
   const fact = switchFact(leaf);
   if (fact === null || fact.kind === "dry run") return [];
   // An agent asks no second question by it: a person is asked here.
-  if (fact.kind === "on" && /^(?:auto|recursive$|replace)/.test(fact.words)) return [];
+  if (fact.kind === "on" && /^(?:auto|recursive$|replace|delete (?:\w+ )?branch$)/.test(fact.words)) return [];
   return [{ kind: "forces", says: fact.kind === "without" ? `without ${fact.words}` : fact.words }];
 }
 
 function amounts(leaves: readonly ArgumentLeaf[], limits: AmountLimits): RiskFact[] {
+  const changed = new Set(changesIn(leaves).map(({ after }) => after));
   return leaves.flatMap((leaf): RiskFact[] => {
     const sum = sumOf(leaf, leaves);
     if (sum !== null) return judgedAmount(amountOf(sum.amount), codeOf(sum.currency), limits);
     const digits = textOf(leaf);
-    if (digits === null || roleOf(leaf) !== "amount") return [];
+    const isChanged = changed.has(leaf) && currencyFor(leaf, leaves) !== null;
+    if (digits === null || (roleOf(leaf) !== "amount" && !isChanged)) return [];
     const money = moneyIn([...leaf.above, ...leaf.words], digits, currencyFor(leaf, leaves));
     const [, sign = "", before = "", after = ""] =
       /^([€$£¥]?)([A-Z]{3})? ?[-+]?[\d.,'’ ]+? ?([€$£¥]|[A-Z]{3})?$/.exec(digits.trim()) ?? [];

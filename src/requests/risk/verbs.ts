@@ -3,7 +3,7 @@ import { knownSet } from "../facts/name-words.ts";
 /** Verbs of functions that only read. */
 const READS = knownSet(
   "get list read search find show view describe count lookup look fetch query grep glob ls check status preview",
-  "cat open stat head tail download tree",
+  "cat stat head tail download tree",
 );
 /** Verbs of functions whose whole deed is their command or their SQL. */
 const RUNS = knownSet(
@@ -23,7 +23,7 @@ const CHANGES = knownSet(
 );
 
 /** Returns whether one of the words changes something, so that no other word makes a function one that only reads. */
-function changes(words: readonly string[]): boolean {
+export function changes(words: readonly string[]): boolean {
   return words.some((word) => TAKES_AWAY.has(word) || REMOVES.has(word) || CHANGES.has(word));
 }
 
