@@ -155,6 +155,7 @@ const delivery = z
 const riskReason = z
   .object({
     kind: z.enum([
+      "rule",
       "joint",
       "unseen",
       "long",
@@ -169,15 +170,25 @@ const riskReason = z
       "data",
       "unread",
     ]),
-    says: z.string().describe("The fact, quoted from the call; empty for the first four kinds"),
+    says: z
+      .string()
+      .describe(
+        "The fact, quoted from the call, or the words of the rule; empty for `joint`, `unseen`, `long` and `secret`",
+      ),
   })
-  .meta({ id: "RiskReason", description: "A fact that makes a call risky, or that could not be judged (`unread`)." });
+  .meta({
+    id: "RiskReason",
+    description:
+      "A fact that makes a call risky or that could not be judged (`unread`), or the `rule` of the operator's policy that sets the risk.",
+  });
 
 const whole = {
   ...line,
   risk_reasons: z
     .array(riskReason)
-    .describe("Why this call is of high risk or not judged, the gravest reason first, five at most; else empty"),
+    .describe(
+      "Why this call is of high risk or not judged, the gravest reason first, five at most, after the rule that sets its risk; else empty",
+    ),
   run: orNull,
   words: z.string(),
   arguments: argumentRows,

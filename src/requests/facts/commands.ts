@@ -11,8 +11,10 @@ export interface CalledCommand {
 
 const NAMES = new Set("command cmd script shell exec program commandline".split(" "));
 const WORDS = /^(?:args|argv|arguments)$/i;
-/** A function whose name is one word can be a program. */
-const PROGRAM = /^[a-z][a-z\d-]*$/;
+/** A function whose name is one word can be a program, and `run_terraform` names one. */
+const PROGRAM = /^(?:(?:run|exec|execute)_)?([a-z][a-z\d-]*)$/;
+/** The commands of an editor of files, which no shell reads. */
+const EDITS = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
 const SHELL = /(?:^|[\\/])(?:ba|z|da|k|fi)?sh(?:\.exe)?$/;
 const RUNS_SCRIPT = /^-[a-z]*c$/;
 
@@ -26,13 +28,18 @@ export function commandIn(fn: string, leaves: readonly ArgumentLeaf[]): CalledCo
     if (!NAMES.has(name) && leaf.words.join(" ") !== "command line" && leaf.words[0] !== "command") continue;
     const words = leaves.find((other) => WORDS.test(other.path.at(-1) ?? "") && isBeside(leaf, other));
     const command = commandOf(leaf, words);
-    if (command !== null) return command;
+    const isEdit = command !== null && EDITS.test(command.text) && leaves.some(isPath);
+    if (command !== null && !isEdit) return command;
   }
-  const words = PROGRAM.test(fn)
-    ? leaves.find(({ path }) => path.length === 1 && WORDS.test(path[0] ?? ""))
-    : undefined;
-  const said = words && wordsOf(words);
-  return said ? { text: joined([fn, ...said]), runs: [fn, ...said], leaves: [words] } : null;
+  const program = PROGRAM.exec(fn.split(/__|[./:]/).at(-1) ?? "")?.[1];
+  const words = leaves.find(({ path }) => path.length === 1 && WORDS.test(path[0] ?? ""));
+  if (program === undefined || words === undefined) return null;
+  const all = wordsOf(words) ?? textOf(words)?.split(/\s+/);
+  return all ? { text: joined([program, ...all]), runs: [program, ...all], leaves: [words] } : null;
+}
+
+function isPath({ path }: ArgumentLeaf): boolean {
+  return /^(?:old_)?path$/.test(path.at(-1) ?? "");
 }
 
 function commandOf(leaf: ArgumentLeaf, words: ArgumentLeaf | undefined): CalledCommand | null {

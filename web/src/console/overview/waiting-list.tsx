@@ -58,7 +58,7 @@ export function WaitingList({ me }: { me: string }) {
 function factsOf(ask: ListedAsk, at: number, whom: string | undefined): ComponentChildren[] {
   const left = ask.expires_at === null ? text.waiting.noDeadline : text.waiting.left(Date.parse(ask.expires_at) - at);
   return [
-    ...(ask.risk === "high" ? [text.waiting.high] : []),
+    ...(ask.risk === "high" || ask.risk === "unjudged" ? [text.waiting[ask.risk]] : []),
     <bdi>{ask.agent}</bdi>,
     ...(whom === undefined ? [] : [whom]),
     text.waiting.waits(at - Date.parse(ask.created_at)),
