@@ -59,7 +59,13 @@ const RULES: readonly RouteRules[] = [null, { default: null, public: false }, { 
       })),
     ),
 );
-const approved = { kind: "answer", status: "ANSWERED", json: { approved: true }, cacheable: true, because: "" } as const;
+const approved = {
+  kind: "answer",
+  status: "ANSWERED",
+  json: { approved: true },
+  cacheable: true,
+  because: "",
+} as const;
 const MADE: readonly (ResponderAnswer | ResponderPass)[] = [
   approved,
   { ...approved, askBack: "Which?" },

@@ -149,7 +149,8 @@ function historyProblems({ seen }: Asked, shown: Question): string[] {
   if (!seen) return [];
   const was = stateOf(seen);
   const kind = stateOf(shown);
-  if (isFinal(seen.status)) return isDeepStrictEqual(kind, was) ? [] : [`it was final as ${say(was)} and is ${say(kind)}`];
+  if (isFinal(seen.status))
+    return isDeepStrictEqual(kind, was) ? [] : [`it was final as ${say(was)} and is ${say(kind)}`];
   const kept = kind.responses.slice(0, was.responses.length);
   return isDeepStrictEqual(kept, was.responses)
     ? []

@@ -4,7 +4,9 @@ import { readyNodes, type SimWorld } from "./sim-world.ts";
 
 /** A client's result: acknowledged, refused, or no reply, which leaves the effect of the request unknown. */
 export type CallResult<T> =
-  { kind: "done"; value: T; node: SimNode } | { kind: "refused"; refusal: Refusal; node: SimNode } | { kind: "unknown" };
+  | { kind: "done"; value: T; node: SimNode }
+  | { kind: "refused"; refusal: Refusal; node: SimNode }
+  | { kind: "unknown" };
 
 interface CallOptions {
   /** On this node rather than any. */

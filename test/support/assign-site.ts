@@ -210,7 +210,8 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
         async () => {
           task = await site.task(id, repo);
           if (isSo(task)) return task;
-          const isLost = typeof kind === "string" && kind !== task.state && /^(failed|canceled|rejected)$/.test(task.state);
+          const isLost =
+            typeof kind === "string" && kind !== task.state && /^(failed|canceled|rejected)$/.test(task.state);
           assert.ok(!isLost, `${id} is ${task.state} and not ${kind.toString()}: ${task.error}`);
           return undefined;
         },

@@ -7,7 +7,12 @@ export type RelayFact =
   | { kind: "ended"; ask: Ask; job: Job; answer: RelayAnswer }
   | { kind: "job ended"; job: Job };
 
-const KINDS: Readonly<Record<RelayFact["kind"], true>> = { asked: true, escalated: true, ended: true, "job ended": true };
+const KINDS: Readonly<Record<RelayFact["kind"], true>> = {
+  asked: true,
+  escalated: true,
+  ended: true,
+  "job ended": true,
+};
 
 /** Returns whether something that was committed is of an ask or a job. */
 export function isRelayFact(fact: { readonly kind: string }): fact is RelayFact {

@@ -9,7 +9,9 @@ export interface OfferedValue {
 /** The field in which people give one value. */
 export type FieldShape =
   /** One of these; a boolean is yes or no. */
-  { kind: "choice"; offers: readonly OfferedValue[] } | { kind: "text"; says: string } | { kind: "number"; says: string };
+  | { kind: "choice"; offers: readonly OfferedValue[] }
+  | { kind: "text"; says: string }
+  | { kind: "number"; says: string };
 
 /** One member of a flat object. */
 export interface Field {

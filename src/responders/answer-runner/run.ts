@@ -191,7 +191,11 @@ function passFor(end: Exclude<TurnEnd, { text: string }>): ResponderPass {
     case "time":
       return failed("E_MODEL");
     case "budget":
-      return { kind: "pass", because: "over budget", error: { code: "E_BUDGET", text: "the month's budget is used up" } };
+      return {
+        kind: "pass",
+        because: "over budget",
+        error: { code: "E_BUDGET", text: "the month's budget is used up" },
+      };
     case "ours":
     case "gone":
       return failed("E_INTERNAL");
@@ -216,7 +220,11 @@ function endedBy(
     return { kind: "answer", ...failed, because: `failed: ${code}` };
   }
   run.deps.log.warn({ error: error instanceof Error ? error.stack : String(error) }, "the answer-runner failed");
-  return { kind: "pass", because: "failed: E_INTERNAL", error: { code: "E_INTERNAL", text: "the answer-runner failed" } };
+  return {
+    kind: "pass",
+    because: "failed: E_INTERNAL",
+    error: { code: "E_INTERNAL", text: "the answer-runner failed" },
+  };
 }
 
 /** Returns what the last reply comes to, with what only the server may say of it. */

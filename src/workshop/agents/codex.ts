@@ -200,7 +200,8 @@ class Conversation {
       const summary = this.#lastWords;
       return this.#end.resolve({ kind: "done", ...(summary !== undefined && { summary: shown(summary) }), usage });
     }
-    if (status === "interrupted") return this.#end.resolve({ kind: "failed", error: "Codex broke off its turn.", usage });
+    if (status === "interrupted")
+      return this.#end.resolve({ kind: "failed", error: "Codex broke off its turn.", usage });
     const error = textOf(objectOf(turn["error"])["message"]) ?? "Codex failed and did not say why.";
     this.#end.resolve({ kind: "failed", error: shown(error), usage });
   }

@@ -141,14 +141,14 @@ function Header({ ask }: { ask: WholeAsk }) {
   );
 }
 
-/** How risky a call looks, where that is worth a word: in words, with a sign, and never by colour alone. */
+/** How risky a call looks: in words, with a sign, and never by colour alone. */
 function RiskStrip({ ask: { risk, risk_reasons: reasons, state } }: { ask: WholeAsk }) {
-  if (risk === "normal" || state !== "open") return null;
+  if (state !== "open") return null;
   return (
     <div class={styles.risk} data-risk={risk}>
-      <Icon name={risk === "low" ? "check" : "warning"} />
+      {risk !== "normal" && <Icon name={risk === "low" ? "check" : "warning"} />}
       <div>
-        <p>{text.risk[risk]}</p>
+        <p>{risk === "low" && reasons.length === 0 ? text.risk.reads : text.risk[risk]}</p>
         {reasons.length > 0 && (
           <ul>
             {reasons.map(({ kind, says }) => (

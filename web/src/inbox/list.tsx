@@ -171,10 +171,10 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
           {ask.sentence}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
-          {isOpen && ask.risk === "high" && (
-            <span class={styles.risky}>
+          {isOpen && (ask.risk === "high" || ask.risk === "unjudged") && (
+            <span class={styles[ask.risk]}>
               <Icon name="warning" />
-              {text.risky}
+              {text.risk[ask.risk]}
             </span>
           )}
           <bdi>{ask.agent}</bdi>

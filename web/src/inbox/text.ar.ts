@@ -49,7 +49,6 @@ export const text: InboxTexts = {
   byAgent: "البرنامج",
   kinds: { approval: "الموافقات", reply: "الأسئلة", value: "النماذج" },
   kind: { approval: "موافقة", reply: "سؤال", value: "نموذج" },
-  risky: "خطر مرتفع",
   new: (n) => `الجديد: ${number(n)}`,
   arrived: "وصل شيء جديد.",
   left: (ms) => (ms > 0 ? `المتبقي: ${duration(ms)}` : "انتهى الوقت"),
@@ -168,10 +167,13 @@ export const text: InboxTexts = {
   letGo: "ارفع يدك الآن",
   nameIt: (fn) => `أو اكتب ${isolated(fn)}`,
   risk: {
-    low: "خطر منخفض: قراءة فقط.",
+    low: "خطر منخفض",
+    reads: "خطر منخفض: قراءة فقط.",
+    normal: "خطر عادي",
     high: "خطر مرتفع",
     unjudged: "لم يُقيَّم",
     because: {
+      rule: "السياسة:",
       joint: "يحتاج إلى موافقة عدة أشخاص.",
       unseen: "يحتوي اسمه على رموز لا يمكن لأحد رؤيتها.",
       long: "وسائطه أطول من أن تُراجع.",

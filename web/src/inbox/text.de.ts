@@ -38,7 +38,6 @@ export const text: InboxTexts = {
   byAgent: "Agent",
   kinds: { approval: "Freigaben", reply: "Fragen", value: "Formulare" },
   kind: { approval: "Freigabe", reply: "Frage", value: "Formular" },
-  risky: "Hohes Risiko",
   new: (n) => `${number(n)} neu`,
   arrived: "Etwas Neues ist da.",
   left: (ms) => (ms > 0 ? `noch ${duration(ms)}` : "Die Zeit ist um"),
@@ -161,10 +160,13 @@ export const text: InboxTexts = {
   letGo: "Jetzt loslassen",
   nameIt: (fn) => `Oder ${fn} eingeben`,
   risk: {
-    low: "Geringes Risiko: Es wird nur gelesen.",
+    low: "Geringes Risiko",
+    reads: "Geringes Risiko: Es wird nur gelesen.",
+    normal: "Normales Risiko",
     high: "Hohes Risiko",
     unjudged: "Nicht beurteilt",
     because: {
+      rule: "Policy:",
       joint: "Mehrere Personen müssen zustimmen.",
       unseen: "Der Name enthält Zeichen, die niemand sehen kann.",
       long: "Die Argumente sind zu lang zum Durchsehen.",

@@ -31,7 +31,6 @@ export const text = {
   byAgent: "Agent",
   kinds: { approval: "Approvals", reply: "Questions", value: "Forms" } satisfies Record<Kind, string>,
   kind: { approval: "Approval", reply: "Question", value: "Form" } satisfies Record<Kind, string>,
-  risky: "High risk",
   new: (n: number) => `${number(n)} new`,
   arrived: "Something new came in.",
   left: (ms: number) => (ms > 0 ? `${duration(ms)} left` : "Time is up"),
@@ -170,10 +169,13 @@ export const text = {
   letGo: "Now let go",
   nameIt: (fn: string) => `Or type ${fn}`,
   risk: {
-    low: "Low risk: it only reads.",
+    low: "Low risk",
+    reads: "Low risk: it only reads.",
+    normal: "Normal risk",
     high: "High risk",
     unjudged: "Not judged",
     because: {
+      rule: "Policy:",
       joint: "Several people must agree to it.",
       unseen: "Its name holds characters that nobody can see.",
       long: "Its arguments are too long to look through.",

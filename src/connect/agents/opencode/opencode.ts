@@ -78,7 +78,11 @@ function print(_prompt: AgentPrompt, decision: PromptDecision): string {
   const { kind, because } = decision;
   // opencode takes, for each question in turn, the list of what was chosen.
   const answers = decision.kind === "allow" ? decision.answers : undefined;
-  return JSON.stringify({ decision: kind === "undecided" ? "ask" : kind, reason: because, ...(answers && { answers }) });
+  return JSON.stringify({
+    decision: kind === "undecided" ? "ask" : kind,
+    reason: because,
+    ...(answers && { answers }),
+  });
 }
 
 /** Returns the questions of an event; nothing for another event. */

@@ -82,7 +82,7 @@ function Requests({ of: { at, first } }: { of: Waiting }) {
               {ask.sentence}
             </span>
             <span class={feedStyles.facts}>
-              {ask.risk === "high" && <span>{text.waiting.high}</span>}
+              {(ask.risk === "high" || ask.risk === "unjudged") && <span>{text.waiting[ask.risk]}</span>}
               <bdi>{ask.agent}</bdi>
               <span class={styles.whom}>{whom?.get(ask.id)}</span>
               <Times of={ask} at={at} />
