@@ -46,8 +46,6 @@ export const text: InboxTexts = {
   emptyHint: "Was Agenten namentlich von Ihnen wollen, erscheint hier von selbst.",
   emptyOver: "Noch ist nichts erledigt",
   emptyOverHint: "Was Sie oder andere entschieden haben, bleibt hier eine Weile.",
-  search: "Entschiedenes durchsuchen",
-  searchHint: "Wer, was, Wörter, ein Tag (2026-11-23)",
   emptySearch: "Nichts gefunden",
   emptySearchSoFar: "Unter den neuesten nichts gefunden",
   emptyFilter: "Nichts von dieser Art",
@@ -56,13 +54,6 @@ export const text: InboxTexts = {
   older: "Ältere anzeigen",
   more: (n) => `Mehr anzeigen, noch ${number(n)}`,
   failed: "Der Eingang konnte nicht geladen werden",
-  choose: "In der Liste etwas auswählen, um es hier zu lesen.",
-  signedOut: "Für den Eingang ist eine Anmeldung nötig",
-  signedOutHint:
-    "Freigaben und Fragen richten sich hier namentlich an Menschen. Die Betreiber dieses Servers erstellen mit „parley link --person YOUR-ID“ einen Link; er gilt einmal.",
-  codeFailed: "Dieser Link gilt nicht mehr",
-  codeFailedHint: "Ein Link zum Anmelden gilt einmal, 30 Minuten lang. Bitte einen neuen geben lassen.",
-  toQuestions: "Zu den Fragen an alle",
   signedInAs: (name) => `Angemeldet als ${name}`,
   signOut: "Abmelden",
 

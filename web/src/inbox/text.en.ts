@@ -39,8 +39,6 @@ export const text = {
   emptyHint: "What agents ask of you by name appears here by itself.",
   emptyOver: "Nothing is over yet",
   emptyOverHint: "What you or others have decided is kept here for a while.",
-  search: "Search what was decided",
-  searchHint: "Who, what, words, a day (2026-11-23)",
   emptySearch: "Nothing found",
   emptySearchSoFar: "Nothing found among the newest",
   emptyFilter: "Nothing of this kind",
@@ -49,13 +47,6 @@ export const text = {
   older: "Show older",
   more: (n: number) => `Show more, ${number(n)} left`,
   failed: "The inbox could not be loaded",
-  choose: "Choose one on the left to read it here.",
-  signedOut: "Sign in to see your inbox",
-  signedOutHint:
-    "Approvals and questions here are addressed to people by name. Whoever runs this server makes you a link with “parley link --person YOUR-ID”; it works once.",
-  codeFailed: "This link does not work any more",
-  codeFailedHint: "A sign-in link works once, for 30 minutes. Ask for another.",
-  toQuestions: "Open the questions for everybody",
   signedInAs: (name: string) => `Signed in as ${name}`,
   signOut: "Sign out",
 
