@@ -14,6 +14,7 @@ const inPackage = (path) => fileURLToPath(new URL(`../node_modules/${path}`, imp
 const CHECKS = [
   ["lint", "--max-old-space-size=8192", inPackage("eslint/bin/eslint.js"), "."],
   ["format", inPackage("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."],
+  ["budget", fileURLToPath(new URL("budget.mjs", import.meta.url))],
   ["types", inPackage("typescript/bin/tsc"), "--noEmit"],
   ["types of the web app", inPackage("typescript/bin/tsc"), "--noEmit", "-p", "web"],
   [

@@ -42,8 +42,10 @@ export interface InboxFilter {
   due?: keyof InboxCounts["due"] | undefined;
   /** The name of the agent that asks; for waiting asks. */
   agent?: string | undefined;
-  /** Words that must all occur; for past asks. */
+  /** Words that must all occur. */
   q?: string | undefined;
+  /** Of what waits: the first to be due, which is the usual order, what has waited longest, or the riskiest first. */
+  order?: "deadline" | "asked" | "risk" | undefined;
 }
 
 /** Where a page begins: `next` of the page before. */

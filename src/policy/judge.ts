@@ -56,7 +56,7 @@ function readOther(text: string): Policy | null {
 /** Returns that people decide: those whom the other policy would ask, and as many of them. */
 function disputed(
   policy: Policy,
-  { trace, rules }: PolicyDecision,
+  { trace, rules, risk }: PolicyDecision,
   { policyVersion, theirs }: { policyVersion: string; theirs: PolicyDecision | null },
 ): PolicyDecision {
   const reason = `another server goes by policy ${policyVersion}, which does not allow it`;
@@ -77,6 +77,7 @@ function disputed(
     ...(theirs?.to !== undefined && { to: theirs.to }),
     need: theirs?.need ?? 1,
     isGrantable: false,
+    ...(risk && { risk }),
     because: reason,
   };
 }

@@ -46,10 +46,11 @@ export async function requestCall(
 ): Promise<{ request: Request; replayed: boolean }> {
   const guarded = await argumentsWithSecrets(ctx, given.bound);
   const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
+  const { limits } = policy;
   const says = policy.says?.get(bound.fn);
   const call: CallToStore = {
     ...rest,
-    wire: { ...rest.wire, ...guarded, ...(says !== undefined && { says }) },
+    wire: { ...rest.wire, ...guarded, ...(says !== undefined && { says }), ...(limits && { limits }) },
     form: {
       kind: "approval",
       fn: bound.fn,
@@ -64,17 +65,19 @@ export async function requestCall(
   const asked = (await requester.present?.(ctx.db, call)) ?? call;
   return transact(ctx, async (tx) => {
     const judged = await judgeCall(tx, { policy, call: asked, forPeople });
-    const input = mayBeGranted(judged) ? { ...asked, wire: { ...asked.wire, standing: true } } : asked;
+    const { risk } = judged.policyDecision;
+    const ruled = { ...(mayBeGranted(judged) && { standing: true }), ...(risk && { risk }) };
+    const input = { ...asked, wire: { ...asked.wire, ...ruled } };
     const stored = await storeRequestIn(ctx, tx, input);
     if (stored.replayed) return stored;
-    const ruled = await countRuled(tx, judged);
+    const decided = await countRuled(tx, judged);
     await requester.stored?.(tx, stored.request);
-    if (!ruled) {
+    if (!decided) {
       await notifyRecipientsIn(ctx, tx, input, stored.request);
       return stored;
     }
     await noteCreated(tx, stored.request);
-    const { outcome, by } = ruled;
+    const { outcome, by } = decided;
     const { policy_version, grant } = outcome.trace;
     const request = await finishRequest(ctx, tx, stored.request, {
       outcome,

@@ -27,16 +27,20 @@ export type WireDiffLine = z.output<typeof WireDiffLine>;
 
 const lines = z.array(z.string());
 
+/** `is` is the name of `kind` in versions before 0.3.0. */
+const typed = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
+  z.object({ kind: z.literal(kind), is: z.literal(kind).meta({ deprecated: true }), ...shape });
+
 export const WireTypedArgument = z
   .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("text"), lines }),
-    z.object({ kind: z.literal("diff"), lines: z.array(WireDiffLine) }),
-    z.object({ kind: z.literal("list"), items: lines }),
-    z.object({ kind: z.literal("table"), columns: lines, rows: z.array(lines) }),
-    z.object({ kind: z.literal("fields"), rows: z.array(z.tuple([z.string(), z.string()])) }),
-    z.object({ kind: z.literal("link"), text: z.string(), href: z.string(), host: z.string() }),
-    z.object({ kind: z.literal("date"), text: z.string(), at: z.string() }),
-    z.object({ kind: z.literal("money"), text: z.string(), amount: z.string(), currency: z.string() }),
+    typed("text", { lines }),
+    typed("diff", { lines: z.array(WireDiffLine) }),
+    typed("list", { items: lines }),
+    typed("table", { columns: lines, rows: z.array(lines) }),
+    typed("fields", { rows: z.array(z.tuple([z.string(), z.string()])) }),
+    typed("link", { text: z.string(), href: z.string(), host: z.string() }),
+    typed("date", { text: z.string(), at: z.string() }),
+    typed("money", { text: z.string(), amount: z.string(), currency: z.string() }),
   ])
   .meta({ id: "TypedArgument", description: "An argument drawn as what it is, in place of its JSON." });
 export type WireTypedArgument = z.output<typeof WireTypedArgument>;
@@ -159,6 +163,7 @@ const delivery = z
 const riskReason = z
   .object({
     kind: z.enum([
+      "rule",
       "joint",
       "unseen",
       "long",
@@ -173,15 +178,25 @@ const riskReason = z
       "data",
       "unread",
     ]),
-    says: z.string().describe("The fact, quoted from the call; empty for the first four kinds"),
+    says: z
+      .string()
+      .describe(
+        "The fact, quoted from the call, or the words of the rule; empty for `joint`, `unseen`, `long` and `secret`",
+      ),
   })
-  .meta({ id: "RiskReason", description: "A fact that makes a call risky, or that could not be judged (`unread`)." });
+  .meta({
+    id: "RiskReason",
+    description:
+      "A fact that makes a call risky or that could not be judged (`unread`), or the `rule` of the operator's policy that sets the risk.",
+  });
 
 const whole = {
   ...line,
   risk_reasons: z
     .array(riskReason)
-    .describe("Why this call is of high risk or not judged, the gravest reason first, five at most; else empty"),
+    .describe(
+      "Why this call is of high risk or not judged, the gravest reason first, five at most, after the rule that sets its risk; else empty",
+    ),
   run: orNull,
   words: z.string(),
   arguments: argumentRows,

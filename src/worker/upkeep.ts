@@ -42,7 +42,9 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
 
   async function settle(repo: string, signal: AbortSignal): Promise<ReviewedWork> {
     const tasks = new Tasks({ ...place, repo, retries: 0, fetch: systemFetch });
-    const found = await tasks.reviewedWork({ signal });
+    const left = await tasks.reviewedWork({ signal });
+    // A server before 0.3.0 knows the former name alone.
+    const found = { ...left, reviewed: left.reviewed.map((work) => ({ ...work, kind: work.is })) };
     for (const work of found.reviewed) {
       // Another worker with the same key may have done it, in a repository of its own.
       if (signal.aborted || !(await workshop.hasPublished({ ...work, repo }))) continue;

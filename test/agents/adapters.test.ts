@@ -53,7 +53,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
           resource.includes("no.txt") ? { allow: false, why: "Dana: use the fixture" } : { allow: true },
       });
 
-      assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+      assert.equal(done.end.kind, "done", JSON.stringify([done.end, done.stderr]));
       assert.deepEqual(done.versions, [agent.version]);
       // Gemini CLI states a command in its title alone, over ACP.
       const titled = (command: string) => (name === "gemini" ? `${command} (the agent's title)` : command);
@@ -96,7 +96,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
       await Promise.race([deciding(), running]);
       const done = await running;
 
-      assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+      assert.equal(done.end.kind, "done", JSON.stringify([done.end, done.stderr]));
       assert.match(model.results().at(-1) ?? "", /Port 4711, please\./);
       assert.deepEqual(done.wishes, []);
     });
@@ -116,12 +116,12 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
           return never;
         },
       });
-      assert.deepEqual([died.end.is, died.end.is === "died" && died.end.canResume], ["died", true]);
+      assert.deepEqual([died.end.kind, died.end.kind === "died" && died.end.canResume], ["died", true]);
 
       if (agent.spoilsYoungSessions) await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + 1000);
       const [resume = ""] = died.sessions;
       const gone = await run(folder, model, { resume, message: "Continue the task where you stopped." });
-      assert.equal(gone.end.is, "done", JSON.stringify([gone.end, gone.stderr]));
+      assert.equal(gone.end.kind, "done", JSON.stringify([gone.end, gone.stderr]));
       assert.deepEqual(gone.sessions, [resume]);
       assert.match(JSON.stringify(model.latest()), /touch one\.txt.*Continue the task where you stopped/);
       assert.ok(existsSync(inTree(folder, "one.txt")));
@@ -131,7 +131,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
       await using model = await stepModel([]);
       const resume = name === "opencode" ? "ses_e01cf2885ffeAmmY18Vd40ByI0" : "01a1fe2a-b695-7d60-8a84-f18cfc864258";
       const lost = await run(prepared(model), model, { resume });
-      assert.deepEqual([lost.end.is, lost.end.is === "died" && lost.end.canResume], ["died", false]);
+      assert.deepEqual([lost.end.kind, lost.end.kind === "died" && lost.end.canResume], ["died", false]);
     });
 
     it("stops when it is interrupted, and does nothing of what was pending", async () => {
@@ -143,15 +143,15 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
           return never;
         },
       });
-      assert.deepEqual(stopped.end, { is: "interrupted" });
+      assert.deepEqual(stopped.end, { kind: "interrupted" });
       assert.ok(!existsSync(inTree(folder, "late.txt")));
     });
 
     it("has failed when its model has", async () => {
       await using model = await stepModel([{ status: 400 }]);
       const failed = await run(prepared(model), model);
-      assert.equal(failed.end.is, "failed", JSON.stringify([failed.end, failed.stderr]));
-      assert.match(failed.end.is === "failed" ? failed.end.error : "", /The model is out/);
+      assert.equal(failed.end.kind, "failed", JSON.stringify([failed.end, failed.stderr]));
+      assert.match(failed.end.kind === "failed" ? failed.end.error : "", /The model is out/);
     });
 
     it("runs nothing that the settings of a repository name, and still asks", { skip: !isKept(name) }, async () => {
@@ -160,7 +160,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
       const evil = join(folder, "EVIL");
       plantSettings(join(folder, "tree"), () => `touch ${evil}`);
       const done = await run(folder, model, { decide: () => ({ allow: false, why: "no" }) });
-      assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+      assert.equal(done.end.kind, "done", JSON.stringify([done.end, done.stderr]));
       assert.equal(done.wishes.length, 1);
       assert.ok(!existsSync(inTree(folder, "asked.txt")));
       assert.ok(!existsSync(evil));
@@ -183,7 +183,7 @@ describe("the real codex with the model it would choose itself", { skip: isMissi
       env: { OPENAI_API_KEY: "sk-key", OPENAI_BASE_URL: `${model.url}/v1` },
       decide: ({ resource }) => (resource === "touch no.txt" ? { allow: false, why: "no" } : { allow: true }),
     });
-    assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+    assert.equal(done.end.kind, "done", JSON.stringify([done.end, done.stderr]));
     assert.deepEqual(
       done.wishes.map(({ action, resource }) => [action, resource]),
       [

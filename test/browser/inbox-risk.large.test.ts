@@ -12,8 +12,8 @@ const HINT = "Hold the button for a second and let go, or type the name first.";
 
 describe("a call that looks risky in the inbox", () => {
   const scene = sharedInbox();
-  const ask = (fn = "wipe_disk") =>
-    askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, { disk: 1 }) });
+  const ask = (fn = "wipe_disk", kwargs: Record<string, unknown> = { disk: 1 }) =>
+    askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, kwargs) });
   const outcomeOf = async (id: string) => (await readRequest(scene().world.server.ctx, id)).outcome;
   const sheet = (page: Page) => page.getByRole("dialog");
   /** Returns the button that decides, once it is enabled. */
@@ -37,16 +37,19 @@ describe("a call that looks risky in the inbox", () => {
     await decides(page, "Now let go").waitFor();
   };
 
-  it("says how risky it looks, with a word and a sign, and nothing where it is as usual", async () => {
+  it("says how risky it looks, in four words, and with a sign where it is not as usual", async () => {
     for (const [fn, says] of [
       ["wipe_disk", /^High risk\s+Lost: Wipe disk$/],
       ["list_disks", /^Low risk: it only reads\.$/],
-      ["mount_disk", null],
+      ["mount_disk", /^Normal risk$/],
+      ["run", /^Not judged\s+Unclear beforehand: fsck7 disk$/],
     ] as const) {
-      await using visitor = await scene().visit({ screen: "phone", ask: await ask(fn) });
+      await using visitor = await scene().visit({
+        screen: "phone",
+        ask: await ask(fn, fn === "run" ? { command: "fsck7 disk" } : { disk: 1 }),
+      });
       const { page } = visitor;
-      if (says === null) assert.equal(await page.getByText(" risk").count(), 0);
-      else assert.match(await page.locator("[data-risk]:has(svg)").innerText(), says);
+      assert.match(await page.locator("[data-risk]").innerText(), says);
       await assertAccessible(page, fn);
     }
   });

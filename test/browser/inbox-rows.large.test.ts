@@ -18,6 +18,7 @@ describe("the rows of the inbox", () => {
       callOf("delete_database", { name: "orders", skip_backup: true }),
       callOf("page_someone", { who: "bo" }),
       callOf("Bash", { command: "rm -rf pots", description: "Tidies" }),
+      callOf("Bash", { command: "potter on", description: "Brews" }),
       { ...callOf("log_in", { token: "hunter2", user: "bo" }), wire: { guarded: ["token"] } },
     ];
     // Each is due after the one before: what is due in the same millisecond stands in no order.
@@ -35,6 +36,7 @@ describe("the rows of the inbox", () => {
       `^Delete database orders, no backupHigh riskopsApproval${left}`,
       `^Page someone, who boopsApproval${left}`,
       `^Run \`rm -rf pots\`High riskopsApproval${left}`,
+      `^Run \`potter on\`Not judgedopsApproval${left}`,
       `^Log in boHigh riskopsApproval${left}`,
       "^Which one\\?opsQuestion.*(now|ago)No deadline$",
     ].entries()) {

@@ -100,6 +100,23 @@ describe("parley policy test", () => {
     assert.deepEqual([failed.code, failed.out], [1, "FAILED  deploys are free: ESCALATE by default, not ALLOW\n"]);
   });
 
+  it("says and checks the risk that rules give a function call", async () => {
+    const file = fileOf("version: 1\nrules: [{ id: pay, when: { fn: pay }, decision: ESCALATE, risk: high }]\n");
+    const { out } = await parley(["policy", "test", file, "--fn", "pay"]);
+    assert.equal((JSON.parse(out) as { risk?: string }).risk, "high");
+    const cases = fileOf(
+      `cases:
+  - { name: pays, input: { fn: pay }, decision: ESCALATE, risk: high }
+  - { name: looks, input: { fn: look }, decision: ESCALATE, risk: null }
+  - { name: is calm, input: { fn: pay }, decision: ESCALATE, risk: low }\n`,
+    );
+    const tested = await parley(["policy", "test", file, "--cases", cases]);
+    assert.equal(tested.code, 1);
+    assert.match(tested.out, /ok {6}pays\nok {6}looks\nFAILED {2}is calm: .*risk high, not ESCALATE, risk low\n/);
+    const explained = await parley(["policy", "explain", file, "--fn", "pay"]);
+    assert.match(explained.out, /Risk: high, says pay\./);
+  });
+
   it("ends with 2 for a file it cannot use, and warns of rules that can never win", async () => {
     const broken = fileOf("version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]\n");
     const refused = await parley(["policy", "test", broken, "--action", "write"]);

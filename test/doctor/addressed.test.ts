@@ -80,8 +80,8 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
     "A10",
     // The form that former versions stored. Ana and Bo had to agree; Ana, who was added by the escalation, was enough.
     sql`UPDATE requests SET
-      audience = '{"is":"any","of":[{"afterMs":0,"node":{"is":"quorum","min":3,"of":[' || ${LEAVES} || ']}},
-        {"afterMs":0,"node":{"is":"leaf","target":{"via":"inbox"}}},{"afterMs":0,"node":' || audience || '}]}',
+      audience = '{"kind":"any","of":[{"afterMs":0,"node":{"kind":"quorum","min":3,"of":[' || ${LEAVES} || ']}},
+        {"afterMs":0,"node":{"kind":"leaf","target":{"via":"inbox"}}},{"afterMs":0,"node":' || audience || '}]}',
       wire = '{"spec":"{\\"escalation\\":[{\\"after_seconds\\":0},{\\"after_seconds\\":0}]}"}'
       WHERE ask_id = ${APPROVED}`,
   ],

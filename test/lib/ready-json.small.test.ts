@@ -24,6 +24,6 @@ describe("a reply of which parts are JSON already", () => {
   it("writes them as themselves outside a reply", () => {
     assert.equal(JSON.stringify({ of: ready(["a"]) }), '{"of":["a"]}');
     assert.throws(() => replyJson({ a: ready(1), b: 1n }), TypeError);
-    assert.equal(JSON.stringify(ready({ kind: "whole" })), '{"is":"whole"}');
+    assert.equal(JSON.stringify(ready({ kind: "whole" })), '{"kind":"whole"}');
   });
 });

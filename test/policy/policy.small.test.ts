@@ -317,6 +317,24 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
     ]);
   });
 
+  it("gives a function call the highest risk of the rules that match, whichever decides, and changes no decision", () => {
+    const text = `version: 1
+rules:
+  - { id: pings, when: { fn: "ping*" }, decision: ALLOW, risk: low }
+  - { id: loud, when: { fn: ping_all }, decision: ALLOW, risk: high }
+  - { id: plain, when: { fn: ping_all, agent: ana-bot }, decision: ESCALATE, risk: normal }
+  - { id: silent, when: { fn: "*" }, decision: ESCALATE }`;
+    assert.deepEqual(decide(text, { fn: "ping" }).risk, { kind: "low", rule: "pings" });
+    assert.deepEqual(decide(text, { fn: "ping_all", agent: "ana-bot" }).risk, { kind: "high", rule: "loud" });
+    assert.equal(decide(text, { fn: "pong" }).risk, undefined);
+    for (const fn of ["ping", "ping_all", "pong"]) {
+      const without = decide(text.replaceAll(/, risk: \w+/g, ""), { fn, agent: "ana-bot" });
+      assert.equal(decide(text, { fn, agent: "ana-bot" }).decision, without.decision, fn);
+    }
+    const idle = lintPolicy(parsePolicy(text.replace('"*" }, decision: ESCALATE', '"*" }, decision: DENY')));
+    assert.deepEqual(idle, [], "a rule that never decides still gives a risk");
+  });
+
   it("judges a function call by rules that name the function, and by what was allowed for exactly it", () => {
     const text = `version: 1
 defaults: { read: ALLOW, other: DENY }

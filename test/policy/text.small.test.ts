@@ -70,7 +70,10 @@ describe("a policy file", () => {
       ["- a", "policy.yaml:1: the policy must be a block of names and values, not a list."],
       ["rules: []", "policy.yaml:1: version must be a whole number from 1."],
       ['version: "1"', 'policy.yaml:1: version must be a whole number from 1, not "1".'],
-      ["version: 1\nrule: []", 'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules, says.'],
+      [
+        "version: 1\nrule: []",
+        'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules, says, limits.',
+      ],
       [
         "version: 1\ndefaults:\n  other: ALLOW",
         "policy.yaml:3: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.",
@@ -79,6 +82,23 @@ describe("a policy file", () => {
       [
         "version: 1\nsays: { pay: Pay }",
         'policy.yaml:2: says.pay must be a sentence of at most 200 characters that names an argument, as {amount}, not "Pay".',
+      ],
+      [
+        "version: 1\nlimits:\n  EUR: 10\n  eur: 10\n  XYZ: 1\n  JPY: -1\n  USD: much\n  CHF: [1]",
+        "policy.yaml:4: limits.eur names no currency; write the three capitals of its code, as EUR.",
+        "policy.yaml:5: limits.XYZ names no currency; write the three capitals of its code, as EUR.",
+        'policy.yaml:6: limits.JPY must be a number from 0, in the main unit of the currency, not "-1".',
+        'policy.yaml:7: limits.USD must be a number from 0, in the main unit of the currency, not "much".',
+        "policy.yaml:8: limits.CHF must be a number from 0, in the main unit of the currency, not a list.",
+      ],
+      ["version: 1\nlimits: 7", 'policy.yaml:2: limits must be a block of names and values, not "7".'],
+      [
+        "version: 1\nrules:\n  - id: a\n    when: { fn: a }\n    decision: DENY\n    risk: unjudged",
+        'policy.yaml:6: rules[0].risk must be low, normal or high, not "unjudged".',
+      ],
+      [
+        "version: 1\nrules: [{ when: { action: a }, decision: DENY, risk: high }]",
+        "policy.yaml:2: rules[0].risk is for function calls: its rule names fn in when.",
       ],
       ["version: 1\nrules: [x]", 'policy.yaml:2: rules[0] must be a block of names and values, not "x".'],
       [

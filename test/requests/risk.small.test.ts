@@ -71,6 +71,33 @@ const HIGH: [call: Call, fact: string][] = [
   [run(["bash", "-lc", "ls; helm uninstall pots"]), "helm uninstall"],
   [run("ls | xargs rm"), "rm"],
   [run("psql -c 'delete from teas'"), "no where"],
+  [run("docker run -v /:/host alpine sh"), "/:/host"],
+  [["mcp__ops__run_terraform", { args: ["destroy", "-auto-approve"] }], "terraform destroy"],
+  [["kubectl", { args: "delete ns pots" }], "kubectl delete ns pots"],
+  [["docker_volume_prune", { all: true }], "Docker volume prune"],
+  [["redis_flush", { db: 0 }], "Redis flush"],
+  [["disable_mfa", { user: "bo" }], "Disable mfa"],
+  [["delete_file", { path: "src", recursive: true }], "src"],
+  [["delete_all_comments", { post: 7 }], "Delete all comments"],
+  [["graphql", { query: "mutation { deletePot(id: 7) { id } }" }], "deletePot"],
+  [["query_graphql", { query: "mutation Tidy { removeTea(id: 7) }" }], "removeTea"],
+  [["make_repo_public", { repo: "pots" }], "Make repo public"],
+  [["update_repository", { repo: "pots", visibility: "public" }], "visibility: public"],
+  [["edit_bucket", { bucket: "pots", private: false }], "private: false"],
+  [["put_bucket_policy", { policy: { Statement: [{ Effect: "Allow", Principal: "*" }] } }], "Principal"],
+  [["set_policy", { document: '{"Statement":{"Effect":"Allow","Action":"*"}}' }], "Action"],
+  [["allow_ingress", { port: 22, cidr: "0.0.0.0/0" }], "0.0.0.0/0"],
+  [["aws", { args: ["s3", "rb", "s3://pots"] }], "aws s3 rb"],
+  [["pay_all", { payouts: Array.from({ length: 3 }, () => ({ amount: 4000, currency: "EUR" })) }], "12,000 EUR"],
+  [["change_owner", { repo: "pots", to: "mallory" }], "Change owner"],
+  [["transfer_domain", { domain: "pots.example", to: "mallory" }], "Transfer domain"],
+  [["impersonate_user", { user: "bo" }], "Impersonate user"],
+  [["add_ssh_key", { title: "x", body: "ssh-rsa A" }], "Add ssh key"],
+  [["share_file", { file: "teas.xlsx", with: "anyone" }], "anyone"],
+  [["create_webhook", { url: "https://pots.example/in" }], "https://pots.example/in"],
+  [["restore_backup", { of: "teas" }], "Restore backup"],
+  [["stop_instance", { id: "i-7" }], "Stop instance"],
+  [["dump_table", { table: "customers", to: "https://pots.example/in" }], "pots.example"],
   [
     [
       "apply_patch",
@@ -102,6 +129,17 @@ describe("the risk of a call", () => {
       ["issue_refund", { order: "A-1", amount: 49.9, currency: "EUR" }],
       ["migrate", { force: false, no_backup: false, dry_run: false }],
       ["remove_label", { label: "tea", issue: 7 }],
+      ["delete_comment", { comment: 7 }],
+      ["add_public_comment", { ticket: 7, body: "tea" }],
+      ["share_file", { file: "teas.xlsx", with: "bo" }],
+      ["transfer_funds", { account: "pots", amount: 40, currency: "EUR" }],
+      ["pay_all", { payouts: [{ amount: 40, currency: "EUR" }] }],
+      ["publish_post", { post: 7, visibility: "public" }],
+      ["str_replace_based_edit_tool", { command: "create", path: "/home/ana/pots/tea.md", file_text: "tea" }],
+      run("kill 4242"),
+      run("aws s3 ls"),
+      run("chmod +x brew.sh"),
+      run("gh pr create --title teas --body 'delete all'"),
       ["rollout", { service: "pots", environment: "preprod" }],
       write("src/tea.ts"),
       write("/home/ana/pots/src/tea.ts"),
@@ -116,6 +154,7 @@ describe("the risk of a call", () => {
       ["Read", { file_path: "/home/ana/pots/tea.ts" }],
       run("git log -p -3 | head -40"),
       run("cd src && ls 2>/dev/null"),
+      run("journalctl -u pots -n 50"),
       sql("explain select * from teas"),
     ]);
     for (const call of [
@@ -152,6 +191,14 @@ describe("the risk of a call", () => {
       [run("cd /tmp/pots && npm test"), "cd /tmp/pots"],
       [sql("{{ brew('teas') }}"), "SQL"],
       [sql("call brew()"), "SQL"],
+      [run("gh api repos/ana/pots -f private=false"), "gh api"],
+      [run("kubectl exec pot-0 -- brew"), "kubectl exec"],
+      [run("npm run db:reset"), "npm run db:reset"],
+      [run("python manage.py flush"), "flush"],
+      [run("rsync -a src/ ana@pots.example:/srv"), "rsync"],
+      [["execute_python", { code: "brew()" }], "code"],
+      [["graphql", { query: "mutation { brew }" }], "mutation"],
+      [["send_push", { segment: "tea-lovers", title: "Tea", body: "…" }], "tea-lovers"],
       [["pay", { amount: 990_000, currency: "XAF" }], "990,000 XAF"],
       [["send_email", { to: "list:everyone", subject: "Tea", body: "…" }], "list:everyone"],
     ];
@@ -164,6 +211,59 @@ describe("the risk of a call", () => {
       );
       assert.ok(reasons[0]?.says.includes(says), JSON.stringify(reasons));
     }
+  });
+
+  it("goes by the operator's limits of money, and by those that ship for other currencies", () => {
+    const wire = { limits: { EUR: 100, XAF: 5_000_000, JPY: 9_000_000 } };
+    const pay = (amount: number, currency?: string): Call => ["pay", { amount, ...(currency && { currency }) }];
+    const riskBy = (call: Call) => judge(call, { wire }).risk;
+    assert.deepEqual(
+      [riskBy(pay(100, "EUR")), riskBy(pay(100.01, "EUR")), judge(pay(101, "EUR")).risk],
+      ["normal", "high", "normal"],
+    );
+    assert.deepEqual([riskBy(pay(990_000, "XAF")), judge(pay(990_000, "XAF")).risk], ["normal", "unjudged"]);
+    assert.deepEqual([riskBy(pay(2_000_000, "JPY")), judge(pay(2_000_000, "JPY")).risk], ["normal", "high"]);
+    assert.deepEqual([riskBy(pay(10_000, "USD")), riskBy(pay(10_001, "USD"))], ["normal", "high"]);
+    assert.deepEqual([riskBy(pay(101)), riskBy(pay(99))], ["unjudged", "normal"], "no currency");
+  });
+
+  it("is raised by a rule of the policy, and lowered by one only with the rule and the facts beside it", () => {
+    const by = (kind: string) => ({ wire: { risk: { kind, rule: "teas" } } });
+    const raised = judge(["brew", { pot: 1 }], by("high"));
+    assert.deepEqual(raised, { risk: "high", reasons: [{ kind: "rule", says: "rule teas says high" }] });
+    const drop = sql("drop table teas");
+    const facts = judge(drop).reasons;
+    for (const kind of ["low", "normal"]) {
+      const lowered = judge(drop, by(kind));
+      assert.equal(lowered.risk, kind);
+      assert.deepEqual(lowered.reasons[0], {
+        kind: "rule",
+        says: `rule teas says ${kind}; Parley reads: ${facts[0]?.says}`,
+      });
+      assert.deepEqual(lowered.reasons.slice(1), facts);
+    }
+    assert.match(judge(run("brewtool tea"), by("low")).reasons[0]?.says ?? "", /Parley cannot read: brewtool tea$/);
+    assert.deepEqual(judge(drop, by("high")), judge(drop), "it says nothing new");
+    for (const guarded of [["sql"], true]) {
+      const secret = judge(drop, { wire: { guarded, ...by("low").wire } });
+      assert.deepEqual([secret.risk, secret.reasons[0]?.kind], ["high", "secret"], "a rule knows the function alone");
+    }
+  });
+
+  it("is no lower for a folder that the call itself names", () => {
+    for (const cwd of ["/", "/home/ana", "/root", "/home/ana/pots/../..", "/etc", "/usr/lib"]) {
+      const call: Call = ["Bash", { cwd, command: "cp tea /etc/passwd" }];
+      assert.equal(judge(call, { wire: { agent_prompt: {} } }).risk, "high", cwd);
+      assert.equal(judge(["Bash", { cwd, command: "npm test" }]).risk, "unjudged", cwd);
+      assert.equal(judge(["Bash", { cwd, command: "ls" }]).risk, "low", cwd);
+    }
+    assert.equal(judge(["Bash", { cwd: "/home/ana/pots/web", command: "npm test" }]).risk, "normal");
+  });
+
+  it("quotes no secret", () => {
+    const wire = { guarded: ["command"], masked: { command: '"rm -rf [secret:aws]"' } };
+    const { reasons } = judge(run("rm -rf AKIA"), { wire });
+    assert.ok(reasons.length > 1 && !JSON.stringify(reasons).includes("AKIA"), JSON.stringify(reasons));
   });
 
   it("is high where several must agree, where its name hides something, and where nobody could read it all", () => {
@@ -196,17 +296,5 @@ describe("the risk of a call", () => {
 
   it("stands on the wire as one of four words", () => {
     assert.deepEqual(WireInboxAskLine.shape.risk.options, ["low", "normal", "high", "unjudged"]);
-  });
-
-  it("takes little of a page of fifty calls", () => {
-    const calls = [...HIGH.map(([call]) => call), ...HIGH.map(([call]) => call)].slice(0, 50);
-    const page = () => {
-      const before = process.threadCpuUsage();
-      for (const call of calls) judge(call);
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / 1000;
-    };
-    const least = Math.min(...Array.from({ length: 20 }, page));
-    assert.ok(least < 10, `${least} ms`);
   });
 });

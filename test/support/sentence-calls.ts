@@ -75,8 +75,7 @@ export const SENTENCE_CALLS: readonly SentenceCall[] = [
   {
     fn: "issue_credit",
     kwargs: { credit: { amount: 10, currency: "SEK" }, customer_id: "K-2", expires_on: "2027-01-01" },
-    holds: ["10 SEK", "K-2"],
-    lacks: ["2027-01-01"],
+    holds: ["10 SEK", "K-2", "2027-01-01"],
   },
   {
     fn: "pay_batch",
@@ -298,4 +297,56 @@ export const SENTENCE_CALLS: readonly SentenceCall[] = [
     kwargs: { destination: "/b/x.txt", source: "/a/x.txt" },
     holds: ["/b/x.txt", "/a/x.txt", "fs"],
   },
+  // A word beside an amount says its unit or its currency.
+  {
+    fn: "create_payout",
+    kwargs: { amount: { currency: "EUR", unit: "minor", value: 99_900 }, recipient: { iban: "DE89", name: "Jo" } },
+    holds: ["999.00 EUR", "Jo", "DE89"],
+    lacks: ["minor", "99900"],
+  },
+  { fn: "approve_loan", kwargs: { currency: "EUR", principal: 250_000, term_months: 240 }, holds: ["250000 EUR"] },
+  { fn: "accept", kwargs: { bid_price: { unit: "CHF", value: 70 }, lot: "L-4" }, holds: ["70 CHF", "L-4"] },
+  { fn: "take", kwargs: { currency: "EUR", guests: 3, offer: 420 }, holds: ["offer 420", "guests 3"] },
+  { fn: "place_offer", kwargs: { currency: "EUR", offer: 420, quantity: 3 }, holds: ["420 EUR", "quantity 3"] },
+  { fn: "send_coins", kwargs: { amount: "0.5", asset: "BTC", address: "bc1q" }, holds: ["0.5 BTC", "bc1q"] },
+  { fn: "set_price", kwargs: { price: "€12.90", product: "Mug" }, holds: ["€12.90", "Mug"], lacks: ["price price"] },
+  { fn: "stripe.refunds.create", kwargs: { charge: "ch_1" }, holds: ["refunds", "ch_1", "stripe"] },
+  // Every change has its name.
+  {
+    fn: "update_customer",
+    kwargs: {
+      changes: { credit_limit: { from: 1000, to: 50_000 }, email: { from: "a@x.org", to: "b@x.org" } },
+      id: "C-9",
+    },
+    holds: ["C-9", "email a@x.org → b@x.org", "credit limit 1000 → 50000"],
+  },
+  { fn: "roll_back", kwargs: { deployment: "api", to_revision: 12 }, holds: ["api", "revision 12"] },
+  { fn: "set_policy", kwargs: { mfa_required: false, min_length: 4 }, holds: ["mfa required", "min length 4"] },
+  // The words of a program stand in an argument of their own.
+  { fn: "kubectl", kwargs: { args: ["delete", "ns", "shop"] }, holds: ["`kubectl delete ns shop`"] },
+  { fn: "run", kwargs: { args: ["push", "--force"], command: "git" }, holds: ["`git push --force`"] },
+  {
+    fn: "apply_patch",
+    kwargs: { input: "*** Begin Patch\n*** Update File: a.ts\n@@\n-x\n+y\n*** Delete File: b.ts\n*** End Patch\n" },
+    holds: ["a.ts", "b.ts", "+1 −1"],
+  },
+  // An empty filter chooses everything.
+  { fn: "delete_documents", kwargs: { collection: "users", filter: {} }, holds: ["users", "filter"] },
+  { fn: "purge_cache", kwargs: { everything: true, zone: "acme.org" }, holds: ["acme.org", "everything"] },
+  { fn: "rotate_key", kwargs: { key: "ci", revoke_old: true }, holds: ["ci", "revoke old"] },
+  // When, and for how long.
+  { fn: "ban_user", kwargs: { duration: "30d", username: "eve" }, holds: ["eve", "30d"] },
+  {
+    fn: "book_room",
+    kwargs: { date: "2027-01-05", from: "09:00", room: "Aula", to: "12:00" },
+    holds: ["Aula", "09:00", "12:00", "2027-01-05"],
+  },
+  {
+    fn: "get_user",
+    kwargs: { created_at: "2020-01-01", timeout_ms: 500, user_id: 4711 },
+    holds: ["4711"],
+    lacks: ["2020", "500"],
+  },
+  { fn: "send_sms", kwargs: { message: "Your tea is here", to: "+49171" }, holds: ["+49171", "Your tea is here"] },
+  { fn: "open_page", kwargs: { url: "https://bank.example/pay?amount=5000" }, holds: ["bank.example/pay?amount=5000"] },
 ];

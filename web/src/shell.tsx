@@ -8,7 +8,7 @@ import { announce, Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
-import { Link, nameAt, useLocation } from "./router.tsx";
+import { Link, nameAt, search, useLocation } from "./router.tsx";
 import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
@@ -69,7 +69,9 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
   // Asks are addressed to people with names: nobody else has an inbox. Running the server is for some of them.
   const who = named.use();
   const places = [ANSWER, ...(who !== "no" || inInbox ? [INBOX] : []), ...(who === "admin" || inRun ? [RUN] : []), YOU];
-  const up = inRun ? ({ href: location.slice(0, location.lastIndexOf("/")), name: "back" } as const) : INBOX;
+  const up = location.slice(0, location.lastIndexOf("/"));
+  // The list is as it was chosen; the first page of Run has no list.
+  const chosen = search.use();
   const isWide = wide.use();
 
   return (
@@ -79,10 +81,10 @@ function Header({ location, onShowKeys }: { location: string; onShowKeys: () => 
           <Mark />
           {text.app}
         </Link>
-        {(inRun || inInbox) && (
-          <Link href={up.href} class={styles.back}>
+        {room && (
+          <Link href={up === RUN.href ? up : up + chosen} class={styles.back}>
             <Icon name="back" />
-            {text.nav[up.name]}
+            {text.nav[inRun ? "back" : "inbox"]}
           </Link>
         )}
         <Offline />

@@ -135,6 +135,7 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
   const tooLong = `${names}${view.argumentsLength} characters are on the page.`;
   return [
     ...(view.sentence === undefined ? [] : [{ quoted: view.sentence }]),
+    ...(view.risk === undefined ? [] : [{ quoted: `${view.risk.word}: ${view.risk.because}` }]),
     { head: "Function" },
     { quoted: view.fn },
     { head: "Arguments" },

@@ -1,6 +1,6 @@
 import { printableLines } from "../../lib/printable.ts";
 import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
-import type { AskView } from "../../requests/model/view.ts";
+import type { AskView, ToldRisk } from "../../requests/model/view.ts";
 import type { Closing, Notice } from "../channel.ts";
 import {
   type Block,
@@ -112,6 +112,7 @@ function body(view: AskView, whole: boolean): Block[] {
     // A name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
     ...(view.sentence === undefined ? [] : [section(view.sentence)]),
+    ...(view.risk === undefined ? [] : [section(riskLine(view.risk))]),
     { type: "context", elements: facts(view) },
     ...(view.fn === null
       ? []
@@ -138,9 +139,18 @@ function answerBlocks({ schema, shape }: AskView): Block[] {
   return [small("The answer has to fit this schema:"), preformatted(schemaText(schema))];
 }
 
-function roomForWords({ fn, title, sentence, argumentsText, options }: AskView): number {
+function riskLine({ word, because }: ToldRisk): string {
+  return `${word}: ${because}`;
+}
+
+function roomForWords({ fn, title, sentence, risk, argumentsText, options }: AskView): number {
   const inMenu = options.length > MOST_BUTTONS ? menuLabels(options).join("").length : 0;
-  const taken = (sentence?.length ?? 0) + (fn ?? cut(title, MOST_TITLE)).length + (argumentsText?.length ?? 0) + inMenu;
+  const taken =
+    (sentence?.length ?? 0) +
+    (risk ? riskLine(risk).length : 0) +
+    (fn ?? cut(title, MOST_TITLE)).length +
+    (argumentsText?.length ?? 0) +
+    inMenu;
   return Math.min(MOST_WORDS, Math.max(300, MOST_TOGETHER - taken));
 }
 
@@ -236,6 +246,7 @@ function plainText(notice: Notice<SlackTarget>): string {
     ...(reminder ? [againLine(renewal)] : []),
     ...(words ? ["The agent says, in its own words:", quoted(escaped(cut(words, MOST_OPENING))), ""] : []),
     headline(view),
+    ...(view.risk === undefined ? [] : [escaped(riskLine(view.risk))]),
     `${until}${run === null ? "" : `, run ${escaped(cut(run, MOST_RUN))}`}. ${onSilence}`,
     ...argumentLines(view, whole),
     ...(view.words === "" || !whole

@@ -70,6 +70,7 @@ function textIn(room: TextLimits, notice: Notice): string {
     ...(opening ? ["The program says:", quoted(cut(opening, room.opening))] : []),
     `${cut(view.agent, room.name)} (a program) asks:`,
     quoted(cut(view.sentence ?? view.title, room.name)),
+    view.risk !== undefined && `${view.risk.word}.`,
     ...callLines(notice, room),
     ...wordLines(view.words, room),
     ...optionLines(view, room),
@@ -108,9 +109,10 @@ function askedIn(notice: Notice): string {
           `Function: ${quotedLine(cut(view.fn, most))}. Arguments: ${quotedLine(argumentsOf(notice, most))}`,
           restOf(notice),
         ];
+  const risk = view.risk === undefined ? [] : [`${view.risk.word}.`];
   const words = (most: number) => (view.words ? [`It says: ${quotedLine(cut(view.words, most))}`] : []);
   const asked = (most: number, ...parts: readonly string[]) =>
-    oneLine([quotedLine(cut(view.sentence ?? view.title, most)), ...call(most), ...parts].join(" "));
+    oneLine([quotedLine(cut(view.sentence ?? view.title, most)), ...risk, ...call(most), ...parts].join(" "));
   return longestTaken(
     [
       asked(Infinity, ...answers, ...words(forWords)),

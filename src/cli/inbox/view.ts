@@ -7,7 +7,7 @@ import { table } from "../table.ts";
 const LISTED_LENGTH = 60;
 const RULE = "─".repeat(40);
 const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as const;
-const MARKS = { high: "high risk", unjudged: "not judged" } as const;
+const MARKS = { low: "low risk", normal: "normal risk", high: "high risk", unjudged: "not judged" } as const;
 
 /** Returns a numbered line for each ask, of which `before` came on earlier pages. */
 export function listLines(asks: readonly InboxRequest[], before = 0): string[] {
@@ -33,6 +33,7 @@ export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] 
   return [
     ask.kind === "approval" ? `${from} wants to run ${printableExactly(ask.fn ?? ask.title)}` : `${from} asks:`,
     ...(ask.kind === "approval" && ask.sentence !== undefined ? [`  ${printableExactly(ask.sentence)}`] : []),
+    ...riskLines(ask),
     ...argumentLines(ask, secrets),
     ...wordLines(ask),
     ...ask.options.flatMap(optionLines),
@@ -44,6 +45,21 @@ export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] 
     ...stateLines(ask),
   ];
 }
+
+/** How risky an open call looks, and why. */
+function riskLines({ kind, state, risk, risk_reasons: reasons }: InboxRequestDetail): string[] {
+  if (kind !== "approval" || state !== "open" || risk === undefined) return [];
+  const why = (reasons ?? []).map((reason) => printableExactly(reason.says || TRAITS[reason.kind] || reason.kind));
+  return [`  ${MARKS[risk]}${why.length === 0 ? "" : `: ${why.join("; ")}`}`];
+}
+
+/** Reasons that quote nothing. */
+const TRAITS: Readonly<Record<string, string>> = {
+  joint: "several people must agree",
+  unseen: "its name holds characters that nobody can see",
+  long: "its arguments are too long to look through",
+  secret: "an argument holds a secret",
+};
 
 /** Returns whether some of the arguments hold a secret. */
 export function holdsSecrets({ arguments: rows }: Pick<InboxRequestDetail, "arguments">): boolean {

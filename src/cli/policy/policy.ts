@@ -7,7 +7,14 @@ import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { BadYaml, readYaml } from "../../lib/strict-yaml.ts";
-import { evaluate, nameOf, type Policy, policyInput, type PolicyDecision } from "../../policy/model/policy.ts";
+import {
+  evaluate,
+  nameOf,
+  type Policy,
+  policyInput,
+  type PolicyDecision,
+  RULED_RISKS,
+} from "../../policy/model/policy.ts";
 import { pathText } from "../../policy/model/check.ts";
 import { explainDecision } from "../../policy/model/explain.ts";
 import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
@@ -50,7 +57,8 @@ export const policyTest: Command = {
       const policy = readPolicy(path);
       warn(policy, io);
       if (values.cases !== undefined) return runCases(policy, values.cases, io);
-      io.out(printableJson(JSON.stringify(evaluate(policy, [], policyInput(words ?? {})).trace, null, 2)));
+      const { trace, risk } = evaluate(policy, [], policyInput(words ?? {}));
+      io.out(printableJson(JSON.stringify({ ...trace, ...(risk && { risk: risk.kind }) }, null, 2)));
       return EXIT.done;
     });
   },
@@ -163,21 +171,29 @@ const Cases = z.strictObject({
       decision: z.enum(["ALLOW", "DENY", "ESCALATE"]),
       /** The id of the rule that shall decide, or its place, `rules[0]`; "default" for none. */
       rule: z.string().optional(),
+      /** The risk that rules shall give it; null for none. */
+      risk: z.enum(RULED_RISKS).nullable().optional(),
     }),
   ),
 });
 
 function runCases(policy: Policy, file: string, io: Io): number {
   let failed = 0;
-  for (const { name, input, decision, rule } of readCases(file).cases) {
+  for (const { name, input, decision, rule, risk } of readCases(file).cases) {
     const policyDecision = evaluate(policy, [], policyInput(input));
     const by = decidedBy(policy, policyDecision);
-    const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by);
+    const ruledRisk = policyDecision.risk?.kind ?? null;
+    const isRisk = risk === undefined || risk === ruledRisk;
+    const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by) && isRisk;
     if (!isAsExpected) failed += 1;
-    const wanted = rule === undefined ? decision : `${decision} by ${rule}`;
+    const withRisk = (of: typeof ruledRisk | undefined) =>
+      of === undefined || isRisk ? "" : `, risk ${of ?? "not ruled"}`;
+    const wanted = `${rule === undefined ? decision : `${decision} by ${rule}`}${withRisk(risk)}`;
     io.out(
       printable(
-        isAsExpected ? `ok      ${name}` : `FAILED  ${name}: ${policyDecision.decision} by ${by}, not ${wanted}`,
+        isAsExpected
+          ? `ok      ${name}`
+          : `FAILED  ${name}: ${policyDecision.decision} by ${by}${withRisk(ruledRisk)}, not ${wanted}`,
       ),
     );
   }

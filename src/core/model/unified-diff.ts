@@ -97,8 +97,16 @@ function signOf(text: string): "+" | "-" | " " {
   return sign === "+" || sign === "-" ? sign : " ";
 }
 
-/** Returns the files that a diff changes, as it names them, and how many lines it adds and removes. */
-export function summaryOfDiff(lines: readonly DiffLine[]): { files: string[]; added: number; removed: number } {
+/** The files of a diff as it names them, those among them that it deletes, and the number of its lines. */
+export interface DiffSummary {
+  files: string[];
+  deleted: string[];
+  added: number;
+  removed: number;
+}
+
+/** Returns the files that a diff changes, and how many lines it adds and removes. */
+export function summaryOfDiff(lines: readonly DiffLine[]): DiffSummary {
   const named = lines.flatMap(({ sign, text }, at) => {
     if (sign !== "@") return [];
     const patched = PATCHED_FILE.exec(text)?.[1] ?? MOVED_TO.exec(text)?.[1];
@@ -107,8 +115,16 @@ export function summaryOfDiff(lines: readonly DiffLine[]): { files: string[]; ad
     const old = lines[at - 1]?.text ?? "";
     return [nameIn(text.slice(4)) ?? nameIn(old.replace(/^--- /, "")) ?? ""];
   });
+  const deleted = lines.flatMap(({ sign, text }, at) => {
+    if (sign !== "@") return [];
+    const patched = /^\*\*\* Delete File: (.*\S)/.exec(text)?.[1];
+    if (patched !== undefined) return [patched];
+    const old = lines[at - 1]?.text ?? "";
+    return /^\+\+\+ \/dev\/null(?:\t|$)/.test(text) ? [nameIn(old.replace(/^--- /, "")) ?? ""] : [];
+  });
   const count = (wanted: string) => lines.filter(({ sign }) => sign === wanted).length;
-  return { files: [...new Set(named)].filter((name) => name !== ""), added: count("+"), removed: count("-") };
+  const distinct = (names: readonly string[]) => [...new Set(names)].filter((name) => name !== "");
+  return { files: distinct(named), deleted: distinct(deleted), added: count("+"), removed: count("-") };
 }
 
 /** The name without the folder that git puts before it and the time that diff puts after it; null for no file. */

@@ -36,6 +36,7 @@ import { personTotals } from "./migrations/0034-person-totals.ts";
 import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
 import { agentPrompts } from "./migrations/0036-agent-prompts.ts";
 import { heldKeys } from "./migrations/0037-held-keys.ts";
+import { triedDeliveries } from "./migrations/0038-tried-deliveries.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -77,6 +78,7 @@ const MIGRATIONS: readonly Migration[] = [
   leaderboardNames,
   agentPrompts,
   heldKeys,
+  triedDeliveries,
 ];
 
 /** The schema this program reads and writes. */

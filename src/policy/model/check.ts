@@ -1,7 +1,7 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { isSentence } from "./sentence.ts";
-import type { PolicyEffect, Policy, PolicyRule } from "./policy.ts";
+import { RULED_RISKS, type PolicyEffect, type Policy, type PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
@@ -35,6 +35,7 @@ const MAX_FAULTS = 20;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const WHERE_TO = /^\S(.{0,126}\S)?$/u;
 const VERSION_DIGITS = 12;
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 /** These are never missing. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
 /** The inputs that a function call is known by. */
@@ -57,7 +58,7 @@ export function checkPolicy(value: unknown, name = "policy.yaml"): Policy {
 type Say = (path: PolicyPath, says: string) => void;
 
 function readPolicy(value: unknown, name: string, say: Say): Policy {
-  const file = readBlock(value, [], ["version", "defaults", "rules", "says"], say);
+  const file = readBlock(value, [], ["version", "defaults", "rules", "says", "limits"], say);
   if (!file) return { name, version: 0, policyVersion: "", defaults: { read: "DENY", other: "DENY" }, rules: [] };
   const version = file["version"];
   const isVersion = isWhole(version, 1, Number.MAX_SAFE_INTEGER);
@@ -77,7 +78,29 @@ function readPolicy(value: unknown, name: string, say: Say): Policy {
     else firstOf.set(id, index);
   }
   const says = readSentences(file["says"], say);
-  return { name, version: isVersion ? version : 0, policyVersion: "", defaults, rules: read, ...(says && { says }) };
+  const limits = readLimits(file["limits"], say);
+  return {
+    name,
+    version: isVersion ? version : 0,
+    policyVersion: "",
+    defaults,
+    rules: read,
+    ...(says && { says }),
+    ...(limits && { limits }),
+  };
+}
+
+/** The limits of money above which a call is of high risk. */
+function readLimits(value: unknown, say: Say): Policy["limits"] {
+  const block = value === undefined ? undefined : readBlock(value, ["limits"], null, say);
+  if (!block) return undefined;
+  for (const [currency, limit] of Object.entries(block)) {
+    const path = ["limits", currency];
+    if (!CURRENCIES.has(currency)) say(path, "names no currency; write the three capitals of its code, as EUR");
+    else if (typeof limit !== "number" || !Number.isFinite(limit) || limit < 0)
+      say(path, `must be a number from 0, in the main unit of the currency${instead(limit)}`);
+  }
+  return block as Readonly<Record<string, number>>;
 }
 
 /** The sentences of functions, in the operator's words. */
@@ -118,8 +141,9 @@ const NO_RULE: PolicyRule = {
   to: null,
   need: 1,
   isGrantable: true,
+  risk: null,
 };
-const RULE_KEYS = ["id", "when", "unless", "decision", "reason", "to", "need", "standing"] as const;
+const RULE_KEYS = ["id", "when", "unless", "decision", "reason", "to", "need", "standing", "risk"] as const;
 
 function readRule(value: unknown, index: number, say: Say): PolicyRule {
   const at = (key: string): PolicyPath => ["rules", index, key];
@@ -146,6 +170,9 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
   const when = rule["when"] === undefined ? [] : readConditions(rule["when"], at("when"), say);
   const unless = rule["unless"] === undefined ? [] : readConditions(rule["unless"], at("unless"), say);
   checkCallRule(rule, { when, unless, decision }, at, say);
+  const risk = RULED_RISKS.find((one) => one === rule["risk"]) ?? null;
+  if (rule["risk"] !== undefined && risk === null)
+    say(at("risk"), `must be low, normal or high${instead(rule["risk"])}`);
   return {
     index,
     id: typeof id === "string" ? id : null,
@@ -157,6 +184,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
     to: typeof to === "string" ? to : null,
     need: isWhole(need, 1, MAX_NEED) ? need : 1,
     isGrantable: standing !== false,
+    risk,
   };
 }
 
@@ -165,7 +193,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
  * approves says which functions (spec/a2h 8).
  */
 function checkCallRule(
-  { id, to, need }: Readonly<Record<string, unknown>>,
+  { id, to, need, risk }: Readonly<Record<string, unknown>>,
   { when, unless, decision }: Pick<PolicyRule, "when" | "unless" | "decision">,
   at: (key: string) => PolicyPath,
   say: Say,
@@ -173,6 +201,7 @@ function checkCallRule(
   const functions = when.find(({ input }) => input === "fn");
   if (!functions) {
     if (unless.some(({ input }) => input === "fn")) say(at("unless"), "names fn, which when does not");
+    if (risk !== undefined) say(at("risk"), "is for function calls: its rule names fn in when");
     return;
   }
   for (const [key, conditions] of Object.entries({ when, unless })) {

@@ -53,7 +53,7 @@ function inputWords(input: PolicyInput): string[] {
 }
 
 function decisionWords(policy: Policy, input: PolicyInput, policyDecision: PolicyDecision): string[] {
-  const { decision, trace, because, to, need = 1, isGrantable } = policyDecision;
+  const { decision, trace, because, to, need = 1, isGrantable, risk } = policyDecision;
   const lines = [`${decision}: ${because}.`];
   if (trace.rule_index !== undefined) {
     const rule = policy.rules[trace.rule_index];
@@ -62,6 +62,7 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
   if (input.fn !== null) {
     if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
     if (decision === "ESCALATE" && !isGrantable) lines.push("Nobody can allow it for good.");
+    if (risk) lines.push(`Risk: ${risk.kind}, says ${risk.rule}. What Parley reads from the call stands beside it.`);
     return lines;
   }
   if (trace.defaulted) {

@@ -20,6 +20,8 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
     if (rule.unless.length > 0 && allCover(rule.unless, rule.when)) {
       return [{ rule: rule.index, says: `${name} can never win: its unless takes everything its when is about` }];
     }
+    // Its risk counts, whichever rule decides.
+    if (rule.risk !== null) return [];
     const winner = rules.find((other) => other !== rule && winsOver(other, rule) && alwaysHoldsWith(other, rule));
     if (!winner) return [];
     const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;

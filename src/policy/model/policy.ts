@@ -11,6 +11,10 @@ import type { PolicyTrace } from "./trace.ts";
 
 export type PolicyEffect = PolicyTrace["decision"];
 
+/** The risks that a rule can give function calls, the lowest first (spec/security 4.9). */
+export const RULED_RISKS = ["low", "normal", "high"] as const;
+export type RuledRisk = (typeof RULED_RISKS)[number];
+
 /** One rule of the file, ready to be compared. */
 export interface PolicyRule {
   /** Where it stands in the file, from 0. */
@@ -29,6 +33,8 @@ export interface PolicyRule {
   need: number;
   /** Whether people may allow for good what this rule puts to them. */
   isGrantable: boolean;
+  /** How risky the function calls that it matches are; null leaves that to their facts. */
+  risk: RuledRisk | null;
 }
 
 /** The rules for what is allowed, denied and put to people (spec/relay 8). */
@@ -42,6 +48,8 @@ export interface Policy {
   rules: readonly PolicyRule[];
   /** The operator's sentences of calls, by function (spec/security 4). */
   says?: ReadonlyMap<string, string>;
+  /** The operator's limits of money, by currency, in its main unit (spec/security 4.9). */
+  limits?: Readonly<Record<string, number>>;
 }
 
 /** The inputs of a policy, as they are compared; a missing input is null. */
@@ -93,6 +101,8 @@ export interface PolicyDecision {
   need?: number;
   /** Whether a person may allow for good what is put to them here. */
   isGrantable: boolean;
+  /** The highest risk that the matching rules give a function call, and the rule that gives it. */
+  risk?: { kind: RuledRisk; rule: string };
   /** One sentence or clause that says why. */
   because: string;
 }
@@ -209,6 +219,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
   const decision = grant || learned ? "ALLOW" : (rule?.decision ?? byDefault);
   const defaulted = !rule && !grant && !learned;
+  const risk = highestRisk(matched);
   const trace: PolicyTrace = {
     policy: `${learned?.rule ?? rule?.id ?? policy.name}@v${policy.version}`,
     policy_version: policy.policyVersion,
@@ -229,6 +240,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
     isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayStand(what),
+    ...(risk && { risk }),
     because: reason ?? (rule ? `${nameOf(rule)} says ${decision}` : grantWords(policy, grant)),
   };
 }
@@ -300,6 +312,12 @@ function strictest(rules: readonly PolicyRule[]): PolicyRule | undefined {
     (best, rule) => (best && best.need >= rule.need ? best : rule),
     undefined,
   );
+}
+
+function highestRisk(rules: readonly PolicyRule[]): PolicyDecision["risk"] {
+  const kind = RULED_RISKS.findLast((risk) => rules.some((rule) => rule.risk === risk));
+  const rule = rules.find(({ risk }) => risk === kind);
+  return kind && rule && { kind, rule: nameOf(rule) };
 }
 
 function allows({ decision }: PolicyRule): boolean {

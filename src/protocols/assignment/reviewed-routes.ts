@@ -27,7 +27,8 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
       const { name: repo, onApprove } = rulesOf(request.params.repo);
       const reviewed = await listSettledOf(ctx, { repo, holder: principal });
       const { rejected } = await readOldRefs(ctx, repo, REFS_KEPT_MS);
-      const left: WireReviewedWork = { onApprove, reviewed, rejected };
+      const named = reviewed.map((work) => ({ ...work, is: work.kind }));
+      const left: WireReviewedWork = { onApprove, reviewed: named, rejected };
       return reply.send(left);
     },
   );

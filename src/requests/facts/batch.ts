@@ -1,5 +1,6 @@
 import { canonicalExact, isJsonObject } from "../../lib/json/exact-json.ts";
-import { leavesIn, textOf, type ArgumentLeaf } from "./leaves.ts";
+import { textOf, type ArgumentLeaf } from "./leaves.ts";
+import { leavesIn } from "./read-leaves.ts";
 import { currencyFor, inMainUnits, type Money } from "./money.ts";
 import { roleOf } from "./roles.ts";
 

@@ -10,7 +10,13 @@ export interface StateChange {
 
 /** Names by which `from` and `to` are two states of one thing, and no two places. */
 const STATES = new Set(
-  "version tag release revision plan tier size status state class type level price amount role".split(" "),
+  [
+    "version tag release revision plan tier size status state class type level price amount role name email mail phone",
+    "title label description password url policy language quantity stock capacity replica limit owner assignee value color",
+    "currency currencie priority change update modification",
+  ]
+    .join(" ")
+    .split(" "),
 );
 const UNSAID = new Set(["currency"]);
 

@@ -8,6 +8,8 @@ export interface ChangedFiles {
   files: readonly string[];
   /** Null where only one of the two is known, or none. */
   lines: { added: number; removed: number } | { written: number } | null;
+  /** The files that a diff deletes. */
+  deleted: readonly string[];
   leaves: readonly ArgumentLeaf[];
 }
 
@@ -27,10 +29,10 @@ export function filesIn(leaves: readonly ArgumentLeaf[]): ChangedFiles | null {
   const edited = leaves.filter((leaf) => isEdit(leaf) || (path !== null && isContent(leaf)));
   if (diff) {
     const files = path === null || diff.files.length > 1 ? diff.files : [path];
-    return { files, lines: diff, leaves: [diff.leaf, ...(place ? [place] : []), ...edited] };
+    return { files, lines: diff, deleted: diff.deleted, leaves: [diff.leaf, ...(place ? [place] : []), ...edited] };
   }
   if (path === null || place === undefined || leaves.some(isSearch)) return null;
-  return { files: [path], lines: linesOf(leaves), leaves: [place, ...edited] };
+  return { files: [path], lines: linesOf(leaves), deleted: [], leaves: [place, ...edited] };
 }
 
 function isPath(leaf: ArgumentLeaf): boolean {

@@ -5,6 +5,10 @@ import { knownWords, spokenWords } from "./name-words.ts";
 /** Letters, digits and what joins words: such a name can stand in a sentence without hiding anything. */
 const IS_SPEAKABLE = /^[\p{Script=Latin}][\p{Script=Latin}\p{N}]*(?:(?:_{1,2}|[-.:/])[\p{Script=Latin}\p{N}]+)*$/u;
 const LONGEST = 60;
+/** Verbs that say nothing without the thing before them: `refunds.create`. */
+const BARE_VERBS = new Set(
+  "create update delete get list cancel remove add set modify upsert retrieve destroy".split(" "),
+);
 /** They add nothing before a noun that is an action itself. */
 const LIGHT = new Set("issue execute perform process initiate trigger submit do".split(" "));
 const ACTIONS = new Set("refund transfer payout payment rollback deployment deploy restart".split(" "));
@@ -38,7 +42,10 @@ function partsOf(fn: string): [server: string, last: string] {
   if (/^mcp_[^_]+_./.test(fn)) return cutAt(fn.slice(4), "_");
   const at = Math.max(...["__", ".", "/", ":"].map((joint) => fn.lastIndexOf(joint)));
   if (at <= 0) return ["", fn];
-  return [fn.slice(0, at), fn.slice(at).replace(/^(?:__|[./:])/, "")];
+  const [module, last] = [fn.slice(0, at), fn.slice(at).replace(/^(?:__|[./:])/, "")];
+  if (!BARE_VERBS.has(last.toLowerCase())) return [module, last];
+  const [server, thing] = partsOf(module);
+  return [server, `${last}_${thing}`];
 }
 
 function cutAt(name: string, joint: string): [before: string, after: string] {

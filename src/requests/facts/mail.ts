@@ -2,9 +2,10 @@ import { isNamed, textOf, type ArgumentLeaf } from "./leaves.ts";
 import { knownSet } from "./name-words.ts";
 import { strongestFirst } from "./strongest.ts";
 
-/** Who gets a mail, about what; the words of the mail are no part of it. */
+/** Who gets a mail, about what. */
 export interface Mail {
   subject: ArgumentLeaf | null;
+  bodies: readonly ArgumentLeaf[];
   /** The receiver that reaches most stands first; copies and blind copies are among them. */
   receivers: readonly string[];
   leaves: readonly ArgumentLeaf[];
@@ -27,7 +28,12 @@ export function mailIn(fn: readonly string[], leaves: readonly ArgumentLeaf[]): 
   const all = receiving.flatMap(addressesIn);
   if (all.length === 0) return null;
   const bodies = leaves.filter((leaf) => BODY.has(leaf.words.at(-1) ?? "") && leaf !== subject);
-  return { subject, receivers: strongestFirst(all), leaves: [...receiving, ...(subject ? [subject] : []), ...bodies] };
+  return {
+    subject,
+    bodies,
+    receivers: strongestFirst(all),
+    leaves: [...receiving, ...(subject ? [subject] : []), ...bodies],
+  };
 }
 
 function isCount({ value }: ArgumentLeaf): boolean {

@@ -1,6 +1,7 @@
 import { keepResults } from "../../lib/kept-results.ts";
 import { textOf, type ArgumentLeaf } from "./leaves.ts";
-import { knownSet, knownWords } from "./name-words.ts";
+import { codeOf, CURRENCIES, currencyInName, isSum } from "./money-names.ts";
+import { knownWords } from "./name-words.ts";
 
 /** So much of a currency, in its main unit and with every digit. */
 export interface Money {
@@ -8,29 +9,22 @@ export interface Money {
   currency: string;
 }
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
-/** Codes that are an amount's whole name; others are words as well, such as `all` and `try`. */
-const SPOKEN = new Set("eur usd gbp chf jpy cad aud nzd sek nok dkk pln czk cny inr".split(" "));
-export const SUMS = knownSet(
-  "amount sum total price cost fee budget balance refund payment payout salary gross net subtotal deposit discount tax bonus",
-  "credit debit tip charge bid donation fine rent spend spending value",
-);
 const AMOUNT = /^[-+−]?\d[\d.,'’\u00a0\u202f ]*$/;
 const WITH_CURRENCY = /^(?:[€$£¥]|[A-Z]{3}) ?[-+]?\d[\d.,'’ ]*$|^[-+]?\d[\d.,'’ ]* ?(?:[€$£¥]|[A-Z]{3})$/;
-
-/** Returns whether a name is that of an amount of money. */
-export function isSum(words: readonly string[]): boolean {
-  return words.some((word) => SUMS.has(word)) || currencyInName(words) !== null;
-}
 
 /** Returns whether a text can be an amount: digits with any separators, or these with a currency. */
 export function isAmount(text: string): boolean {
   return AMOUNT.test(text) || WITH_CURRENCY.test(text);
 }
 
+/** Returns whether an amount holds its currency: "€12.90", "USD 5". */
+export function hasCurrency(text: string): boolean {
+  return WITH_CURRENCY.test(text);
+}
+
 /** Returns an amount with its currency: the one in the amount, else in its name, else the one beside it. */
 export function moneyText(words: readonly string[], digits: string, beside: string | null): string {
-  if (WITH_CURRENCY.test(digits)) return digits;
+  if (hasCurrency(digits)) return digits;
   const money = moneyIn(words, digits, beside);
   return money ? `${money.amount} ${money.currency}` : digits;
 }
@@ -49,19 +43,6 @@ export function moneyOf(name: string, digits: string, beside: Readonly<Record<st
   if (!isSum(words) || !/^-?\d+(\.\d+)?$/.test(digits)) return null;
   const currency = codeOf(beside["currency"]);
   return moneyIn(words, digits, currency);
-}
-
-function currencyInName(words: readonly string[]): string | null {
-  const last = words.at(-1) ?? "";
-  const code = codeOf(last);
-  if (code === null) return null;
-  return SPOKEN.has(last) || words.some((word) => SUMS.has(word)) ? code : null;
-}
-
-/** Returns the code of a currency in capitals; null for any other value. */
-export function codeOf(code: unknown): string | null {
-  const upper = typeof code === "string" ? code.toUpperCase() : "";
-  return CURRENCIES.has(upper) ? upper : null;
 }
 
 /** A format takes long to make, and a call may have thousands of amounts. */

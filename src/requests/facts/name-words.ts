@@ -1,3 +1,4 @@
+import { keepResults } from "../../lib/kept-results.ts";
 import { wordsIn } from "../model/argument-order.ts";
 
 /** German and French words in names of arguments, and short forms, by the English word that the rules know. */
@@ -57,30 +58,38 @@ const ENGLISH = new Map(
     directory: "dir cwd workdir",
   }).flatMap(([word, others]) => others.split(" ").map((other): [string, string] => [other, word])),
 );
+/** Calls of one kind have the same names; a long one is rare. */
+const MOST_KEPT = 2000;
+const LONGEST_KEPT = 60;
 const JOINED = /^(file)(path|name)$|^(old|new)(string|str|text)$/;
 
 /** Splits a name as it is written into lower-case words: `orderIds` is `order`, `ids`. */
-export function spokenWords(name: string): string[] {
-  return name
+export const spokenWords = keepWords((name) =>
+  name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .toLowerCase()
     .split(/[^\p{L}\p{N}*]+/u)
-    .filter((word) => word !== "");
-}
+    .filter((word) => word !== ""),
+);
 
 /** Returns the words of a name as the rules know them: English, singular, without accents. */
-export function knownWords(name: string): string[] {
-  return spokenWords(name)
+export const knownWords = keepWords((name) =>
+  spokenWords(name)
     .flatMap((word) => JOINED.exec(word)?.slice(1).filter(Boolean) ?? [word])
     .map((word) => {
       const plain = word.normalize("NFD").replace(/\p{M}/gu, "");
       const singular = /[^s]s$/.test(plain) ? plain.slice(0, -1) : plain;
       return ENGLISH.get(plain) ?? ENGLISH.get(singular) ?? singular;
-    });
-}
+    }),
+);
 
 /** Words as a set of known words: a table of names is written in any number. */
 export function knownSet(...lines: string[]): ReadonlySet<string> {
   return new Set([...wordsIn(...lines)].flatMap((word) => knownWords(word)));
+}
+
+function keepWords(read: (name: string) => readonly string[]): (name: string) => readonly string[] {
+  const kept = keepResults(MOST_KEPT, read);
+  return (name) => (name.length > LONGEST_KEPT ? read(name) : kept(name));
 }

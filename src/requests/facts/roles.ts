@@ -1,5 +1,7 @@
 import { isNamed, textOf, type ArgumentLeaf } from "./leaves.ts";
-import { isAmount, isSum } from "./money.ts";
+import { FILTERS } from "./read-leaves.ts";
+import { isSmallUnit, isSum } from "./money-names.ts";
+import { isAmount } from "./money.ts";
 import { knownSet } from "./name-words.ts";
 
 /** The part that an argument plays in the sentence of a call. */
@@ -16,6 +18,7 @@ export type ArgumentRole =
   | "count"
   | "effect"
   | "percent"
+  | "time"
   | "version"
   | "environment"
   | "place"
@@ -33,8 +36,11 @@ const ABOUT = knownSet(
 );
 const TIMES = knownSet(
   "at date time timestamp until since before deadline expire expires expiry expiration ttl timeout duration day days hour hours",
-  "minute minutes second seconds ms millis interval delay schedule due valid created updated modified",
+  "minute minutes second seconds ms millis interval delay schedule due valid created updated modified start end when cron",
 );
+const PAST_OR_PATIENCE = knownSet("created updated modified timestamp timeout delay interval retry ms milli poll");
+/** `user_id: 4711` is a name, and no count of users. */
+const NUMBERED = knownSet("id number");
 const TUNING = knownSet(
   "limit offset page size retry retries attempt attempts max min priority depth concurrency parallel batch buffer index",
   "width height lines line column verbose quality weight precision head tail background async session mode output",
@@ -44,18 +50,15 @@ const DIGESTS = knownSet(
 );
 const LOOKS_DIGEST =
   /^(?:sha\d+[:-])?[0-9a-f]{32,}$|^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$|^(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{40,}$/i;
-const LOOKS_DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^a-z]*)?$/i;
-const FILTERS = knownSet(
-  "filter filters where criteria criterion condition conditions selector match bedingung filtre",
-);
-const RECEIVERS = knownSet("to recipient destination dest target payee iban assignee receiver invitee reviewer");
+const LOOKS_DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^a-z]*)?$|^\d\d?:\d\d(?: ?[ap]m)?$/i;
+const RECEIVERS = knownSet("to with recipient destination dest target payee iban assignee receiver invitee reviewer");
 const SOURCES = knownSet("from source origin");
 const GRANTS = knownSet(
   "role roles group groups permission permissions scope scopes privilege privileges acl grant grants",
 );
 const COUNTS = knownSet(
   "count rows row matched affected recipients users records items members accounts copies replicas instances quantity seats",
-  "nodes customers people contacts subscribers files messages emails hosts machines pods",
+  "nodes customers people contacts subscribers files messages emails hosts machines pods audience reach",
 );
 const PERCENT = knownSet("percent percentage");
 const VERSIONS = knownSet("version tag release revision build");
@@ -77,6 +80,7 @@ export function roleOf(leaf: ArgumentLeaf): ArgumentRole {
   const { value, words, above } = leaf;
   if (value.kind === "switch") return above.some((word) => FILTERS.has(word)) ? "filter" : "switch";
   if (isNamed(leaf, CURRENCY)) return "currency";
+  if (isSmallUnit(leaf)) return "nothing";
   const last = words.at(-1) ?? "";
   const isFiltered = above.some((word) => FILTERS.has(word)) || FILTERS.has(last);
   const text = textOf(leaf);
@@ -106,11 +110,17 @@ function numberRole(leaf: ArgumentLeaf, text: string): ArgumentRole {
   if (words.some((word) => PERCENT.has(word)) || text.endsWith("%")) return "percent";
   if (words.filter((word) => word !== "to").length === 1 && EFFECTS.test(last))
     return text === "0" ? "nothing" : "effect";
-  if (words.some((word) => TIMES.has(word) || DIGESTS.has(word)) && !words.includes("count")) return "nothing";
-  if (words.some((word) => COUNTS.has(word))) return "count";
+  if (words.some((word) => DIGESTS.has(word)) && !words.includes("count")) return "nothing";
+  if (words.some((word) => TIMES.has(word)) && !words.includes("count")) return timeRole(leaf);
+  if (words.some((word) => COUNTS.has(word)) && !NUMBERED.has(last)) return "count";
   if (words.some((word) => VERSIONS.has(word))) return "version";
   if (words.some((word) => TUNING.has(word))) return "nothing";
   return textRole(leaf, text);
+}
+
+/** When, or for how long; a tool's patience and a record's past say nothing about what would happen. */
+function timeRole({ words }: ArgumentLeaf): ArgumentRole {
+  return words.some((word) => PAST_OR_PATIENCE.has(word)) ? "nothing" : "time";
 }
 
 function listRole(leaf: ArgumentLeaf): ArgumentRole {
@@ -127,7 +137,7 @@ function textRole(leaf: ArgumentLeaf, text: string): ArgumentRole {
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
   if (words.join(" ") === "output mode" || has(DIGESTS) || LOOKS_DIGEST.test(text)) return "nothing";
   if (ABOUT.has(last)) return "about";
-  if (LOOKS_DATE.test(text) || (TIMES.has(last) && !has(VERSIONS))) return "nothing";
+  if (LOOKS_DATE.test(text) || (TIMES.has(last) && !has(VERSIONS))) return timeRole(leaf);
   if (/[\r\n]/.test(text.trim())) return "about";
   if (has(GRANTS)) return "grant";
   if (has(VISIBILITY)) return "visibility";

@@ -3,6 +3,7 @@ import { knownSet, spokenWords } from "./name-words.ts";
 
 const DESTROYS = knownSet(
   "force cascade hard purge permanent overwrite wipe erase destroy delete truncate drop unsafe remove irreversible recursive",
+  "revoke invalidate",
 );
 const GOES_AROUND = knownSet("skip bypass disable no without ignore omit ohne");
 const SAFEGUARDS = knownSet(
@@ -34,6 +35,13 @@ export function switchFact({ path, words, value }: ArgumentLeaf): SwitchFact | n
   if (isAuto || has(OPENS) || (has(DESTROYS) && !HARMLESS.has(words[0] ?? "")))
     return { kind: "on", words: name.join(" ") };
   return null;
+}
+
+const ALL = new Set(["all", "everything", "everyone", "entire"]);
+
+/** Returns whether a switch that is on makes a call reach everything there is. */
+export function reachesAll({ words, value }: ArgumentLeaf): boolean {
+  return value.kind === "switch" && value.on && words.length === 1 && ALL.has(words[0] ?? "");
 }
 
 const STATES = knownSet("enabled enable active activated state online published public live");

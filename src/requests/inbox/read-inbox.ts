@@ -1,44 +1,63 @@
 import type { Context } from "../../context.ts";
 import type { Request } from "../model/request.ts";
-import { inboxCounts, type InboxCounts, type InboxFilter } from "../model/inbox.ts";
-import { countInbox, listInbox, type InboxPosition } from "../store/inbox.ts";
+import type { Language } from "../model/sentence-words.ts";
+import {
+  inboxCounts,
+  placeInInbox,
+  type InboxCounts,
+  type InboxFilter,
+  type InboxOrder,
+  type InboxPosition,
+} from "../model/inbox.ts";
+import { countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
 import { readersFor } from "../read.ts";
-
-export type { InboxPosition } from "../store/inbox.ts";
+import { searchInbox } from "./search-inbox.ts";
 
 export interface InboxPage {
   asks: Request[];
   /** Where the next page goes on; null after the last. */
   next: InboxPosition | null;
-  /** With the first page of what waits: how many there are in all of what is wanted. */
+  /** With the first page of what waits, unless words are searched: how many there are in all of what is wanted. */
   counts: InboxCounts | null;
+}
+
+/** The part of an inbox that is read, and its order; words are searched as a reader of `language` sees them. */
+interface WantedInbox extends InboxFilter {
+  order?: InboxOrder;
+  query?: string;
+  language?: Language;
 }
 
 /** Returns one page of what is in a person's inbox: open, soonest deadline first, or over, newest first. */
 export async function readInbox(
   ctx: Pick<Context, "db">,
   person: string,
-  filter: InboxFilter,
+  { order = "deadline", query = "", language = "en", ...filter }: WantedInbox,
   page: { after?: InboxPosition; limit: number },
 ): Promise<InboxPage> {
   const readers = await readersFor(ctx.db, person);
   const { agent, ...wanted } = filter;
-  const isCounted = filter.state === "open" && (page.after === undefined || agent !== undefined);
-  const counted = isCounted ? await countInbox(ctx.db, readers) : null;
+  const isFirst = filter.state === "open" && page.after === undefined && query === "";
+  const counted = isFirst || agent !== undefined ? await countInbox(ctx.db, readers) : null;
   const named = counted?.groups.filter((group) => group.agent === agent) ?? [];
   const askers = agent === undefined ? {} : { askers: [...new Set(named.map(({ asker }) => asker))] };
-  // One more than requested shows whether there is another page.
-  const found = await listInbox(ctx.db, readers, { ...wanted, ...askers }, { ...page, limit: page.limit + 1 });
-  const asks = found.slice(0, page.limit).map(({ request }) => request);
-  const last = found.length > page.limit ? asks.at(-1) : undefined;
-  return {
-    asks,
-    next: last ? placeIn(last) : null,
-    counts: counted && page.after === undefined ? inboxCounts(counted, filter) : null,
-  };
+  const of = { readers, wanted: { ...wanted, ...askers } };
+  const isSearched = query !== "" || order === "risk";
+  const { asks, next } = isSearched
+    ? await searchInbox(ctx, of, { query, language, order }, page)
+    : await listPage(ctx, of, order, page);
+  return { asks, next, counts: counted && isFirst ? inboxCounts(counted, filter) : null };
 }
 
-/** Returns the place behind which the list goes on after this ask. */
-export function placeIn({ state, expiresAt, settledAt, createdAt, id }: Request): InboxPosition {
-  return { at: state === "open" ? expiresAt : (settledAt ?? 0), createdAt, id };
+async function listPage(
+  ctx: Pick<Context, "db">,
+  { readers, wanted }: { readers: readonly string[]; wanted: InboxQuery },
+  order: InboxOrder,
+  page: { after?: InboxPosition; limit: number },
+): Promise<Omit<InboxPage, "counts">> {
+  // One more than requested shows whether there is another page.
+  const found = await listInbox(ctx.db, readers, { ...wanted, order }, { ...page, limit: page.limit + 1 });
+  const asks = found.slice(0, page.limit).map(({ request }) => request);
+  const last = found.length > page.limit ? asks.at(-1) : undefined;
+  return { asks, next: last ? placeInInbox(last, order) : null };
 }

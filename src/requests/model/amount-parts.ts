@@ -2,14 +2,15 @@ import type { StateChange } from "../facts/changes.ts";
 import type { FunctionWords } from "../facts/function-name.ts";
 import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { sumOf } from "../facts/batch.ts";
-import { codeOf, currencyFor, isSum, moneyIn, moneyText } from "../facts/money.ts";
+import { codeOf, isSum } from "../facts/money-names.ts";
+import { currencyFor, hasCurrency, moneyIn, moneyText } from "../facts/money.ts";
 import { labelOf, type Sorted } from "../facts/labels.ts";
 import { knownWords, spokenWords } from "../facts/name-words.ts";
 import { bare, type Part } from "./sentence-parts.ts";
 
 /** The amount that a call is about comes before its parts. */
 const MAIN = ["amount", "gross", "total", "sum", "value"];
-const UNNAMED = new Set([...MAIN, "minor", "price"]);
+const UNNAMED = new Set([...MAIN, "minor", "price", "in"]);
 const MOST_AMOUNTS = 4;
 
 /** Returns the amounts of a call, the main one first and without its name. */
@@ -21,7 +22,7 @@ export function amountParts({ byRole }: Sorted, called: FunctionWords, all: read
     const text = moneyText([...leaf.above, ...leaf.words], digits, currencyFor(leaf, all));
     const isMain =
       i === 0 && leaf.words.every((word) => UNNAMED.has(word) || codeOf(word) !== null || called.words.includes(word));
-    const label = isMain && text !== digits ? "" : `${labelOf(leaf, all)} `;
+    const label = isMain && (text !== digits || hasCurrency(digits)) ? "" : `${labelOf(leaf, all)} `;
     return {
       joint: label === "" || (i === 0 && text === digits) ? " " : ", ",
       weight: i < 2 ? Infinity : 6,
@@ -46,7 +47,7 @@ function rankOf({ words }: ArgumentLeaf): number {
 
 /** Digits and the code of a currency can pass for nothing else. */
 function bareAmount(text: string, most: number): string {
-  return /^[\d.,'’\u00a0\u202f +\-−]*[€$£¥]?(?: ?\p{L}{1,12})?$/u.test(text) ? text : bare(text, most);
+  return /^(?:[A-Z]{3} ?)?[\d.,'’\u00a0\u202f +\-−]*[€$£¥]?(?: ?\p{L}{1,12})?$/u.test(text) ? text : bare(text, most);
 }
 
 /** Returns what a call changes, as `before → after`. */
@@ -55,7 +56,7 @@ export function changeParts(
   called: FunctionWords,
   all: readonly ArgumentLeaf[],
 ): Part[] {
-  return changes.map(({ before, after, words }): Part => {
+  return changes.map(({ before, after, words }, i): Part => {
     const [old, now] = [stateOf(before), stateOf(after)];
     const path = [...after.above, ...after.words];
     const isMoney = isSum(path) || currencyFor(after, all) !== null;
@@ -68,19 +69,20 @@ export function changeParts(
       .filter((word) => !UNSAID.has(word))
       .join(" ");
     return {
-      joint: ": ",
+      joint: i === 0 ? ": " : ", ",
       weight: Infinity,
       say: (most) => {
-        const label = name === "" || money || isPercent ? "" : `${name} `;
-        if (money && was) return `${was.amount} → ${money.amount} ${money.currency}`;
-        if (isPercent) return `${old} → ${now}%`;
+        const isTold = (money !== null || isPercent) && changes.length === 1;
+        const label = name === "" || isTold ? "" : `${name} `;
+        if (money && was) return `${label}${was.amount} → ${money.amount} ${money.currency}`;
+        if (isPercent) return `${label}${old} → ${now}%`;
         return `${label}${bare(old, most)} → ${bare(now, most)}`;
       },
     };
   });
 }
 
-const UNSAID = new Set(["value", "version", "current", "data"]);
+const UNSAID = new Set(["value", "version", "current", "data", "changes", "updates"]);
 
 function stateOf(leaf: ArgumentLeaf): string {
   return leaf.value.kind === "switch" ? String(leaf.value.on) : (textOf(leaf) ?? "");

@@ -4,9 +4,10 @@ import { isNamedAmong, isSpeaking, labelOf, type Sorted } from "../facts/labels.
 import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
 import { spokenWords } from "../facts/name-words.ts";
 import { strongestFirst } from "../facts/strongest.ts";
-import { isState, switchFact } from "../facts/switches.ts";
-import { bare, pathText, quoted, type Part } from "./sentence-parts.ts";
+import { isState, reachesAll, switchFact } from "../facts/switches.ts";
+import { bare, pathText, quoted, short, type Part } from "./sentence-parts.ts";
 import type { SentenceWords } from "./sentence-words.ts";
+import { settingParts, timeParts } from "./setting-parts.ts";
 
 /** The arguments of a call, and all that the parts of its sentence need beside them. */
 export interface CallFacts extends Sorted {
@@ -28,6 +29,7 @@ const TITLES = /(?:^|_)(?:title|subject|headline|betreff|titre)$/i;
 const GIVES = new Set("grant give assign add invite promote share allow enable".split(" "));
 const DESTROYS = /^(?:destroy|delete|remove|drop|purge|replace|revoke|disable)/;
 const LONGEST_WORDS = 60;
+const LONGEST_QUERY = 30;
 const MOST_FILTERS = 3;
 const MAIN_WEIGHTS = [9, 7, 5, 4];
 
@@ -40,22 +42,25 @@ export function factParts(facts: CallFacts): Part[] {
   const details = isTool ? [] : byRole("detail").filter((leaf) => !named.includes(leaf));
   const parts = [
     ...grouped(named).map((group, i) => namedPart(group, facts, i === 0)),
-    ...grantParts(facts).filter(({ isNamed }) => isNamed),
+    ...grantParts(facts, named.length === 0).filter(({ isNamed }) => isNamed),
     ...(facts.changes.length > 0 ? targetParts(others, facts, named.length > 0) : []),
     ...money,
     ...(facts.changes.length > 0 ? [] : targetParts(others, facts, named.length > 0)),
     ...stateParts(facts),
     ...endpointParts(facts),
-    ...grantParts(facts).filter(({ isNamed }) => !isNamed),
+    ...grantParts(facts, false).filter(({ isNamed }) => !isNamed),
     ...versionParts(facts),
     ...countParts(facts),
     ...filterParts(facts),
     ...effectParts(facts),
     ...placeParts(facts),
+    ...(isTool ? [] : [...settingParts(facts, called, facts.all, facts.say), ...timeParts(facts, facts.all)]),
     ...switchParts(facts),
     ...details.map((leaf): Part => ({ joint: ", ", weight: 3, say: (most) => labelled(leaf, facts, most) })),
   ];
-  return facts.isAlone || targets.length > 0 ? [...parts, ...wordParts(facts, parts.length === 0)] : parts;
+  return facts.isAlone || targets.length > 0
+    ? [...parts, ...wordParts(facts, !parts.some(({ weight }) => weight === Infinity))]
+    : parts;
 }
 
 function namedPart(group: readonly ArgumentLeaf[], facts: CallFacts, isFirst: boolean): Part {
@@ -171,8 +176,9 @@ function listText(items: readonly unknown[], say: SentenceWords, most: number): 
 /** The host is the one that a program goes to, whatever the text looks like. */
 function hostText(url: string, most: number): string {
   if (!URL.canParse(url)) return bare(url, most);
-  const { host, pathname, username } = new URL(url);
-  return pathText(username === "" && pathname !== "/" ? `${host}${pathname}` : host, most);
+  const { host, pathname, search, username } = new URL(url);
+  if (username !== "") return pathText(host, most);
+  return pathText(pathname === "/" ? host : `${host}${pathname}`, most) + short(search, LONGEST_QUERY);
 }
 
 /** On or off, where the call sets the state of something. */
@@ -189,7 +195,7 @@ function stateParts({ byRole, say, isTool }: CallFacts): Part[] {
     });
 }
 
-function grantParts({ byRole, called, say, all }: CallFacts): (Part & { isNamed: boolean })[] {
+function grantParts({ byRole, called, say, all }: CallFacts, isFirst: boolean): (Part & { isNamed: boolean })[] {
   return byRole("grant").map((leaf) => {
     const isNamed = isNamedAmong(leaf, called.words) && leaf.path.length === 1;
     const label = labelOf(leaf, all);
@@ -197,9 +203,9 @@ function grantParts({ byRole, called, say, all }: CallFacts): (Part & { isNamed:
       leaf.value.kind === "list" ? listText(leaf.value.items, say, most) : bare(textOf(leaf) ?? "", most);
     return {
       isNamed,
-      joint: isNamed ? " " : ", ",
+      joint: isNamed && isFirst ? " " : ", ",
       weight: Infinity,
-      say: (most) => (isNamed ? value(most) : `${label} ${value(most)}`),
+      say: (most) => (isNamed && isFirst ? value(most) : `${label} ${value(most)}`),
     };
   });
 }
@@ -222,17 +228,20 @@ function rankOfEndpoint({ words, path }: ArgumentLeaf): number {
   return path.length;
 }
 
-function versionParts({ byRole, all, called }: CallFacts): Part[] {
+/** Functions whose version is the one after the call. */
+const GOES_BACK = new Set("rollback roll revert upgrade downgrade restore bump".split(" "));
+const AIMS = new Set(["to", "target"]);
+
+function versionParts({ byRole, called, say }: CallFacts): Part[] {
   const versions = byRole("version")
     .filter((leaf) => !isNamedAmong(leaf, called.words))
     .map((leaf): Part => {
       const text = textOf(leaf) ?? "";
-      const isBare = /^v?\d/.test(text);
-      return {
-        joint: " ",
-        weight: Infinity,
-        say: (most) => (isBare ? bare(text, most) : `${labelOf(leaf, all)} ${bare(text, most)}`),
-      };
+      const isBare = /^v?\d+\.|^v\d/.test(text);
+      const label = spokenWords(leaf.path.at(-1) ?? "").filter((word) => !AIMS.has(word));
+      const goesTo = GOES_BACK.has(called.words[0] ?? "") || label.length < leaf.words.length;
+      const said = (most: number) => (isBare ? bare(text, most) : `${label.join(" ")} ${bare(text, most)}`.trim());
+      return { joint: " ", weight: Infinity, say: (most) => (goesTo ? say.to(said(most)) : said(most)) };
     });
   const percents = byRole("percent").map((leaf): Part => {
     const text = (textOf(leaf) ?? "").replace(/%$/, "");
@@ -267,7 +276,10 @@ function filterParts(facts: CallFacts): Part[] {
   const text = (most: number) =>
     filters
       .slice(0, MOST_FILTERS)
-      .map((leaf) => `${spokenWords(leaf.path.at(-1) ?? "").join(" ")} ${valueText(leaf, facts, most)}`)
+      .map((leaf) => {
+        const name = spokenWords(leaf.path.at(-1) ?? "").join(" ");
+        return textOf(leaf) === "" ? facts.say.without(name) : `${name} ${valueText(leaf, facts, most)}`;
+      })
       .join(" & ") + more;
   return [{ joint: ", ", weight: Infinity, say: text }];
 }
@@ -320,7 +332,10 @@ function placeParts(facts: CallFacts): Part[] {
     return {
       joint: isFirst ? "~" : ", ",
       weight: isFirst ? Infinity : isTool ? 3 : 7,
-      say: (most) => (isFirst ? say.in(valueText(leaf, facts, most)) : labelled(leaf, facts, most)),
+      say: (most) =>
+        isFirst && !/^\d+$/.test(textOf(leaf) ?? "")
+          ? say.in(valueText(leaf, facts, most))
+          : labelled(leaf, facts, most),
     };
   });
   const visible = byRole("visibility").map((leaf): Part => {
@@ -333,6 +348,7 @@ function placeParts(facts: CallFacts): Part[] {
 function switchParts({ byRole, say }: CallFacts): Part[] {
   return byRole("switch").flatMap((leaf): Part[] => {
     const fact = switchFact(leaf);
+    if (!fact && reachesAll(leaf)) return [{ joint: ", ", weight: Infinity, say: () => leaf.words.join(" ") }];
     if (!fact) return [];
     if (fact.kind === "dry run") return [{ joint: ", ", weight: 8, say: () => say.dryRun }];
     return [

@@ -1,9 +1,9 @@
 import { changesIn, type StateChange } from "../facts/changes.ts";
-import { commandIn } from "../facts/commands.ts";
+import { commandIn, type CalledCommand } from "../facts/commands.ts";
 import { filesIn, inFolder, type ChangedFiles } from "../facts/files.ts";
 import { headOf, type FunctionWords } from "../facts/function-name.ts";
 import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
-import { mailIn } from "../facts/mail.ts";
+import { mailIn, type Mail } from "../facts/mail.ts";
 import { roleOf, type ArgumentRole } from "../facts/roles.ts";
 import { statementsIn, type Statement } from "../facts/statements.ts";
 import type { Sorted } from "../facts/labels.ts";
@@ -39,7 +39,7 @@ export function sentenceOfCall(
   const called = headOf(fn);
   const folder = folderOf(all);
   const leaves = all.filter(({ path }) => !(path.length === 1 && path[0] === "cwd"));
-  const action = commandAction(called, leaves, folder, say) ??
+  const action = commandAction(commandIn(fn, leaves), called, leaves, { folder, say }) ??
     statementAction(called, leaves, say) ??
     mailAction(called, leaves, say) ??
     fileAction(called, leaves, folder, say) ?? { head: called.head, parts: [], said: [], isTool: false };
@@ -96,24 +96,24 @@ function sortedByRole(leaves: readonly ArgumentLeaf[], changes: readonly StateCh
 }
 
 function commandAction(
+  command: CalledCommand | null,
   called: FunctionWords,
   leaves: readonly ArgumentLeaf[],
-  folder: string | null,
-  say: SentenceWords,
+  { folder, say }: { folder: string | null; say: SentenceWords },
 ): Action | null {
   const diff = filesIn(leaves);
   if (diff?.lines && "added" in diff.lines) return null;
-  const found = commandIn(leaves);
-  if (!found || (diff && !/\s/.test(found.command))) return null;
+  if (!command || (diff && !/\s/.test(command.text))) return null;
   const where = leaves.find(({ path }) => FOLDERS.test(path.at(-1) ?? ""));
   const place = where ? (textOf(where) ?? "") : "";
   const isElsewhere = place !== "" && place !== "." && place !== folder;
   const near = inFolder(place, folder);
-  const parts: Part[] = [{ joint: " ", weight: Infinity, say: (most) => coded(found.command, 2 * most) }];
+  const parts: Part[] = [{ joint: " ", weight: Infinity, say: (most) => coded(command.text, 2 * most) }];
   if (isElsewhere) parts.push({ joint: " ", weight: 10, say: (most) => say.in(pathText(near, most)) });
   const others = called.words.filter((word) => !RUNNERS.has(word) && !called.server.includes(word));
-  if (others.length > 0) parts.push({ joint: ", ", weight: 2, say: (most) => bare(called.head, most) });
-  return { head: say.run, parts, said: [found.leaf, ...(where ? [where] : [])], isTool: true };
+  const isProgram = command.text.toLowerCase().startsWith(`${called.head.toLowerCase()} `);
+  if (others.length > 0 && !isProgram) parts.push({ joint: ", ", weight: 2, say: (most) => bare(called.head, most) });
+  return { head: say.run, parts, said: [...command.leaves, ...(where ? [where] : [])], isTool: true };
 }
 
 function statementAction(called: FunctionWords, leaves: readonly ArgumentLeaf[], say: SentenceWords): Action | null {
@@ -151,7 +151,7 @@ function statementText({ text, tables }: Statement, most: number): string {
 function mailAction(called: FunctionWords, leaves: readonly ArgumentLeaf[], say: SentenceWords): Action | null {
   const mail = mailIn(called.words, leaves);
   if (!mail) return null;
-  const { receivers, subject } = mail;
+  const { receivers } = mail;
   const [first = ""] = receivers;
   const more = receivers.length > 1 ? ` ${say.more(receivers.length - 1)}` : "";
   const parts: Part[] = [
@@ -163,10 +163,16 @@ function mailAction(called: FunctionWords, leaves: readonly ArgumentLeaf[], say:
         return { joint: ", ", weight: Infinity, say: () => `${count} ${say.recipients}` };
       }),
   ];
-  const about = subject === null ? null : textOf(subject);
+  const about = textOfMail(mail);
   if (about !== null) parts.push({ joint: ": ", weight: Infinity, say: (most) => quoted(about, most) });
   const counts = leaves.filter((leaf) => roleOf(leaf) === "count");
   return { head: called.head, parts, said: [...mail.leaves, ...counts], isTool: false };
+}
+
+/** A message without a subject is told by its first words. */
+function textOfMail({ subject, bodies }: Mail): string | null {
+  const [body] = bodies;
+  return subject ? textOf(subject) : body ? textOf(body) : null;
 }
 
 function fileAction(
@@ -183,6 +189,7 @@ function fileAction(
   const parts: Part[] = [
     { joint: " ", weight: Infinity, say: (most) => `${shown.map((file) => pathText(file, most)).join(", ")}${more}` },
     ...linesPart(change, say),
+    ...deletedPart(change, folder, say),
   ];
   return {
     head: called.head,
@@ -190,6 +197,14 @@ function fileAction(
     said: change.leaves,
     isTool: change.lines !== null,
   };
+}
+
+function deletedPart({ deleted }: ChangedFiles, folder: string | null, say: SentenceWords): Part[] {
+  const [first, ...others] = deleted;
+  if (first === undefined) return [];
+  const more = others.length > 0 ? ` ${say.more(others.length)}` : "";
+  const file = inFolder(first, folder);
+  return [{ joint: ", ", weight: Infinity, say: (most) => `${say.deletes(pathText(file, most))}${more}` }];
 }
 
 function linesPart({ lines }: ChangedFiles, say: SentenceWords): Part[] {

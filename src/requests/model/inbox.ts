@@ -1,10 +1,31 @@
-import type { RequestForm } from "./request.ts";
+import type { Request, RequestForm } from "./request.ts";
 
 /** When something in an inbox is due: within an hour, within a day, after that, or never. */
 export const INBOX_DUE = ["soon", "today", "later", "none"] as const;
 export type InboxDue = (typeof INBOX_DUE)[number];
 
 export type InboxKind = RequestForm["kind"];
+
+/** In which order what waits is listed: the first to be due, the one that has waited longest, or the riskiest first. */
+export const INBOX_ORDERS = ["deadline", "asked", "risk"] as const;
+export type InboxOrder = (typeof INBOX_ORDERS)[number];
+
+/** Where a page of an inbox ended: the deadline and the time of asking of what waits, or when what is over ended. */
+export interface InboxPosition {
+  at: number;
+  createdAt: number;
+  id: string;
+  /** How many risks were gone through before, in the order of risk. */
+  rank?: number;
+}
+
+/** Returns the place behind which a list goes on after this request. */
+export function placeInInbox(
+  { state, expiresAt, settledAt, createdAt, id }: Request,
+  order: InboxOrder,
+): InboxPosition {
+  return { at: state !== "open" ? (settledAt ?? 0) : order === "asked" ? createdAt : expiresAt, createdAt, id };
+}
 
 /** Which asks of an inbox: those that wait or those that are over, and of them what is wanted. */
 export interface InboxFilter {

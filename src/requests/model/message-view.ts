@@ -1,5 +1,6 @@
 import { withoutForgery } from "./agent-words.ts";
 import type { Request } from "./request.ts";
+import { toldRisk } from "./risk-words.ts";
 import { sentenceOf } from "./sentence.ts";
 import { isGuarded, viewOf, type AskView } from "./view.ts";
 
@@ -8,7 +9,9 @@ export function viewOutside(request: Request): AskView {
   const { exact, ...shown } = viewOf(request);
   const wire = { ...request.wire, masked: undefined };
   const isCall = request.form.kind === "approval";
-  const view = { ...shown, ...(isCall && { sentence: sentenceOf({ ...request, wire }) }) };
+  const outside = { ...request, wire };
+  const risk = toldRisk(outside);
+  const view = { ...shown, ...(isCall && { sentence: sentenceOf(outside) }), ...(risk && { risk }) };
   if (!isGuarded(request)) return { ...view, ...(exact && { exact }) };
   return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
 }
@@ -19,7 +22,7 @@ export function viewOutside(request: Request): AskView {
  */
 export function viewInMessage(request: Request, publicUrl: string): AskView {
   const view = viewOutside(request);
-  const { sentence } = view;
+  const { sentence, risk } = view;
   const own = (text: string) => withoutForgery(text, publicUrl);
   return {
     ...view,
@@ -27,6 +30,7 @@ export function viewInMessage(request: Request, publicUrl: string): AskView {
     run: view.run === null ? null : own(view.run),
     title: own(view.title),
     ...(sentence !== undefined && { sentence: own(sentence) }),
+    ...(risk !== undefined && { risk: { ...risk, because: own(risk.because) } }),
     words: own(view.words),
     options: view.options.map((option) => ({
       ...option,

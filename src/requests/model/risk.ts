@@ -1,23 +1,29 @@
+import type { PolicyDecision } from "../../policy/model/policy.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { commandIn } from "../facts/commands.ts";
 import { headOf } from "../facts/function-name.ts";
-import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { statementsIn } from "../facts/statements.ts";
 import { judgedArguments } from "../risk/arguments.ts";
 import { judgedCommand } from "../risk/command.ts";
 import { deletesFiles, judgedFiles } from "../risk/files.ts";
-import type { FactKind, Judgement } from "../risk/reason.ts";
+import type { AmountLimits } from "../risk/limits.ts";
+import { placeOf } from "../risk/paths.ts";
+import { unread, type FactKind, type Judgement } from "../risk/reason.ts";
 import { judgedSql } from "../risk/sql.ts";
 import { isRunner } from "../risk/verbs.ts";
 import { isJoint } from "./audience.ts";
 import type { Request } from "./request.ts";
-import { isGuarded } from "./view.ts";
+import { isGuarded, maskedArguments } from "./view.ts";
 
 /**
- * How much may be lost by a hasty yes, by the facts of a call (spec/security 4.8): `high` where one of them is grave, `low`
+ * How much may be lost by a hasty yes, by the facts of a call (spec/security 4.9): `high` where one of them is grave, `low`
  * where it only reads, `unjudged` where a part that decides cannot be read, `normal` for everything else.
  */
 export type Risk = "low" | "normal" | "high" | "unjudged";
+
+const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
 
 /** Of all arguments, in characters: nobody reads more, and what goes by rules reads none of it then. */
 export const LONGEST_READ = 100_000;
@@ -27,10 +33,10 @@ const LONGEST_SAID = 160;
 /** Facts beside a command that only reads, which are deeds of their own. */
 const DEEDS: ReadonlySet<FactKind> = new Set(["forces", "money", "opens"]);
 
-/** One thing that makes a call risky or keeps it from being judged: a fact that is quoted, or a trait of the request. */
+/** One reason for the risk of a call: a fact that is quoted, a trait of the request, or a rule of the operator. */
 export interface RiskReason {
-  kind: FactKind | "joint" | "unseen" | "long" | "secret";
-  /** The fact, from the call; empty for a trait. */
+  kind: FactKind | "joint" | "unseen" | "long" | "secret" | "rule";
+  /** The fact, from the call, or the words of the rule; empty for a trait. */
   says: string;
 }
 
@@ -44,7 +50,7 @@ export function riskOf(request: Judged): Risk {
   return judgedRequest(request).risk;
 }
 
-/** Returns why a call is of high risk or not judged, the gravest reason first. They hold nothing unseen. */
+/** Returns why a call has the risk that it has, a rule first, then the gravest fact. The reasons hold nothing unseen. */
 export function riskReasonsOf(request: Judged): RiskReason[] {
   return judgedRequest(request).reasons;
 }
@@ -53,21 +59,31 @@ export function riskReasonsOf(request: Judged): RiskReason[] {
 export function judgedRequest(request: Judged): { risk: Risk; reasons: RiskReason[] } {
   const { form } = request;
   if (form.kind !== "approval") return { risk: "normal", reasons: [] };
-  const leaves = form.kwargs.length > LONGEST_READ ? null : leavesIn(form.kwargs);
+  const leaves = form.kwargs.length > LONGEST_READ ? null : leavesIn(maskedArguments(request, form.kwargs));
   const isLong = leaves === null || leaves.length > MOST_LOOKED_AT;
   const traits = traitsOf(request, form.fn, isLong);
-  const { facts, onlyReads } = isLong
-    ? { facts: [], onlyReads: false }
-    : judgedCall(form.fn, leaves, folderOf(request, leaves));
+  const { facts, onlyReads } = isLong ? { facts: [], onlyReads: false } : judgedCall(form.fn, leaves, request.wire);
   const grave = facts.filter(({ kind }) => kind !== "unread");
-  const risk = traits.length + grave.length > 0 ? "high" : facts.length > 0 ? "unjudged" : onlyReads ? "low" : "normal";
+  const read = traits.length + grave.length > 0 ? "high" : facts.length > 0 ? "unjudged" : onlyReads ? "low" : "normal";
   const told = [...traits, ...(grave.length > 0 ? grave : facts)];
+  // A rule knows the function alone, so that it lowers nothing that a trait of this request makes high.
+  const rule = traits.length > 0 ? null : ruleReason(request, read, told[0]?.says);
+  const risk = rule?.kind ?? read;
   const reasons = new Map<string, RiskReason>();
-  for (const { kind, says } of told) {
+  for (const { kind, says } of rule === null ? told : [rule.reason, ...told]) {
     const printed = printableExactly(says.length > LONGEST_SAID ? `${says.slice(0, LONGEST_SAID)}…` : says);
     reasons.set(`${kind} ${printed}`, { kind, says: printed });
   }
   return { risk, reasons: [...reasons.values()] };
+}
+
+/** The risk that a rule of the policy gives a call in place of the one that is read from its facts, and the rule's words. */
+function ruleReason({ wire }: Judged, read: Risk, fact: string | undefined): { kind: Risk; reason: RiskReason } | null {
+  const ruled = wire["risk"] as PolicyDecision["risk"];
+  if (ruled === undefined || ruled.kind === read) return null;
+  const isLower = LOWEST_FIRST.indexOf(ruled.kind) < LOWEST_FIRST.indexOf(read);
+  const beside = isLower && fact !== undefined ? `; Parley ${read === "high" ? "reads" : "cannot read"}: ${fact}` : "";
+  return { kind: ruled.kind, reason: { kind: "rule", says: `rule ${ruled.rule} says ${ruled.kind}${beside}` } };
 }
 
 /** The traits of a request that count whatever its arguments are. */
@@ -82,23 +98,39 @@ function traitsOf(request: Judged, fn: string, isLong: boolean): RiskReason[] {
   return traits.flatMap(([kind, isSo]) => (isSo ? [{ kind, says: "" }] : []));
 }
 
+/** Judges a call by its parts; what changes something in a folder that is not the agent's is not judged. */
+function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], wire: Judged["wire"]): Judgement {
+  const { folder, elsewhere } = foldersOf(wire, leaves);
+  const judgement = judgedParts(fn, leaves, { folder, limits: (wire["limits"] ?? {}) as AmountLimits });
+  if (elsewhere === null || judgement.onlyReads || judgement.facts.length > 0) return judgement;
+  return unread(elsewhere);
+}
+
 /** Judges a call by its command, its SQL and its files, and by the rest of its arguments. */
-function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string | null): Judgement {
+function judgedParts(
+  fn: string,
+  leaves: readonly ArgumentLeaf[],
+  { folder, limits }: { folder: string | null; limits: AmountLimits },
+): Judgement {
   const parts: Judgement[] = [];
-  const command = commandIn(leaves);
-  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(textOf(command.leaf) ?? "");
-  if (command !== null && !isPatch) parts.push(judgedCommand(wordsOf(command.leaf), folder));
+  const command = commandIn(fn, leaves);
+  const isPatch = command !== null && /^\*\*\* Begin Patch/.test(command.text);
+  if (command !== null && !isPatch) parts.push(judgedCommand(command.runs, folder));
+  const { words } = headOf(fn);
+  // A program of another language is read by nobody.
+  const code = isRunner(words) && leaves.some((leaf) => leaf.words.includes("code") && leaf.value.kind === "text");
+  if (code && command === null) parts.push(unread("code"));
   const sql = statementsIn(leaves);
   if (sql !== null) parts.push(judgedSql(textOf(sql.leaf) ?? ""));
   const files = command === null || isPatch ? judgedFiles(fn, leaves, folder) : null;
   if (files !== null) parts.push(files);
   const runs = parts.length > 0;
-  const rest = leaves.filter((leaf) => leaf !== command?.leaf && leaf !== sql?.leaf);
+  const rest = leaves.filter((leaf) => !command?.leaves.includes(leaf) && leaf !== sql?.leaf);
   const facts = parts.flatMap((part) => part.facts);
   // Files that a call deletes say themselves what is lost.
   if (files !== null && deletesFiles(fn)) return { facts, onlyReads: false };
-  const isRun = runs && isRunner(headOf(fn).words);
-  const others = judgedArguments(isRun ? "run" : fn, rest);
+  const isRun = runs && isRunner(words);
+  const others = judgedArguments(isRun ? "run" : fn, rest, limits);
   if (!isRun) return { facts: [...facts, ...others.facts], onlyReads: !runs && others.onlyReads };
   const onlyReads = parts.every((part) => part.onlyReads);
   // A read of production, or of many rows, is a read.
@@ -106,16 +138,17 @@ function judgedCall(fn: string, leaves: readonly ArgumentLeaf[], folder: string 
   return { facts: [...facts, ...counted], onlyReads: onlyReads && counted.length === 0 };
 }
 
-/** A program with its words is no line for a shell. */
-function wordsOf({ value }: ArgumentLeaf): string | string[] {
-  if (value.kind === "list") return value.items.map(String);
-  return value.kind === "text" ? value.text : "";
-}
-
-/** The folder that an agent works in, as its prompt says it; a folder among the arguments is within it. */
-function folderOf({ wire }: Judged, leaves: readonly ArgumentLeaf[]): string | null {
+/**
+ * The folder that an agent works in: as its prompt says it, else as the call itself does. Beside the prompt's, a call may
+ * name another one to run in.
+ */
+function foldersOf(
+  wire: Judged["wire"],
+  leaves: readonly ArgumentLeaf[],
+): { folder: string | null; elsewhere: string | null } {
   const { folder } = (wire["agent_prompt"] ?? {}) as { folder?: string };
   const named = leaves.find(({ path }) => /^(?:cwd|workdir|working_directory|dir_path)$/.test(path.at(-1) ?? ""));
   const text = named === undefined ? null : textOf(named);
-  return folder ?? (text?.startsWith("/") ? text : null);
+  if (folder === undefined) return { folder: text?.startsWith("/") ? text : null, elsewhere: null };
+  return { folder, elsewhere: text !== null && placeOf(text, folder).isOutside ? text : null };
 }

@@ -87,7 +87,7 @@ function oneLine(text: string, most: number): string {
 }
 
 /** The beginning of a text; an escape is at most as long as ten characters, so what is cut before is never missed. */
-function short(text: string, most: number): string {
+export function short(text: string, most: number): string {
   return cutTo(most, printableExactly(text.slice(0, 4 * most)));
 }
 

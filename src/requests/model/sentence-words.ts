@@ -10,6 +10,7 @@ export interface SentenceWords {
   items: (count: number) => string;
   lines: (count: number) => string;
   without: (thing: string) => string;
+  deletes: (thing: string) => string;
   noWhere: string;
   recipients: string;
   on: string;
@@ -35,6 +36,7 @@ const EN: SentenceWords = {
   items: (count) => (count === 1 ? "1 item" : `${count} items`),
   lines: (count) => (count === 1 ? "1 line" : `${count} lines`),
   without: (thing) => `no ${thing}`,
+  deletes: (thing) => `deletes ${thing}`,
   noWhere: "no where",
   recipients: "recipients",
   on: "on",
@@ -57,6 +59,7 @@ const DE: SentenceWords = {
   items: (count) => (count === 1 ? "1 Element" : `${count} Elemente`),
   lines: (count) => (count === 1 ? "1 Zeile" : `${count} Zeilen`),
   without: (thing) => `ohne ${thing}`,
+  deletes: (thing) => `löscht ${thing}`,
   noWhere: "ohne WHERE",
   recipients: "Empfänger",
   on: "an",
@@ -79,6 +82,7 @@ const AR: SentenceWords = {
   items: (count) => `عناصر: ${count}`,
   lines: (count) => `أسطر: ${count}`,
   without: (thing) => `بدون ${thing}`,
+  deletes: (thing) => `يحذف ${thing}`,
   noWhere: "بدون WHERE",
   recipients: "مستلمين",
   on: "تشغيل",

@@ -1,14 +1,13 @@
 import { firstSentenceOf, titleOf } from "../../core/model/title.ts";
 import { printable } from "../../lib/printable.ts";
-import { membersOf } from "./argument-order.ts";
 import { sentenceOfCall } from "./call-sentence.ts";
 import { writtenSentence } from "./written-sentence.ts";
 import type { Request } from "./request.ts";
 import { LONGEST_READ, MOST_LOOKED_AT } from "./risk.ts";
 import { joined, quoted } from "./sentence-parts.ts";
 import { wordsFor, type Language } from "./sentence-words.ts";
-import { holdsSecret, maskedArgument, shownTitle } from "./view.ts";
-import { leavesIn } from "../facts/leaves.ts";
+import { maskedArguments, shownTitle } from "./view.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { headOf } from "../facts/function-name.ts";
 
 const LONGEST_OWN = 90;
@@ -36,12 +35,7 @@ export function sentenceOf(
   const about = (fact: string) => joined(head, [{ joint: ": ", weight: Infinity, say: () => fact }]);
   // Nobody is helped by a few of so many, and looking through them all takes a while.
   if (form.kwargs.length > LONGEST_READ) return about(say.characters(form.kwargs.length));
-  const members = membersOf(form.kwargs).flatMap(({ name, text }) => {
-    if (!holdsSecret(request, name)) return [text];
-    const masked = maskedArgument(request, name);
-    return masked === null ? [] : [`${JSON.stringify(name)}:${masked}`];
-  });
-  const kwargs = `{${members.join(",")}}`;
+  const kwargs = maskedArguments(request, form.kwargs);
   const leaves = leavesIn(kwargs, form.kwargsSchema);
   if (leaves.length > MOST_LOOKED_AT) return about(say.argumentCount(leaves.length));
   const says = request.wire["says"];

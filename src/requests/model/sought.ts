@@ -1,3 +1,5 @@
+import { leavesOf } from "./audience.ts";
+import type { Language } from "./sentence-words.ts";
 import { sentenceOf } from "./sentence.ts";
 import { agentName, askerName, isGuarded, optionsOf } from "./view.ts";
 import type { Request, DecidedBy } from "./request.ts";
@@ -5,6 +7,12 @@ import type { Request, DecidedBy } from "./request.ts";
 /** The most characters of a text that are searched. Few texts are longer, and a whole page of the inbox is searched. */
 const LONGEST_LOOKED_AT = 20_000;
 const MOST_WORDS = 8;
+
+/** How people are called, by id, and the language in which the reader sees sentences. */
+interface Seeker {
+  called: ReadonlyMap<string, string>;
+  language: Language;
+}
 
 /** Returns the words somebody looks for, each once, as they are compared. */
 export function soughtWords(query: string): string[] {
@@ -15,26 +23,28 @@ export function soughtWords(query: string): string[] {
 }
 
 /**
- * Returns whether every one of the words stands somewhere in what people are shown of an ask that is over: who asked and
- * who decided, what would run or was asked, the agent's words and the answer, and the day on which it ended (UTC,
+ * Returns whether every one of the words stands somewhere in what people are shown of a request: who asked, who may
+ * answer while it waits and who decided, what would run or was asked, the agent's words and the answer, and the day on which it ended (UTC,
  * `2026-11-23`, or its beginning). Arguments that hold a secret are not looked through, and neither are addresses.
- *
- * @param called how people are called, by id
  */
-export function isSought(request: Request, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
-  const shown = folded(textsOf(request, called).join("\n"));
+export function isSought(request: Request, words: readonly string[], seeker: Seeker): boolean {
+  if (words.length === 0) return true;
+  const shown = folded(textsOf(request, seeker).join("\n"));
   return words.every((word) => shown.includes(word));
 }
 
-function textsOf(request: Request, called: ReadonlyMap<string, string>): string[] {
+function textsOf(request: Request, { called, language }: Seeker): string[] {
   const { form, outcome } = request;
+  const asked = request.state === "open" ? leavesOf(request.audience).map(({ target }) => target) : [];
   const chosen = optionsOf(request).find(({ name }) => name === outcome?.option);
   const isOpenly = form.kind === "approval" && !isGuarded(request);
   const texts = [
     request.settledAt === null ? "" : new Date(request.settledAt).toISOString().slice(0, 10),
     askerName(request),
     outcome?.by ? nameOf(outcome.by, called) : "",
-    sentenceOf(request),
+    ...asked.map((target) => (target.via === "person" ? (called.get(target.person) ?? "") : "")),
+    sentenceOf(request, language),
+    language === "en" ? "" : sentenceOf(request),
     form.kind === "approval" ? form.fn : request.title,
     isOpenly ? form.kwargs : "",
     isOpenly && outcome?.edited ? (outcome.kwargs ?? "") : "",

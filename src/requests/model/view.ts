@@ -1,7 +1,7 @@
 import { ownTaskOf } from "./task-of-request.ts";
 import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
-import { argumentsOf, riskiestMembers } from "./argument-order.ts";
+import { argumentsOf, membersOf, riskiestMembers } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
 import { NO_DEADLINE, type Request, type ForeignSchema, type ResponseOption } from "./request.ts";
 
@@ -25,6 +25,8 @@ export interface AskView {
   argumentsText: string | null;
   /** Of an approval in a message: the sentence that a person decides by (`sentence.ts`). */
   sentence?: string;
+  /** Of an open approval in a message: how risky it looks, where a person should know (`risk-words.ts`). */
+  risk?: ToldRisk;
   /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
   exact?: { fn: string; kwargs: string };
   /** Of an approval: how long the canonical arguments are, in characters, and the first names at their top. */
@@ -44,6 +46,12 @@ export interface AskView {
   /** The consequence if nobody answers, as a word and in one sentence. */
   silence: Silence;
   onSilence: string;
+}
+
+/** A risk that a message names: its word, and its reasons on one line, which are the call's own words in part. */
+export interface ToldRisk {
+  word: string;
+  because: string;
 }
 
 type AskViewBesideArguments = Omit<AskView, "argumentsText" | "argumentNames">;
@@ -140,6 +148,17 @@ export function holdsSecret({ wire }: Pick<Request, "wire">, name: string): bool
 export function maskedArgument({ wire }: Pick<Request, "wire">, name: string): string | null {
   const masked = wire["masked"] as Readonly<Record<string, string>> | undefined;
   return masked && Object.hasOwn(masked, name) ? (masked[name] ?? null) : null;
+}
+
+/** Returns the arguments with their secrets masked; without those of which it is not known which characters are secret. */
+export function maskedArguments(request: Pick<Request, "wire">, kwargs: string): string {
+  if (!isGuarded(request)) return kwargs;
+  const members = membersOf(kwargs).flatMap(({ name, text }) => {
+    if (!holdsSecret(request, name)) return [text];
+    const masked = maskedArgument(request, name);
+    return masked === null ? [] : [`${JSON.stringify(name)}:${masked}`];
+  });
+  return `{${members.join(",")}}`;
 }
 
 /** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */

@@ -1,6 +1,7 @@
 import { isSentence, PLACEHOLDER } from "../../policy/model/sentence.ts";
 import { cutTo } from "../../core/model/title.ts";
-import { leavesIn, textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { textOf, type ArgumentLeaf } from "../facts/leaves.ts";
+import { leavesIn } from "../facts/read-leaves.ts";
 import { inMainUnits } from "../facts/money.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import { bare } from "./sentence-parts.ts";

@@ -1,6 +1,6 @@
 import { readCommand } from "../facts/command.ts";
 import type { CommandWord, SimpleCommand } from "../facts/simple-command.ts";
-import { DESTROYING, KNOWN, READING, type Destroying } from "./programs.ts";
+import { DESTROYING, KNOWN, READING, runsTask, type Destroying } from "./programs.ts";
 import { deletedFile, placeOf, secretFile, writtenFile } from "./paths.ts";
 import { isProduction, unread, type RiskFact, type Judgement } from "./reason.ts";
 import { judgedSql } from "./sql.ts";
@@ -130,7 +130,7 @@ function deleted(program: string, words: readonly CommandWord[], folder: string 
 
 function destroys({ words = [], options }: Destroying, texts: readonly string[]): boolean {
   if (options === undefined && words.length === 0) return true;
-  const has = words.length === 0 || words.some((phrase) => hasPhrase(texts, phrase.split(" ")));
+  const has = words.some((phrase) => hasPhrase(texts, phrase.split(" ")));
   return has || (options?.test(` ${texts.join(" ")} `) ?? false);
 }
 
@@ -164,6 +164,7 @@ function readsOnly(program: string, texts: readonly string[]): boolean {
 /** Whether a program is one of those that build, test and fetch within a working copy. */
 function isOrdinary(program: string, texts: readonly string[]): boolean {
   if (Object.hasOwn(READING, program) && READING[program] === null) return true;
+  if (runsTask(program, texts)) return false;
   const known = KNOWN.get(program);
   return known !== undefined && (known === null || known.test(texts.join(" ")));
 }

@@ -27,16 +27,12 @@ export function judgedFiles(fn: string, leaves: readonly ArgumentLeaf[], folder:
   if (paths.length + patched.length + gone.length === 0) return null;
   const secret = paths.flatMap((path) => secretFile(path) ?? []);
   if (isFileReader(words)) return { facts: secret, onlyReads: secret.length === 0 };
+  const isWhole =
+    words.some((word) => ["directory", "folder", "dir", "tree"].includes(word)) ||
+    leaves.some((leaf) => leaf.words.includes("recursive") && leaf.value.kind === "switch" && leaf.value.on);
   const isDeleted = words.some((word) => DELETES.has(word));
   const facts: RiskFact[] = isDeleted
-    ? paths.flatMap(
-        (path) =>
-          deletedFile(
-            path,
-            folder,
-            words.some((word) => ["directory", "folder", "dir", "tree"].includes(word)),
-          ) ?? [],
-      )
+    ? paths.flatMap((path) => deletedFile(path, folder, isWhole) ?? [])
     : paths.flatMap((path) => writtenFile(path, folder) ?? []);
   const ofPatch = patched.flatMap((path) => writtenFile(path, folder) ?? []);
   return {

@@ -1,5 +1,5 @@
 /** Above so much, an amount is grave: in the main unit of each currency that has a limit. */
-type AmountLimits = Readonly<Record<string, number>>;
+export type AmountLimits = Readonly<Record<string, number>>;
 
 /** About ten thousand euros each. */
 const DEFAULT_AMOUNT_LIMITS: AmountLimits = {
@@ -23,12 +23,12 @@ const DEFAULT_AMOUNT_LIMITS: AmountLimits = {
   BRL: 55_000,
 };
 
-/** Returns whether an amount is above the limit of its currency; an amount without one is not judged once it is large in any. */
-export function overLimit(
-  amount: number,
-  currency: string | null,
-  limits = DEFAULT_AMOUNT_LIMITS,
-): "yes" | "no" | "unknown" {
+/**
+ * Returns whether an amount is above the limit of its currency: the operator's own, else the one that ships. An amount
+ * without a limit is not judged once it is large in any currency that has one.
+ */
+export function overLimit(amount: number, currency: string | null, own: AmountLimits): "yes" | "no" | "unknown" {
+  const limits = { ...DEFAULT_AMOUNT_LIMITS, ...own };
   const limit = currency === null ? undefined : limits[currency];
   if (limit !== undefined) return amount > limit ? "yes" : "no";
   return amount > Math.min(...Object.values(limits)) ? "unknown" : "no";

@@ -54,7 +54,7 @@ export function deletedFile(path: string, folder: string | null, isWhole: boolea
 export function placeOf(path: string, folder: string | null): { path: string; isOutside: boolean } {
   const isAbsolute = /^(?:[/\\~]|[A-Za-z]:[\\/]|\$\{?(?:HOME|USERPROFILE)\b)/.test(path);
   const written = path.replaceAll("\\", "/");
-  const base = folder?.replaceAll("\\", "/").replace(/\/$/, "") ?? null;
+  const base = workingCopy(folder);
   const within = base !== null && (written === base || written.startsWith(`${base}/`));
   const parts = partsOf(within ? written.slice(base.length + 1) : written);
   const inner = parts.join("/");
@@ -66,6 +66,17 @@ export function placeOf(path: string, folder: string | null): { path: string; is
     return { path: full, isOutside: !isTemporary && isSurely };
   }
   return { path: inner, isOutside: parts[0] === ".." };
+}
+
+/** A folder of the machine, or a whole home, is no working copy: files in it are as those outside of one. */
+const NO_WORKING_COPY =
+  /^(?:\/(?:(?:etc|dev|sys|proc|boot|bin|sbin|lib)(?:\/.*)?|usr|usr\/(?:bin|sbin|lib|local|share)(?:\/.*)?|var|opt|srv|mnt|root|(?:home|Users)(?:\/[^/]+)?)?|[A-Za-z]:|[A-Za-z]:\/(?:Users(?:\/[^/]+)?|Windows(?:\/.*)?))$/;
+
+function workingCopy(folder: string | null): string | null {
+  if (folder === null) return null;
+  const written = folder.replaceAll("\\", "/");
+  const path = `${written.startsWith("/") ? "/" : ""}${partsOf(written).join("/")}`;
+  return NO_WORKING_COPY.test(path) || path === "" ? null : path;
 }
 
 function partsOf(path: string): string[] {

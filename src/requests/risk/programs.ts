@@ -10,6 +10,8 @@ const CLOUD: Destroying = {
   options:
     / (?:\S*-)?(?:delete|destroy|terminate|remove|purge|deregister|disable|rb|rm|put-bucket-policy|attach-\w+-policy|add-iam-policy-binding)(?:-\S*)? | --delete /,
 };
+/** A container with the rights or the whole disk of its machine. */
+const OWNS_HOST = / --privileged | (?:-v|--volume)[ =]?\/:| --pid[= ]host /;
 const IAC: Destroying = {
   words: [
     "destroy",
@@ -116,9 +118,9 @@ export const DESTROYING: Readonly<Record<string, Destroying>> = {
       "compose down --volumes",
       "push",
     ],
-    options: / --privileged /,
+    options: OWNS_HOST,
   },
-  podman: { words: ["system prune", "volume rm", "rm"], options: / --privileged / },
+  podman: { words: ["system prune", "volume rm", "rm"], options: OWNS_HOST },
   aws: CLOUD,
   gcloud: CLOUD,
   gsutil: CLOUD,
@@ -157,7 +159,7 @@ export const READING: Readonly<Record<string, RegExp | undefined | null>> = {
       "ls cat head tail wc grep egrep fgrep zgrep rg ag tree stat file du df pwd date whoami id which type echo printf true false test [ jq uniq cut " +
       "tr column diff cmp md5sum sha1sum sha256sum basename dirname realpath readlink uname hostname ps less more man cd nl tac " +
       "rev fold paste join comm seq expr sleep od hexdump xxd strings nproc uptime free lsof ss netstat dig nslookup host ping " +
-      "cloc tokei bat eza exa : exit return break continue set shift wait pushd popd dirs getopts let local awk gawk mawk"
+      "cloc tokei bat eza exa journalctl : exit return break continue set shift wait pushd popd dirs getopts let local awk gawk mawk"
     )
       .split(" ")
       .map((name) => [name, undefined]),
@@ -182,6 +184,20 @@ export const READING: Readonly<Record<string, RegExp | undefined | null>> = {
   go: /^(?:version|list|doc|vet)\b/,
   systemctl: /^(?:status|list-\S+|is-\S+|show|cat)\b/,
 };
+
+/** Tasks whose name says that they reach beyond the working copy, or lose what it works on. */
+const TASK =
+  /^(?:[\w-]+:)*(?:deploy|destroy|wipe|drop|reset|purge|migrate|rollback|publish|teardown|flush|nuke)(?::[\w-]+)*$/;
+const RUNS_TASKS = new Set(
+  "npm pnpm yarn bun npx make just task rake rails bundle php composer python python3 uv poetry gradle mvn nx turbo".split(
+    " ",
+  ),
+);
+
+/** Returns whether a program runs such a task, which nobody can see into. */
+export function runsTask(program: string, texts: readonly string[]): boolean {
+  return RUNS_TASKS.has(program) && texts.some((text) => TASK.test(text));
+}
 
 const PLAIN_SCRIPT = /^(?!.*[;|&`$])/;
 /** Programs that build, test and fetch within a working copy, where their words fit. */
@@ -209,6 +225,13 @@ export const KNOWN: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp 
     "curl",
     /^(?:-[sSfLkIv]+ |--(?:silent|fail|head|location|max-time \d+) )*https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/\S*)?$/,
   ],
+  [
+    "kubectl",
+    /^(?!.*(?:^| )(?:exec|debug|attach|run|proxy|port-forward|cp|edit|create (?:cluster)?rolebinding)(?: |$))/,
+  ],
+  // Fields make a call of the API one that writes, and another machine is no working copy.
+  ["gh", /^(?!api .*(?:^| )(?:-[fF]|--field|--raw-field|--input)\b)/],
+  ["rsync", /^(?!.*(?:^| )[\w.@-]+:)/],
   ["bash", PLAIN_SCRIPT],
   ["aws", /^(?:\S+ )?(?:describe|list|get|ls)/],
   ["gcloud", /^(?:\S+ ){1,3}(?:list|describe)\b/],

@@ -17,7 +17,7 @@ export interface ChannelFigures {
   retrying: number;
 }
 
-const isGivenUp = sql`d.state = 'failed' AND d.changed_at > coalesce(d.sent_at, 0)`;
+const isGivenUp = sql`d.state = 'failed' AND d.tried_at > coalesce(d.sent_at, 0)`;
 
 /** Returns the figures of every channel that ever had a message to send. */
 export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[]> {
@@ -30,19 +30,19 @@ export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[
     error: string | null;
     retrying: number;
   }>(
-    sql`SELECT d.channel, d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.changed_at END) AS failed_at,
-        count(CASE WHEN ${isGivenUp} THEN 1 END) AS failed, min(CASE WHEN ${isGivenUp} THEN d.changed_at END) AS failing_since,
+    sql`SELECT d.channel, d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.tried_at END) AS failed_at,
+        count(CASE WHEN ${isGivenUp} THEN 1 END) AS failed, min(CASE WHEN ${isGivenUp} THEN d.tried_at END) AS failing_since,
         count(CASE WHEN d.state IN ('queued', 'sending') AND d.last_error IS NOT NULL THEN 1 END) AS retrying,
         (SELECT f.last_error FROM deliveries f WHERE f.channel = d.channel AND f.last_error IS NOT NULL
-          AND f.state IN ('queued', 'sending', 'failed') ORDER BY f.changed_at DESC LIMIT 1) AS error
-      FROM (SELECT channel, state, last_error, changed_at,
-          max(CASE WHEN external_ids IS NOT NULL THEN changed_at END) OVER (PARTITION BY channel) AS sent_at
+          AND f.state IN ('queued', 'sending', 'failed') ORDER BY f.tried_at DESC LIMIT 1) AS error
+      FROM (SELECT channel, state, last_error, tried_at,
+          max(CASE WHEN external_ids IS NOT NULL THEN tried_at END) OVER (PARTITION BY channel) AS sent_at
         FROM deliveries WHERE kind <> 'tell' AND channel <> 'inbox') AS d GROUP BY d.channel, d.sent_at
       UNION ALL
-      SELECT 'push', d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.changed_at END),
-        count(CASE WHEN ${isGivenUp} THEN 1 END), min(CASE WHEN ${isGivenUp} THEN d.changed_at END),
+      SELECT 'push', d.sent_at, max(CASE WHEN d.state = 'failed' THEN d.tried_at END),
+        count(CASE WHEN ${isGivenUp} THEN 1 END), min(CASE WHEN ${isGivenUp} THEN d.tried_at END),
         count(CASE WHEN d.state = 'queued' AND d.attempt > 1 THEN 1 END), NULL
-      FROM (SELECT state, attempt, told_at AS changed_at, max(CASE WHEN state = 'sent' THEN told_at END) OVER () AS sent_at
+      FROM (SELECT state, attempt, told_at AS tried_at, max(CASE WHEN state = 'sent' THEN told_at END) OVER () AS sent_at
         FROM notices) AS d GROUP BY d.sent_at`,
   );
   return rows.map((row) => ({

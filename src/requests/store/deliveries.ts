@@ -191,7 +191,8 @@ export async function updateDelivery(
         external_ids = coalesce(${to.externalIds ? JSON.stringify(to.externalIds) : null}, external_ids),
         thread = coalesce(${to.thread ?? null}, thread),
         shown_digest = coalesce(${to.shownDigest ?? null}, shown_digest), person = coalesce(person, ${to.person ?? null}),
-        last_error = ${to.lastError ?? null}, changed_at = (SELECT parley_now())
+        last_error = ${to.lastError ?? null}, changed_at = (SELECT parley_now()),
+        tried_at = CASE WHEN state = 'closing' THEN tried_at ELSE (SELECT parley_now()) END
       WHERE delivery_id = ${id} AND epoch = ${epoch} RETURNING delivery_id`,
   );
   return rows.length > 0;

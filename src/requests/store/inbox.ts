@@ -1,7 +1,7 @@
 import { NO_DEADLINE, type Request } from "../model/request.ts";
 import { askerName } from "../model/view.ts";
 import { ALL_READERS } from "../model/audience.ts";
-import type { InboxDue, InboxFilter, InboxGroup } from "../model/inbox.ts";
+import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } from "../model/inbox.ts";
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
@@ -11,34 +11,28 @@ const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
 /** The filter of an inbox; with `askers`, only their requests. */
-type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
-
-/** Where a page of an inbox ended: the deadline and the time of asking of what waits, or when what is over ended. */
-export interface InboxPosition {
-  at: number;
-  createdAt: number;
-  id: string;
-}
+export type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
 
 /**
- * Returns one page of the asks somebody reads as one of `readers`: those that wait, soonest deadline first, or those that
- * are over, newest first. A page goes on behind a place and not behind a number of rows, so that nothing is skipped or
+ * Returns one page of the asks somebody reads as one of `readers`: those that wait, soonest deadline first or in
+ * the order of asking, or those that are over, newest first. A page goes on behind a place and not behind a number of rows, so that nothing is skipped or
  * comes twice when asks end while somebody pages.
  */
 export async function listInbox(
   on: Queryable,
   readers: readonly string[],
-  filter: InboxQuery,
+  filter: InboxQuery & { order?: InboxOrder },
   page: { after?: InboxPosition; limit: number },
 ): Promise<RequestAt[]> {
   const { after, limit } = page;
   const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}`;
+  const by = filter.order === "asked" ? sql`a.created_at` : sql`a.expires_at`;
   const rows =
     filter.state === "open"
       ? await on.all<RequestRow>(
           sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
-              ${after ? sql`AND (a.expires_at, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
-            ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
+              ${after ? sql`AND (${by}, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
+            ORDER BY ${by}, a.created_at, a.ask_id LIMIT ${limit}`,
         )
       : await on.all<RequestRow>(
           sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}

@@ -1,6 +1,7 @@
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
+import { readKinds } from "../../core/store/read-kinds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
@@ -48,7 +49,7 @@ function toRequest(row: RequestRow): Request {
     title: row.title,
     words: row.words,
     form: JSON.parse(row.form) as RequestForm,
-    audience: JSON.parse(row.audience) as Audience,
+    audience: readKinds<Audience>(row.audience),
     digest: row.digest,
     state: row.state,
     version: row.version,

@@ -1,3 +1,4 @@
+import { readKinds } from "../../core/store/read-kinds.ts";
 import type { Diffstat, StartOn, Task, TaskState } from "../model/task.ts";
 import { titleOfPrompt } from "../model/names.ts";
 import type { TaskConflict } from "../model/conflict.ts";
@@ -52,7 +53,7 @@ function toTask(row: TaskRow): Task {
     updatedAt: row.updated_at,
     blockedReason: row.blocked_reason,
     error: row.error,
-    conflict: row.conflict_json === null ? null : (JSON.parse(row.conflict_json) as TaskConflict),
+    conflict: row.conflict_json === null ? null : readKinds<TaskConflict>(row.conflict_json),
     stale: row.stale === 1,
     resolveConflict: row.resolve_conflict === 1,
     commit: row.commit_sha,
@@ -292,7 +293,7 @@ export async function findTaskMemory(on: Queryable, repo: string, id: string): P
     row && {
       publishedSha: row.published_sha,
       feedback: row.feedback_json === null ? null : (JSON.parse(row.feedback_json) as unknown),
-      after: row.after_json === null ? null : (JSON.parse(row.after_json) as AfterReview),
+      after: row.after_json === null ? null : readKinds<AfterReview>(row.after_json),
     }
   );
 }

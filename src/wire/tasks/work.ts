@@ -124,6 +124,7 @@ export const WireReviewedWork = z
         n: z.int(),
         commit: z.string(),
         kind: z.enum(["approve", "reject"]),
+        is: z.enum(["approve", "reject"]).meta({ deprecated: true, description: "The former name of `kind`" }),
       }),
     ),
     rejected: z.array(z.object({ slug: z.string(), n: z.int() })),

@@ -258,12 +258,19 @@ for (const on of ONE_DATABASE) {
       assert.equal(answered.status, 200, answered.text);
       assert.deepEqual(await test(), { ...sent, state: "answered", via: "web" });
 
+      // A message that was sent before the failure tells nothing of it, when its request ends afterwards.
+      const early = (await asAdmin("POST", "/admin/channel_tests", { channel: "email", person: ana })).body;
+      await settle(async () => (await test(early.id)).state === "sent" && true);
       const gone = await enrol("gone@people.example");
       const failing = (await asAdmin("POST", "/admin/channel_tests", { channel: "email", person: gone })).body;
       const failed = await settle(async () => (await test(failing.id)).state === "failed" && test(failing.id));
       assert.deepEqual([failed.error, failed.attempts], ["550", 1]);
       const state = await stateOf();
       assert.deepEqual([state.error, state.failed, state.failing_since], ["550", 1, state.failed_at]);
+      await call("POST", `/people/me/asks/${early.id}/decision`, await signIn(ana), { option: "arrived" });
+      const closed = sql`SELECT 1 AS one FROM deliveries WHERE ask_id = ${early.id} AND state = 'closed'`;
+      await settle(async () => (await world.server.ctx.db.all(closed)).length > 0 && true);
+      assert.deepEqual(await stateOf(), state);
 
       const busy = await enrol("busy@people.example");
       const later = (await asAdmin("POST", "/admin/channel_tests", { channel: "email", person: busy })).body;

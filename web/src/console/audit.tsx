@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditFilter } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
+import { type Choose, useFilter } from "../filter.ts";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
@@ -9,16 +10,21 @@ import { Moment, TextField } from "./parts.tsx";
 import { useAudit, useChain, useNames } from "./queries.ts";
 import { text } from "./text.ts";
 
+const FILTERED = ["ask_id", "agent", "action"] as const;
+
 /** The record of who did what, the newest first, and whether it is whole. */
 export function AuditPage() {
   useTitle(text.audit.title);
-  const [filter, setFilter] = useState<AuditFilter>({});
+  const [partOf, choose] = useFilter();
+  const parts = FILTERED.flatMap((name) => (partOf(name) === "" ? [] : [[name, partOf(name)] as const]));
+  const filter: AuditFilter = Object.fromEntries(parts);
+  const chosen = JSON.stringify(filter);
   return (
     <section class={styles.console}>
       <h1>{text.audit.title}</h1>
       <ChainState />
-      <Filter onFilter={setFilter} />
-      <Entries key={JSON.stringify(filter)} filter={filter} />
+      <Filter key={`filter ${chosen}`} filter={filter} onFilter={choose} />
+      <Entries key={chosen} filter={filter} />
     </section>
   );
 }
@@ -37,18 +43,17 @@ function ChainState() {
   );
 }
 
-function Filter({ onFilter }: { onFilter: (filter: AuditFilter) => void }) {
-  const [ask, setAsk] = useState("");
-  const [agent, setAgent] = useState("");
-  const [action, setAction] = useState("");
+function Filter({ filter, onFilter }: { filter: AuditFilter; onFilter: Choose }) {
+  const [ask, setAsk] = useState(filter.ask_id ?? "");
+  const [agent, setAgent] = useState(filter.agent ?? "");
+  const [action, setAction] = useState(filter.action ?? "");
   const submit = (event: Event): void => {
     event.preventDefault();
-    const given = { ask_id: ask.trim(), agent: agent.trim(), action: action.trim() };
-    onFilter(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== "")));
+    onFilter({ ask_id: ask.trim(), agent: agent.trim(), action: action.trim() });
   };
   const clear = (): void => {
     for (const set of [setAsk, setAgent, setAction]) set("");
-    onFilter({});
+    onFilter({ ask_id: "", agent: "", action: "" });
   };
   return (
     <form class={styles.filter} onSubmit={submit} role="search" aria-label={text.audit.filter}>

@@ -1,5 +1,6 @@
 import type { SignedIn } from "@parley/sdk/wire";
 import { Link, nameAt, useLocation } from "../router.tsx";
+import { later } from "../parts/later.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { Trouble } from "../parts/trouble.tsx";
@@ -10,10 +11,15 @@ import { wide } from "../wide.ts";
 import styles from "./console.module.css";
 import { Sections } from "./overview/pages.tsx";
 import { Gone } from "./parts.tsx";
-import { PromptPadPage } from "./prompt-pad.tsx";
 import { PAGES } from "./sections.ts";
 import { Start } from "./start.tsx";
 import { text } from "./text.ts";
+
+/** A page of its own, to which no page of Run leads. */
+const PromptPadPage = later(
+  async () => (await import("./prompt-pad.tsx")).PromptPadPage,
+  () => Loading({ rows: 3 }),
+);
 
 /** The pages for the operator of the server. */
 export default function Console() {

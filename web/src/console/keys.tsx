@@ -1,5 +1,6 @@
 import type { NewKey, RevokedKey } from "@parley/sdk/admin";
 import { useEffect, useState } from "preact/hooks";
+import { besideList } from "../filter.ts";
 import { Link } from "../router.tsx";
 import formStyles from "../inbox/arguments/schema-form.module.css";
 import { serverNow } from "../api.ts";
@@ -29,6 +30,7 @@ import {
   TextField,
   useAction,
 } from "./parts.tsx";
+import { useChoice } from "./use-choice.ts";
 import { refresh, useKeyList, useNames, usePeople } from "./queries.ts";
 import { type Scope, text } from "./text.ts";
 
@@ -60,7 +62,7 @@ function stateOf({ revoked_at, expires_at }: RevokedKey): "good" | "revoked" | "
 }
 
 function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: string | undefined }) {
-  const [which, setWhich] = useState<"live" | "all">("live");
+  const { which, options, onChoose } = useChoice(["live", "all"]);
   const nameOf = useNames();
   const shown = keys.filter((key) => which === "all" || stateOf(key) === "good");
   const rows = shown.map((key) => ({
@@ -73,7 +75,7 @@ function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: stri
     ],
   }));
   const add = (
-    <Link href={`${BASE}/new`} class="button">
+    <Link href={besideList(`${BASE}/new`)} class="button">
       {text.keys.add}
     </Link>
   );
@@ -84,8 +86,8 @@ function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: stri
           legend={text.keys.which}
           hideLegend
           value={which}
-          onChoose={setWhich}
-          options={(["live", "all"] as const).map((value) => ({ value, label: text.keys[value] }))}
+          onChoose={onChoose}
+          options={options.map((value) => ({ value, label: text.keys[value] }))}
         />
       </div>
       {rows.length === 0 ? (
@@ -198,7 +200,7 @@ function Made({ words }: { words: string }) {
       <p>{text.keys.madeHint}</p>
       <Copyable label={text.keys.made} words={words} />
       <div>
-        <Link href={BASE} class="button primary">
+        <Link href={besideList(BASE)} class="button primary">
           {text.keys.done}
         </Link>
       </div>

@@ -1,7 +1,8 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Link, search, useLocation } from "../router.tsx";
+import { besideList } from "../filter.ts";
+import { Link, useLocation } from "../router.tsx";
 import { language, locale } from "../language.ts";
 import roomStyles from "../answer/answer-room.module.css";
 import feedStyles from "../answer/feed.module.css";
@@ -55,8 +56,9 @@ export interface RowOf {
 
 /** Rows that open their thing, beside the list as it was chosen; j and k walk through them. */
 export function Rows({ base, rows, current }: { base: string; rows: readonly RowOf[]; current: string | undefined }) {
-  const [, go] = useLocation();
-  const hrefOf = (id: string): string => `${base}/${id}${search.get()}`;
+  const [path, go] = useLocation();
+  // A list on the page of another one has no choice in the address.
+  const hrefOf = (id: string): string => (path.startsWith(base) ? besideList(`${base}/${id}`) : `${base}/${id}`);
   const move = (step: 1 | -1): void => {
     const next = rows[Math.max(0, rows.findIndex((one) => one.id === current) + step)];
     if (next && next.id !== current) go(hrefOf(next.id));

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { besideList } from "../filter.ts";
 import { Link } from "../router.tsx";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
@@ -42,7 +43,7 @@ export function Ask(props: {
       return [
         "gone",
         <Notice title={text.ask.unknown} hint={text.ask.unknownHint}>
-          <Link href="/inbox" class="button primary">
+          <Link href={besideList("/inbox")} class="button primary">
             {text.ask.toList}
           </Link>
         </Notice>,
@@ -63,7 +64,7 @@ export function Ask(props: {
 /** A decision that has led here can be looked at again. */
 function Before({ ask }: { ask: WholeAsk }) {
   return (
-    <Link href={`/inbox/${ask.id}`} class="small">
+    <Link href={besideList(`/inbox/${ask.id}`)} class="small">
       {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}: <bdi>{ask.sentence}</bdi>
     </Link>
   );
@@ -143,14 +144,14 @@ function Header({ ask }: { ask: WholeAsk }) {
   );
 }
 
-/** How risky a call looks, where that is worth a word: in words, with a sign, and never by colour alone. */
+/** How risky a call looks: in words, with a sign, and never by colour alone. */
 function RiskStrip({ ask: { risk, risk_reasons: reasons, state } }: { ask: WholeAsk }) {
-  if (risk === "normal" || state !== "open") return null;
+  if (state !== "open") return null;
   return (
     <div class={styles.risk} data-risk={risk}>
-      <Icon name={risk === "low" ? "check" : "warning"} />
+      {risk !== "normal" && <Icon name={risk === "low" ? "check" : "warning"} />}
       <div>
-        <p>{text.risk[risk]}</p>
+        <p>{risk === "low" && reasons.length === 0 ? text.risk.reads : text.risk[risk]}</p>
         {reasons.length > 0 && (
           <ul>
             {reasons.map(({ kind, says }) => (

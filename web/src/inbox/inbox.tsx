@@ -1,18 +1,19 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { besideList } from "../filter.ts";
 import { Link, useLocation } from "../router.tsx";
 import roomStyles from "../answer/answer-room.module.css";
 import { useKeys } from "../keys.ts";
 import { later } from "../parts/later.tsx";
-import { Loading, Notice } from "../parts/notice.tsx";
+import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
-import { holdsCode, isSignedOut, useSession } from "../session.ts";
+import { isSignedOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
-import { List, search, tab, useShown } from "./list.tsx";
+import { List, useSearch, useShown } from "./list.tsx";
 import { decided, useArrivals, useLiveInbox } from "./queries.ts";
-import { talkIn } from "./talk/talks.tsx";
+import { talkIn } from "./talk/path.ts";
 import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 
@@ -20,6 +21,8 @@ const loading = () => <Loading rows={3} />;
 /** On a phone the list is on screen without it. */
 const Ask = later(async () => (await import("./ask.tsx")).Ask, loading);
 const Talk = later(async () => (await import("./talk/talk.tsx")).Talk, loading);
+/** Its words are long, and seldom needed. */
+const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, loading);
 const NewTalk = later(async () => (await import("./talk/talk.tsx")).NewTalk, loading);
 
 const loadAsk = (): void => void Ask.load();
@@ -33,7 +36,11 @@ export default function Inbox({ id }: { id?: string }) {
   return (
     <div class={roomStyles.list}>
       {session.error ? (
-        <SignedOut error={session.error} onTryAgain={() => void session.refetch()} />
+        isSignedOut(session.error) ? (
+          <SignedOut />
+        ) : (
+          <Trouble title={text.failed} error={session.error} onTryAgain={() => void session.refetch()} />
+        )
       ) : (
         <Loading rows={4} />
       )}
@@ -41,25 +48,11 @@ export default function Inbox({ id }: { id?: string }) {
   );
 }
 
-function SignedOut({ error, onTryAgain }: { error: Error; onTryAgain: () => void }) {
-  if (!isSignedOut(error)) return <Trouble title={text.failed} error={error} onTryAgain={onTryAgain} />;
-  const words = holdsCode()
-    ? { title: text.codeFailed, hint: text.codeFailedHint }
-    : { title: text.signedOut, hint: text.signedOutHint };
-  return (
-    <Notice {...words}>
-      <Link href="/" class="button primary">
-        {text.toQuestions}
-      </Link>
-    </Notice>
-  );
-}
-
 function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
-  const which = tab.use();
-  const { rows = [], isToShow, show, hasNextPage, fetchNextPage } = useShown(which);
+  const { tab, rows = [], isToShow, show, hasNextPage, fetchNextPage } = useShown();
+  const search = useSearch();
   useLiveInbox();
   useArrivals();
 
@@ -71,7 +64,7 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   // Beside the list there is room for an ask: the one whose deadline is next.
   useEffect(() => {
     if (isWide && id === undefined && first !== undefined) {
-      go(`/inbox/${first}`, { replace: true, state: "opened-by-itself" });
+      go(besideList(`/inbox/${first}`), { replace: true, state: "opened-by-itself" });
     }
   }, [isWide, id, first]);
 
@@ -79,13 +72,13 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     if (id === undefined) return moveFocus(step);
     const at = rows.findIndex((one) => one.id === id);
     const next = rows[at < 0 ? 0 : at + step];
-    if (next) go(`/inbox/${next.id}`);
+    if (next) go(besideList(`/inbox/${next.id}`));
     // Near the last ask that was read, the next page is read.
     if (step === 1 && at + 2 >= rows.length && hasNextPage) void fetchNextPage();
   };
   useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
 
-  const next = useBelow(id, which === "open" ? rows : []);
+  const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
   const detail = id !== undefined && detailOf(id, next, before);
   if (!isWide && detail) return detail;
@@ -139,7 +132,7 @@ function useOnward(id: string | undefined, next: ListedAsk | undefined): WholeAs
     known.current = last;
     if (!last || last.id !== id || !next) return;
     setFrom({ ask: last, to: next.id });
-    go(`/inbox/${next.id}`, { replace: true });
+    go(besideList(`/inbox/${next.id}`), { replace: true });
   }, [last]);
   return from?.to === id ? from?.ask : undefined;
 }

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { besideList } from "../filter.ts";
 import { Link } from "../router.tsx";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
@@ -8,20 +9,23 @@ import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { createStore } from "../store.ts";
+import { later } from "../parts/later.tsx";
+import { left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
+import toolsStyles from "./tools.module.css";
 import { Asked, Deadline } from "./parts.tsx";
-import { type Tab, useInbox } from "./queries.ts";
+import { useInbox } from "./queries.ts";
+import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
-import { BeginTalk, Talks } from "./talk/talks.tsx";
+import { text as appText } from "../text.ts";
 import { text } from "./text.ts";
-import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
+import type { Counts, Due, Kind, ListedAsk } from "./wire.ts";
 
-/** Which of the two lists, and what of it; the same wherever in the room one is. */
-export const tab = createStore<Tab>("open");
-const shown = createStore("");
-/** The words that are searched for among past asks. */
-const sought = createStore("");
+/** They stand below the list, which does not wait for them. */
+const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
+
+/** Its place is kept until it is there. */
+const Tools = later(async () => (await import("./tools.tsx")).Tools);
 
 const KINDS: readonly Kind[] = ["approval", "reply", "value"];
 const DUE: readonly Due[] = ["soon", "today", "later", "none"];
@@ -29,40 +33,27 @@ const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
-/** Where the list was left for one of its rows: which one, and how far down the page was. */
-let leftAt: { id: string; y: number } | null = null;
-
 /** The list that is shown, as somebody has it in front of them; `arrived` is what has come in since. */
-export function useShown(which: Tab) {
-  const filter = shown.use();
-  const words = sought.use();
-  const list = useInbox(which, wantedBy(filter, which === "over" ? words : ""));
-  return { ...list, ...useSeen(`${which} ${filter}`, list) };
-}
-
-function wantedBy(filter: string, words: string): Wanted {
-  const [, by, what = ""] = /^(kind|due|agent):(.+)$/s.exec(filter) ?? [];
-  const q = words.trim() === "" ? {} : { q: words.trim() };
-  if (by === "kind") return { kind: what as Kind, ...q };
-  if (by === "due") return { due: what as Due };
-  return by === "agent" ? { agent: what } : q;
-}
-
-function choose(which: Tab): void {
-  leftAt = null;
-  // Past asks are neither counted by agent nor due.
-  if (!shown.get().startsWith("kind:")) shown.set("");
-  tab.set(which);
+export function useShown() {
+  const { tab, ...chosen } = useChosen();
+  const { filter, order, words } = chosen;
+  const list = useInbox(tab, wantedOf(chosen));
+  return { tab, order, ...list, ...useSeen(`${tab} ${filter} ${order} ${words}`, list) };
 }
 
 export function List({ current }: { current: string | undefined }) {
-  const chosen = tab.use();
+  const { tab: chosen, choose } = useChosen();
   const waiting = useInbox("open").counts?.all;
   const Heading = current === undefined ? "h1" : "h2";
-  const { isPending, rows } = useShown(chosen);
-  const isGone = !rows?.some(({ id }) => id === leftAt?.id);
+  const { isPending, rows } = useShown();
+  const isGone = !rows?.some(({ id }) => id === left.at?.id);
   return (
-    <section aria-busy={isPending} {...(current === undefined && isGone && placeOf(leftAt))} tabIndex={-1}>
+    <section
+      class={styles.whole}
+      aria-busy={isPending}
+      {...(current === undefined && isGone && placeOf(left.at))}
+      tabIndex={-1}
+    >
       <header class={feedStyles.header}>
         <Heading>{text.title}</Heading>
         <Filter />
@@ -72,23 +63,24 @@ export function List({ current }: { current: string | undefined }) {
           legend={text.tabs.label}
           hideLegend
           value={chosen}
-          onChoose={choose}
+          onChoose={(which) => choose({ state: which === "open" ? "" : which, q: "" })}
           options={[
             { value: "open", label: text.counted(text.tabs.open, waiting) },
             { value: "over", label: text.tabs.over },
           ]}
         />
       </div>
-      {chosen === "over" && <Search />}
-      <BeginTalk />
-      <Rows tab={chosen} current={current} />
+      <div class={toolsStyles.tools}>
+        <Tools />
+      </div>
+      <Rows current={current} />
       <Talks />
     </section>
   );
 }
 
-function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }) {
-  const { asks, rows, arrived, show, counts, error, isPending, refetch, ...pages } = useShown(which);
+function Rows({ current }: { current: string | undefined }) {
+  const { tab, asks, rows, arrived, show, counts, order, error, isPending, refetch, ...pages } = useShown();
   const box = useRef<HTMLDivElement>(null);
   const wanted = useRef<string | null>(null);
   useLayoutEffect(() => {
@@ -96,7 +88,6 @@ function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }
     box.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)?.focus();
     wanted.current = null;
   }, [rows?.length]);
-  const isFiltered = shown.use() !== "";
   if (isPending) return <Loading rows={4} />;
   if (!asks || !rows) return <Trouble level={2} title={text.failed} error={error} onTryAgain={() => void refetch()} />;
   const Heading = current === undefined ? "h2" : "h3";
@@ -114,8 +105,8 @@ function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }
           </button>
         </div>
       )}
-      {asks.length === 0 && <Empty which={which} isFiltered={isFiltered} isMore={pages.hasNextPage} />}
-      {counts ? (
+      {asks.length === 0 && <Empty isMore={pages.hasNextPage} />}
+      {counts && order === "deadline" ? (
         groupsOf(rows, counts).map(({ due, rows }) => (
           <section key={due}>
             <Heading class={styles.due}>{text.counted(text.due[due], counts.due[due])}</Heading>
@@ -126,7 +117,7 @@ function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }
         <ul>{rows.map(row)}</ul>
       )}
       <More
-        label={counts ? text.more(Math.max(1, counts.all - asks.length)) : text.older}
+        label={counts ? text.more(Math.max(1, counts.all - asks.length)) : tab === "open" ? appText.more : text.older}
         rows={rows.length}
         isMore={pages.hasNextPage}
         readOn={() => pages.fetchNextPage({ throwOnError: true })}
@@ -148,70 +139,42 @@ function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows:
   );
 }
 
-/** Looks through what is over once nobody writes for a moment. */
-function Search() {
-  const words = sought.use();
-  const [written, write] = useState(words);
-  useEffect(() => {
-    const timer = setTimeout(() => sought.set(written), SEARCH_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [written]);
-  const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => {
-    if (isToFocus) field.current?.focus();
-    isToFocus = false;
-  }, []);
-  return (
-    <input
-      ref={field}
-      id={SEARCH}
-      type="search"
-      class={styles.search}
-      aria-label={text.search}
-      placeholder={text.searchHint}
-      maxLength={200}
-      value={written}
-      onInput={({ currentTarget }) => write(currentTarget.value)}
-    />
-  );
+/** Returns how to put the cursor where one writes what to look for: among past asks, where nothing waits. */
+export function useSearch(): () => void {
+  const { tab, filter, words, choose } = useChosen();
+  const waiting = useInbox("open").counts?.all;
+  return () => {
+    const isNothing = tab === "open" && waiting === 0 && filter + words === "";
+    const field = document.getElementById(SEARCH);
+    if (field && !isNothing) return field.focus();
+    toFocus.search = true;
+    if (isNothing) choose({ state: "over" });
+  };
 }
-const SEARCH = "search";
-const SEARCH_AFTER_MS = 250;
-
-/** Shows what is over, with the cursor where one writes what to look for. */
-export function search(): void {
-  const field = document.getElementById(SEARCH);
-  if (field) return field.focus();
-  isToFocus = true;
-  choose("over");
-}
-/** The field is to have the cursor once it is there. */
-let isToFocus = false;
-
 /** Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. */
 function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) {
   const isOpen = ask.state === "open";
   const leave = (): void => {
-    leftAt = { id: ask.id, y: scrollY };
+    left.at = { id: ask.id, y: scrollY };
   };
   return (
     <li class={feedStyles.row}>
       <Link
-        href={`/inbox/${ask.id}`}
+        href={besideList(`/inbox/${ask.id}`)}
         class={`${feedStyles.link} ${styles.link}`}
         aria-current={ask.id === current ? "true" : undefined}
         data-row={ask.id}
         onClick={leave}
-        {...(current === undefined && ask.id === leftAt?.id && placeOf(leftAt))}
+        {...(current === undefined && ask.id === left.at?.id && placeOf(left.at))}
       >
         <span class={styles.sentence} dir="auto">
           {ask.sentence}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
-          {isOpen && ask.risk === "high" && (
-            <span class={styles.risky}>
+          {isOpen && (ask.risk === "high" || ask.risk === "unjudged") && (
+            <span class={styles[ask.risk]}>
               <Icon name="warning" />
-              {text.risky}
+              {text.risk[ask.risk]}
             </span>
           )}
           <bdi>{ask.agent}</bdi>
@@ -231,7 +194,7 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
 }
 
 /** Returns the attributes that bring somebody who comes back to where they left. */
-function placeOf(at: typeof leftAt) {
+function placeOf(at: typeof left.at) {
   return at && { "data-focus": true, "data-place": at.y };
 }
 
@@ -247,8 +210,7 @@ function Ended({ ask }: { ask: ListedAsk }) {
 
 /** By when it is due, by kind, or by agent where there are several; with how many there are of what waits. */
 function Filter() {
-  const chosen = shown.use();
-  const which = tab.use();
+  const { filter: chosen, tab: which, choose } = useChosen();
   const waiting = useInbox("open").counts;
   const counts = which === "open" ? waiting : null;
   const agents = counts?.agents ?? [];
@@ -262,10 +224,7 @@ function Filter() {
       class={feedStyles.topic}
       aria-label={text.filter}
       value={chosen}
-      onChange={(event) => {
-        leftAt = null;
-        shown.set(event.currentTarget.value);
-      }}
+      onChange={({ currentTarget: { value } }) => choose({ show: value })}
     >
       {option("", text.all, counts?.all)}
       {which === "open" && (
@@ -285,14 +244,15 @@ function Filter() {
   );
 }
 
-function Empty({ which, isFiltered, isMore }: { which: Tab; isFiltered: boolean; isMore: boolean }) {
-  if (which === "over" && sought.get().trim() !== "") {
-    return <Notice level={2} title={isMore ? text.emptySearchSoFar : text.emptySearch} hint={text.searchHint} />;
+function Empty({ isMore }: { isMore: boolean }) {
+  const { tab: which, filter, words, choose } = useChosen();
+  if (words !== "") {
+    return <Notice level={2} title={isMore ? text.emptySearchSoFar : text.emptySearch} />;
   }
-  if (isFiltered) {
+  if (filter !== "") {
     return (
       <Notice level={2} title={text.emptyFilter}>
-        <button type="button" class="primary" onClick={() => shown.set("")}>
+        <button type="button" class="primary" onClick={() => choose({ show: "" })}>
           {text.showAll}
         </button>
       </Notice>

@@ -1,3 +1,4 @@
+import { besideList } from "../filter.ts";
 import { Link, useLocation } from "../router.tsx";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
@@ -18,7 +19,7 @@ export function isMine(ask: WholeAsk, by: By | null): boolean {
 /** How an ask ended, who decided, and the comment; words begun here and never sent stay in sight. */
 export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefined }) {
   const [, go] = useLocation();
-  const onward = next ? `/inbox/${next.id}` : "/inbox";
+  const onward = besideList(next ? `/inbox/${next.id}` : "/inbox");
   // Behind the last one stands what was passed over, to which no key leads on.
   useCardKeys(ask.id, next ? { Enter: () => go(onward) } : {});
   const { outcome } = ask;

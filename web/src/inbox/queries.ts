@@ -5,10 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
 import { createStore } from "../store.ts";
 import { inbox } from "./api.ts";
+import type { Tab } from "./chosen.ts";
 import { text } from "./text.ts";
 import type { AskPage, Counts, ListedAsk, Wanted, WholeAsk } from "./wire.ts";
-
-export type Tab = "open" | "over";
 
 /** The ask that was decided here last, as it was afterwards; none since the app was opened. */
 export const decided = createStore<WholeAsk | null>(null);

@@ -21,5 +21,8 @@ export type Kind = NonNullable<InboxFilter["kind"]>;
 /** When something is due: within an hour, within a day, after that, or never. */
 export type Due = NonNullable<InboxFilter["due"]>;
 
+/** In which order what waits is listed. */
+export type Order = NonNullable<InboxFilter["order"]>;
+
 /** Written by an agent: data, never code. */
 export type JsonSchema = NonNullable<InboxAsk["schema"]> | boolean;

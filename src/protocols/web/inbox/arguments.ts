@@ -4,7 +4,7 @@ import type { Request } from "../../../requests/model/request.ts";
 import { argumentsOf, riskiestMembers } from "../../../requests/model/argument-order.ts";
 import { partsIn, typedArgument, type TypedArgument } from "../../../requests/model/typed-argument.ts";
 import { holdsSecret, indented, maskedArgument } from "../../../requests/model/view.ts";
-import type { WireArgumentRow } from "../../../wire/inbox.ts";
+import type { WireArgumentRow, WireTypedArgument } from "../../../wire/inbox.ts";
 
 /** So much of one call is drawn as what it is: characters, and lines, items, cells or amounts. The rest is JSON alone. */
 const MOST_DRAWN_CHARACTERS = 250_000;
@@ -17,7 +17,13 @@ export function argumentRows(request: Pick<Request, "wire">, kwargs: string): Wi
   return rowsOf(printableLinesExactly(indented(argumentsOf(members))).join("\n")).map((row, i) => {
     const { name = "", value = "null" } = members[i] ?? {};
     const secret = holdsSecret(request, name);
-    return { ...row, typed: draw(name, value), secret, masked: secret ? maskedText(request, name) : null };
+    const typed = draw(name, value);
+    return {
+      ...row,
+      typed: typed && ({ ...typed, is: typed.kind } as WireTypedArgument),
+      secret,
+      masked: secret ? maskedText(request, name) : null,
+    };
   });
 }
 

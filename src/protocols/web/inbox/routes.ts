@@ -9,7 +9,7 @@ import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
-import { INBOX_DUE } from "../../../requests/model/inbox.ts";
+import { INBOX_DUE, INBOX_ORDERS, type InboxPosition } from "../../../requests/model/inbox.ts";
 import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/people.ts";
 import { Refusal } from "../../../refusals.ts";
@@ -18,8 +18,7 @@ import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
 import { readDetails, readInInbox } from "../../../requests/read.ts";
 import { storeNow } from "../../../core/store-now.ts";
-import { readInbox, type InboxPosition } from "../../../requests/inbox/read-inbox.ts";
-import { searchInbox } from "../../../requests/inbox/search-inbox.ts";
+import { readInbox } from "../../../requests/inbox/read-inbox.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { readJson } from "../../http/body.ts";
@@ -45,7 +44,8 @@ const List = fields({
   kind: optional(wordField("kind", ["approval", "reply", "value"])),
   agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
   due: optional(wordField("due", INBOX_DUE)),
-  q: optional(textField("q", 1, 200, { description: "Of what is over: only what holds all of these words." })),
+  q: optional(textField("q", 1, 200, { description: "Only what holds all of these words." })),
+  order: optional(wordField("order", INBOX_ORDERS)),
   before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 
@@ -175,27 +175,23 @@ async function wholeFor(
 async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WithArguments<WireInboxPage>> {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
-  const { kind, agent, due, q, before, ...wanted } = request.query as z.output<typeof List>;
+  const { kind, agent, due, order, q, before, ...wanted } = request.query as z.output<typeof List>;
   const { state = q === undefined ? "open" : "over" } = wanted;
-  const ofOpen = due !== undefined ? "due" : agent !== undefined ? "agent" : undefined;
+  const ofOpen = due ? "due" : agent !== undefined ? "agent" : order ? "order" : undefined;
   if (state === "over" && ofOpen) {
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
   }
-  if (state === "open" && q !== undefined) {
-    throw refuseFields([{ message: "q is of what is over", field: "q", constraint: "excluded" }]);
-  }
-  const input = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const language = languageOf(request.headers["accept-language"]);
+  const filter = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, ...(after && { after }) };
-  const { asks, next, counts } =
-    q === undefined
-      ? await readInbox(ctx, person, input, page)
-      : await searchInbox(ctx, person, { query: q, ...(kind && { kind }) }, page);
+  const { asks, next, counts } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {
-    asks: await listedAsks(asks, { names, language: languageOf(request.headers["accept-language"]) }),
-    next: next && `${next.at}_${next.createdAt}_${next.id}`,
+    asks: await listedAsks(asks, { names, language }),
+    next: next && cursorOf(next),
     counts: counts && inboxCountsBody(counts),
   };
 }
@@ -237,10 +233,15 @@ interface OneAsk {
   Params: { id: string };
 }
 
+const cursorOf = ({ rank, at, createdAt, id }: InboxPosition): string =>
+  `${rank === undefined ? "" : `${rank}.`}${at}_${createdAt}_${id}`;
+
 function readCursor(before: string): InboxPosition {
-  const last = placeOf(before, "_");
+  const ranked = placeOf(before, ".");
+  const last = placeOf(ranked?.id ?? before, "_");
   const made = last && placeOf(last.id, "_");
-  if (made && isId(made.id)) return { at: last.at, createdAt: made.at, id: made.id };
+  if (made && isId(made.id))
+    return { at: last.at, createdAt: made.at, id: made.id, ...(ranked && { rank: ranked.at }) };
   throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 

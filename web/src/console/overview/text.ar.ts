@@ -119,6 +119,7 @@ export const text: OverviewTexts = {
     left: (ms) => (ms <= 0 ? "انتهى الوقت" : `المتبقي: ${duration(ms)}`),
     noDeadline: "بلا موعد نهائي",
     high: "خطر مرتفع",
+    unjudged: "لم يُقيَّم",
     all: (n) => `عرض الكل في الوارد (${number(n)})`,
     executors: "البرامج المنفّذة في الساعة الأخيرة",
     ended: "انتهى",

@@ -89,6 +89,7 @@ export const text: OverviewTexts = {
     left: (ms) => (ms <= 0 ? "die Zeit ist um" : `noch ${duration(ms)}`),
     noDeadline: "ohne Frist",
     high: "Hohes Risiko",
+    unjudged: "Nicht beurteilt",
     all: (n) => `Alle ${number(n)} im Eingang anzeigen`,
     executors: "Ausführende Programme in der letzten Stunde",
     ended: "Beendet",

@@ -84,6 +84,7 @@ export const text = {
     left: (ms: number) => (ms <= 0 ? "time is up" : `${duration(ms)} left`),
     noDeadline: "no deadline",
     high: "High risk",
+    unjudged: "Not judged",
     all: (n: number) => `Show all ${number(n)} in the inbox`,
     executors: "Executors, the last hour",
     ended: "Ended",

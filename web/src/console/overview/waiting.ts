@@ -2,7 +2,7 @@ import type { AskToPeople } from "@parley/sdk/inbox";
 import { useQuery } from "../../query/query.ts";
 import { serverNow } from "../../api.ts";
 import { inbox } from "../../inbox/api.ts";
-import type { ListedAsk } from "../../inbox/wire.ts";
+import type { ListedAsk, Wanted } from "../../inbox/wire.ts";
 import { text as consoleText } from "../text.ts";
 import { text } from "./text.ts";
 
@@ -24,17 +24,20 @@ export interface Waiting {
   /** Null where more wait than one page holds. */
   oldestMs: number | null;
   first: readonly ListedAsk[];
+  /** The choice and the order by which they were read. */
+  wanted: string;
 }
 
-async function readWaiting(signal: AbortSignal): Promise<Waiting> {
-  const { asks, counts, next } = await inbox.asks({ state: "open", signal });
+async function readWaiting(signal: AbortSignal, wanted: Wanted = {}): Promise<Waiting> {
+  const { asks, counts, next } = await inbox.asks({ state: "open", ...wanted, signal });
   const at = counts ? Date.parse(counts.at) : serverNow();
   const oldest = Math.min(...asks.map(({ created_at }) => Date.parse(created_at)));
   return {
     at,
     total: counts?.all ?? asks.length,
     oldestMs: asks.length === 0 || next !== null ? null : Math.max(0, at - oldest),
-    first: asks.slice(0, MOST_SHOWN),
+    first: wanted.q === undefined ? asks.slice(0, MOST_SHOWN) : asks,
+    wanted: JSON.stringify(wanted),
   };
 }
 
@@ -43,6 +46,17 @@ export function useWaiting() {
   return useQuery({
     queryKey: ["inbox", "waiting"],
     queryFn: ({ signal }) => readWaiting(signal),
+    staleTime: FRESH_MS,
+    refetchInterval: FRESH_MS,
+  });
+}
+
+/** Reads what of it is wanted, or in another order; what was found stays while somebody goes on writing. */
+export function useFoundWaiting(wanted: Wanted) {
+  return useQuery({
+    queryKey: ["inbox", "waiting", "found", wanted],
+    queryFn: ({ signal }) => readWaiting(signal, wanted),
+    placeholderData: (found) => found,
     staleTime: FRESH_MS,
     refetchInterval: FRESH_MS,
   });
@@ -57,6 +71,8 @@ export function useWhom(asks: readonly ListedAsk[]) {
       return new Map(all.flatMap((one) => (one === null ? [] : [[one.id, whomOf(one)] as const])));
     },
     enabled: asks.length > 0,
+    // The people of a row stay while those of another one are read.
+    placeholderData: (found) => found,
     staleTime: FRESH_MS,
   });
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Link, search, useLocation } from "../../router.tsx";
+import { Link } from "../../router.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { More } from "../../parts/more.tsx";
 import { Loading } from "../../parts/notice.tsx";
@@ -49,15 +49,6 @@ export function ToJob({ id }: { id: string }) {
       <code>{id}</code>
     </Link>
   );
-}
-
-/** The choice of what a list shows, as the address has it behind `show`; the first is the usual one. */
-export function useChoice<Which extends string>(options: readonly [Which, ...Which[]]) {
-  const [path, go] = useLocation();
-  const named = new URLSearchParams(search.use()).get("show");
-  const which = options.find((one) => one === named) ?? options[0];
-  const onChoose = (to: Which): void => go(to === options[0] ? path : `${path}?show=${to}`, { replace: true });
-  return { which, options, onChoose };
 }
 
 /** A list of which there is more, and what of it is shown; an item of it may stand beside it. */

@@ -19,7 +19,7 @@ import { Send, Written } from "../reply.tsx";
 import { inbox } from "../api.ts";
 import { keepTalk, useTalk, useTalks } from "./api.ts";
 import talkStyles from "./talk.module.css";
-import { talkPath } from "./talks.tsx";
+import { talkPath } from "./path.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { text } from "../text.ts";
 

@@ -5,21 +5,13 @@ import { More } from "../../parts/more.tsx";
 import { Link } from "../../router.tsx";
 import { text } from "../text.ts";
 import { useTalks } from "./api.ts";
+import { talkPath } from "./path.ts";
 import talkStyles from "./talk.module.css";
 
 const words = text.talk;
 
-/** Where one conversation stands in the room. */
-export const talkPath = (id: number): string => `/inbox/talk-${id}`;
-
-/** The number of the conversation that a place in the room is about, if it is about one. */
-export function talkIn(place: string): number | null {
-  const found = /^talk-(\d{1,15})$/.exec(place);
-  return found ? Number(found[1]) : null;
-}
-
 /** The way to a new conversation; nothing where no agent takes any. */
-export function BeginTalk() {
+function BeginTalk() {
   const { first } = useTalks();
   if (!first || first.entry_points.length === 0) return null;
   return (
@@ -30,7 +22,7 @@ export function BeginTalk() {
 }
 
 /** The conversations that were begun here, the latest first. */
-export function Talks() {
+function Begun() {
   const { first, talks, hasNextPage, fetchNextPage } = useTalks();
   if (!first || talks.length === 0) return null;
   return (
@@ -58,5 +50,15 @@ export function Talks() {
         readOn={() => fetchNextPage({ throwOnError: true })}
       />
     </details>
+  );
+}
+
+/** The way to a new conversation, and the conversations that were begun. */
+export function Talks() {
+  return (
+    <>
+      <BeginTalk />
+      <Begun />
+    </>
   );
 }
