@@ -4,6 +4,7 @@ import { follow } from "./sse.ts";
 import type {
   ConversationMessage,
   ConversationStart,
+  EditedCall,
   InboxAsk,
   InboxAskLine,
   InboxCounts,
@@ -22,6 +23,7 @@ export type {
   ConversationStart,
   DecidedBy,
   DiffLine,
+  EditedCall,
   InboxAsk,
   InboxAskLine,
   InboxCounts,
@@ -83,6 +85,15 @@ export class Inbox {
    */
   async decide(id: string, decision: InboxDecision, options: CallOptions = {}): Promise<InboxAsk> {
     return this.#connection.call("POST", `${askPath(id)}/decision`, { ...options, body: decision, repeatable: true });
+  }
+
+  /**
+   * Reads a call as an approval with these arguments would run it; nothing is decided.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `VALIDATION_ERROR`
+   */
+  async edited(id: string, kwargs: string, options: CallOptions = {}): Promise<EditedCall> {
+    return this.#connection.call("POST", `${askPath(id)}/edited`, { ...options, body: { kwargs }, repeatable: true });
   }
 
   /** Reads the task of a coding agent that an ask is about. @throws {ParleyError} `NOT_FOUND` */

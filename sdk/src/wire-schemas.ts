@@ -27,6 +27,7 @@ export type {
 export type {
   InboxDecisionBody as InboxDecision,
   WireArgumentRow as ArgumentRow,
+  WireEditedCall as EditedCall,
   WireAskToPeople as AskToPeople,
   WireDecidedBy as DecidedBy,
   WireDiffLine as DiffLine,

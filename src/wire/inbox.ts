@@ -70,6 +70,7 @@ export const WireInboxOutcome = z
     value: orNull,
     edited: z.boolean(),
     arguments: argumentRows.describe("The arguments to run, for an approval that edited them"),
+    sentence: orNull.describe("The call to run in a sentence, for an approval that edited it"),
     digest: orNull,
     by: WireDecidedBy.nullable(),
   })
@@ -137,7 +138,14 @@ const needs = z
   .meta({ id: "NeededAnswers", description: "How many of those who are asked have to agree." });
 
 const mayAnswer = z
-  .object({ name: orNull, channel: z.string(), me: z.boolean(), from: orNull })
+  .object({
+    name: orNull,
+    channel: z.string(),
+    me: z.boolean(),
+    many: z.boolean().describe("It stands for several people: all who see the whole inbox, or who are in a channel"),
+    group: orNull.describe("The group as one of which this person is asked"),
+    from: orNull,
+  })
   .meta({ id: "MayAnswer", description: "Somebody who is asked, and from when on." });
 
 const counted = z
@@ -236,13 +244,23 @@ export const WireInboxAsk = z
   .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;
 
+const kwargs = laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." });
+
+export const InboxEditBody = fields({ kwargs }).meta({ id: "InboxEdit" });
+export type InboxEditBody = z.output<typeof InboxEditBody>;
+
+export const WireEditedCall = z
+  .object({ sentence: line.sentence, risk: line.risk, arguments: argumentRows.unwrap() })
+  .meta({ id: "EditedCall", description: "A call with edited arguments, as its approval would run it." });
+export type WireEditedCall = z.output<typeof WireEditedCall>;
+
 export const InboxDecisionBody = fields({
   approved: optional(booleanField("approved", { description: "Yes or no, for an approval." })),
   comment: optional(textField("comment", 0, 5000)),
   option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
   text: optional(textField("text", 0, 40_000)),
   value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
-  kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
+  kwargs,
   digest: optional(textField("digest", 1, 100, { description: "The digest that was shown; an approval needs it." })),
   standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
   same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),

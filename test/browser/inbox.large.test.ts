@@ -102,16 +102,25 @@ describe("the Inbox room", () => {
     await page.getByText("Rejected by you").waitFor();
     assert.equal((await outcomeOf(first.id))?.comment, "We live on a mountain");
 
+    const reason = dialog(page).getByLabel("Reason");
+    const offered = (title: string) => dialog(page).getByRole("radio", { name: title });
     await page.goto(`/inbox/${second.id}`);
-    await button(page, /^Too expensive/).tap();
+    await button(page, "Reject").tap();
+    await dialog(page).getByText("Too expensive").tap();
+    assert.equal(await offered("Too expensive").isChecked(), true);
+    await dialog(page).getByRole("button", { name: "Reject" }).tap();
     await page.getByText("Rejected by you").waitFor();
     const cheap = await outcomeOf(second.id);
     assert.deepEqual([cheap?.option, cheap?.comment], ["cheap", "Find a cheaper one."]);
 
     await page.goto(`/inbox/${third.id}`);
-    await button(page, /^Not now/).tap();
-    assert.equal(await dialog(page).getByLabel("Reason").inputValue(), "Ask again on ");
-    await dialog(page).getByLabel("Reason").fill("Ask again on Monday");
+    await button(page, "Reject").tap();
+    await dialog(page).getByText("Not now").tap();
+    assert.equal(await reason.inputValue(), "Ask again on ");
+    const [wayAt, reasonAt] = [await offered("Not now").boundingBox(), await reason.boundingBox()];
+    assert.ok((wayAt?.y ?? Infinity) < (reasonAt?.y ?? 0), "what the agent offers comes first");
+    assert.equal((await readRequest(world.server.ctx, third.id)).state, "open");
+    await reason.fill("Ask again on Monday");
     await dialog(page).getByRole("button", { name: "Reject" }).tap();
     await page.getByText("Rejected by you").waitFor();
     const later = await outcomeOf(third.id);

@@ -127,6 +127,53 @@ for (const on of ONE_DATABASE) {
       assert.doesNotMatch(raw, /@example\.com|never shown/);
     });
 
+    it("names the group of whoever is asked, and says where several people have one place", async () => {
+      const ana = await named(world(), "Ana Ruiz");
+      const targets = [
+        { via: "person" as const, person: ana.id, group: "finance" },
+        { via: "inbox" as const },
+        { via: "slack" as const, to: "C024BE91L", settings: {} },
+        { via: "slack" as const, to: "U2147483697", settings: {} },
+      ];
+      const of = targets.map((target) => ({ afterMs: 0, node: leaf(target) }));
+      const made = await ask({ audience: { kind: "any", of } });
+      const { body } = await one(world(), ana.shown, made.id);
+      assert.deepEqual(
+        body.may_answer.map(({ name, group, many }: Record<string, unknown>) => [name, group, many]),
+        [
+          ["Ana Ruiz", "finance", false],
+          [null, null, true],
+          [null, null, true],
+          [null, null, false],
+        ],
+      );
+    });
+
+    it("shows a call with edited arguments before it is approved, and as it ran, where it may be edited", async () => {
+      const ana = await named(world(), "Ana Ruiz");
+      const form = { kind: "approval" as const, fn: "refund", kwargs: '{"amount":5,"to":"Bo"}', rejectOptions: [] };
+      const audience = toPerson(ana.id);
+      const open = await ask({ audience, form: { ...form, editable: true } });
+      const closed = await ask({ audience, form: { ...form, editable: false } });
+      const show = (id: string, body: unknown) =>
+        world().call("POST", `/people/me/asks/${id}/edited`, { headers: ana.shown, body });
+      const kwargs = '{"amount":9007199254740993,"to":"Cy"}';
+      const { status, body } = await show(open.id, { kwargs });
+      assert.deepEqual(
+        [status, body.sentence, body.arguments.map(({ text }: { text: string }) => text)],
+        [200, "Refund amount 9007199254740993 to Cy", ['"Cy"', "9007199254740993"]],
+      );
+      assert.equal((await show(open.id, { kwargs: "[]" })).status, 400);
+      assert.equal((await show(open.id, {})).status, 400);
+      assert.equal((await show(closed.id, { kwargs })).status, 400);
+      const yes = { approved: true, kwargs, digest: open.digest };
+      const decided = await decide(world(), ana.shown, open.id, yes);
+      assert.deepEqual(
+        [decided.body.outcome.sentence, decided.body.outcome.arguments],
+        [body.sentence, body.arguments],
+      );
+    });
+
     it("takes an approval once, for what was shown, and says who decided", async () => {
       const [ana, bo] = [await named(world(), "Ana Ruiz"), await named(world(), "Bo Lind")];
       const both = { kind: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
@@ -151,6 +198,7 @@ for (const on of ONE_DATABASE) {
         value: null,
         edited: false,
         arguments: null,
+        sentence: null,
         digest: made.digest,
         by: { kind: "person", name: "Ana Ruiz", via: "web" },
       });

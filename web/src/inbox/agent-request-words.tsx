@@ -1,5 +1,6 @@
 import { DiffLines } from "./arguments/diff-lines.tsx";
 import { Words } from "./parts.tsx";
+import { Emphasised } from "../parts/prose.tsx";
 import styles from "./agent-request-words.module.css";
 import { text } from "./text.ts";
 import type { DiffLine, WholeAsk } from "./wire.ts";
@@ -24,7 +25,7 @@ export function AgentRequestWords({ ask }: { ask: WholeAsk }) {
             (part, at) =>
               part.trim() !== "" && (
                 <p key={at} dir="auto">
-                  {part}
+                  <Emphasised words={part} />
                 </p>
               ),
           )}

@@ -1,18 +1,21 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import ownStyles from "./form.module.css";
-import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
+import { later } from "../parts/later.tsx";
 import { Call, secretId } from "./arguments/arguments.tsx";
 import { useCardKeys } from "./card-keys.ts";
-import { Confirm, type Intent } from "./confirm.tsx";
-import { type Deciding, rejection, useDecide } from "./decide.ts";
+import type { Intent } from "./confirm.tsx";
+import { type Deciding, useDecide } from "./decide.ts";
 import { useAskDraft, wordsBeside } from "./draft.ts";
-import { EditArguments, type Edited, editedArguments } from "./arguments/edit-arguments.tsx";
+import { EditArguments, type Edited, editedArguments, openEditor } from "./arguments/edit-arguments.tsx";
 import { Approvals } from "./waiting.tsx";
 import { Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
 import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
-import type { AskOption, WholeAsk } from "./wire.ts";
+import type { WholeAsk } from "./wire.ts";
+
+/** It shows after a press, and is there by then. */
+const Confirm = later(async () => (await import("./confirm.tsx")).Confirm);
 
 /** Whether a press was on the half of the screen at which a line ends: the right one, and in Arabic the left one. */
 const isAtLineEnd = (event: MouseEvent): boolean =>
@@ -25,28 +28,19 @@ const isAtLineEnd = (event: MouseEvent): boolean =>
 export function Approval({ ask }: { ask: WholeAsk }) {
   const [draft, change] = useAskDraft(ask.id);
   const deciding = useDecide(ask.id);
-  const [intent, setIntent] = useState<Intent | null>(null);
-  const deliberate = useDeliberate(intent ?? ask.id);
+  useEffect(() => void Confirm.load(), []);
+  /** Null once the sheet was closed again: it stays on the page, and gives the focus back. */
+  const [intent, setIntent] = useState<Intent | null>();
   const edited = editedArguments(ask, draft);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const unseen = (ask.arguments ?? []).find(({ name, secret }) => secret && !opened.has(name))?.name;
   const editor = useRef<HTMLDetailsElement>(null);
-  const edit = (): void => {
-    if (editor.current) editor.current.open = true;
-    document.getElementById("kwargs")?.focus();
-  };
+  const edit = (): void => openEditor(editor.current);
 
   const intend = (next: Intent): void => {
-    change({ comment: wordsBeside(next.approve ? undefined : next.option, ask.options, draft.comment) });
+    // The words of a way to reject go with it; a yes has none.
+    if (next.approve) change({ option: undefined, comment: wordsBeside(undefined, ask.options, draft.comment) });
     setIntent(next);
-  };
-  const choose = (option: AskOption, isAtEnd: boolean): void => {
-    const isDeliberate = deliberate.isDeliberate();
-    // Words from a sheet that was closed again are sent only where they are seen.
-    if (option.interactive || wordsBeside(undefined, ask.options, draft.comment) !== "") {
-      return intend({ approve: false, option, isAtEnd });
-    }
-    if (isDeliberate) void deciding.send(rejection(ask, {}, option));
   };
 
   return (
@@ -64,7 +58,6 @@ export function Approval({ ask }: { ask: WholeAsk }) {
           element={editor}
         />
       )}
-      {ask.options.length > 0 && <Ways options={ask.options} deliberate={deliberate} onChoose={choose} />}
       <Bar
         id={ask.id}
         edited={edited}
@@ -73,15 +66,16 @@ export function Approval({ ask }: { ask: WholeAsk }) {
         onIntend={intend}
         onEdit={ask.editable ? edit : undefined}
       />
-      <Confirm
-        ask={ask}
-        intent={intent}
-        draft={draft}
-        deliberate={deliberate}
-        onChange={change}
-        onClose={() => setIntent(null)}
-        onDecide={(decision) => void deciding.send(decision)}
-      />
+      {intent !== undefined && (
+        <Confirm
+          ask={ask}
+          intent={intent}
+          draft={draft}
+          onChange={change}
+          onClose={() => setIntent(null)}
+          onDecide={(decision) => void deciding.send(decision)}
+        />
+      )}
     </div>
   );
 }
@@ -152,35 +146,5 @@ function Bar(props: {
         </button>
       </div>
     </div>
-  );
-}
-
-/** The agent's own ways to reject; one without a need for words is sent at once. */
-function Ways(props: {
-  options: readonly AskOption[];
-  deliberate: Deliberate;
-  onChoose: (option: AskOption, isAtEnd: boolean) => void;
-}) {
-  const { options, deliberate, onChoose } = props;
-  return (
-    <section class={styles.ways} aria-label={text.rejectWays} onPointerDown={deliberate.onPointerDown}>
-      <h2>{text.rejectWays}</h2>
-      {options.map((option) => (
-        <button
-          key={option.name}
-          type="button"
-          class={styles.way}
-          aria-disabled={!option.interactive && !deliberate.settled}
-          onClick={(event) => onChoose(option, isAtLineEnd(event))}
-        >
-          <span dir="auto">{option.title}</span>
-          {option.description !== null && (
-            <span class={styles.says} dir="auto">
-              {option.description}
-            </span>
-          )}
-        </button>
-      ))}
-    </section>
   );
 }

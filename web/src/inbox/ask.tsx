@@ -14,8 +14,8 @@ import { useTitle } from "../title.ts";
 import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
 import { Approvals, Waiting } from "./waiting.tsx";
-import { Deadline } from "./parts.tsx";
-import { Prose } from "../parts/prose.tsx";
+import { Asked, Deadline } from "./parts.tsx";
+import { Emphasised, Prose } from "../parts/prose.tsx";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
@@ -119,6 +119,7 @@ function Header({ ask }: { ask: WholeAsk }) {
       <p class={formStyles.facts}>
         <span>{ask.task?.about === "review" ? text.task.review : text.kind[ask.kind]}</span>
         <bdi>{ask.agent}</bdi>
+        <Asked at={ask.created_at} />
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
       </p>
       {ask.kind === "approval" ? (
@@ -133,7 +134,9 @@ function Header({ ask }: { ask: WholeAsk }) {
           {(ask.task === null || ask.task.about === "wish") && (
             <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           )}
-          <h1 dir="auto">{ask.title}</h1>
+          <h1 dir="auto">
+            <Emphasised words={ask.title} />
+          </h1>
           {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <Prose words={beyondTitle(ask)} />}
         </>
       )}

@@ -73,7 +73,7 @@ export function rejection(ask: WholeAsk, draft: AskDraft, option: AskOption | un
 
 const commentIn = ({ comment }: AskDraft) => (comment?.trim() ? { comment } : {});
 
-function explain(error: unknown): Refused {
+export function explain(error: unknown): Refused {
   if (!(error instanceof ParleyError)) return { says: text.state.failed(String(error)), problems: [] };
   if (error.isPassing) return { says: text.state.unreachable, problems: [] };
   if (error.code === "DIGEST_MISMATCH") return { says: text.state.changed, problems: [] };

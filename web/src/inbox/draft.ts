@@ -56,6 +56,6 @@ export function wordsBeside(option: AskOption | undefined, options: readonly Ask
 
 /** The words of a draft, to be shown where they can no longer be sent. */
 export function wordsOfDraft({ comment, text, json, kwargs, filled }: AskDraft): string {
-  const typed = filled === undefined ? [] : [JSON.stringify(filled, null, 2)];
-  return [comment, text, json ?? typed[0], kwargs].filter(Boolean).join("\n\n");
+  const typed = json ?? (filled && !kwargs ? JSON.stringify(filled, null, 2) : undefined);
+  return [comment, text, typed, kwargs].filter(Boolean).join("\n\n");
 }

@@ -13,7 +13,7 @@ import { later } from "../parts/later.tsx";
 import { left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
 import toolsStyles from "./tools.module.css";
-import { Deadline } from "./parts.tsx";
+import { Asked, Deadline } from "./parts.tsx";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
@@ -191,12 +191,6 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
       </Link>
     </li>
   );
-}
-
-/** When it was asked, to the minute, so that the row seldom changes. */
-function Asked({ at }: { at: string }) {
-  const ms = serverNow() - Date.parse(at);
-  return <time dateTime={at}>{ago(ms < 60_000 ? 0 : ms)}</time>;
 }
 
 /** Returns the attributes that bring somebody who comes back to where they left. */

@@ -5,6 +5,7 @@ import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
 import { Arguments, Call } from "./arguments/arguments.tsx";
+import { Changes } from "./arguments/changes.tsx";
 import { Facts } from "./parts.tsx";
 import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
@@ -39,7 +40,10 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
       )}
       {outcome?.arguments && (
         <section class={styles.ran}>
-          <Arguments rows={outcome.arguments} label={text.state.ran} />
+          <p>
+            <bdi>{outcome.sentence}</bdi>
+          </p>
+          <Changes before={ask.arguments ?? []} after={outcome.arguments} />
         </section>
       )}
       {begun !== "" && <Kept label={text.state.kept} words={begun} />}
@@ -48,7 +52,13 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
           {next ? text.ask.next : text.ask.toList}
         </Link>
       </div>
-      {ask.kind === "approval" && <Call ask={ask} />}
+      {outcome?.arguments ? (
+        <section>
+          <Arguments rows={outcome.arguments} label={text.state.ran} />
+        </section>
+      ) : (
+        ask.kind === "approval" && <Call ask={ask} />
+      )}
       {ask.kind === "approval" && <AgentRequestWords ask={ask} />}
       <Facts ask={ask} />
     </>

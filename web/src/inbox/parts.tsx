@@ -1,4 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { serverNow } from "../api.ts";
+import { ago } from "../format.ts";
+import { locale } from "../language.ts";
 import { moment } from "../moment.ts";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
@@ -16,6 +19,16 @@ function Left({ until }: { until: string }) {
   return (
     <time dateTime={until} class="time-left">
       {text.left(at - useServerNow(at))}
+    </time>
+  );
+}
+
+/** When it was asked, to the minute, so that it seldom changes; exactly where somebody points at it. */
+export function Asked({ at }: { at: string }) {
+  const ms = serverNow() - Date.parse(at);
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(ms < 60_000 ? 0 : ms)}
     </time>
   );
 }
@@ -39,10 +52,6 @@ export function Words({ ask }: { ask: WholeAsk }) {
 /** Who asks, in which run, until when, what silence means, and who else may answer. */
 export function Facts({ ask }: { ask: WholeAsk }) {
   const needs = text.needs(ask.needs);
-  const others = ask.may_answer.map(({ name, channel, me, from }) => {
-    const who = text.mayAnswer(name, channel, me);
-    return from === null ? who : `${who}, ${text.from(moment(from))}`;
-  });
   const sent = ask.deliveries.map(({ channel, name, state }) => text.delivery(channel, name, state));
   return (
     <section class={styles.facts} aria-label={text.ask.facts}>
@@ -55,11 +64,14 @@ export function Facts({ ask }: { ask: WholeAsk }) {
             <bdi>{ask.run}</bdi>
           </Fact>
         )}
+        <Fact term={text.ask.asked}>
+          <time dateTime={ask.created_at}>{moment(ask.created_at)}</time>
+        </Fact>
         <Fact term={text.ask.deadline}>{ask.expires_at === null ? text.noDeadline : moment(ask.expires_at)}</Fact>
         {ask.state === "open" && <Fact term={text.ask.silence}>{text.ask.silences[ask.silence]}</Fact>}
         <Fact term={text.ask.others}>
           {needs !== null && <p>{needs}</p>}
-          <Lines lines={[...new Set(others)]} />
+          <MayAnswer all={ask.may_answer} />
         </Fact>
         {sent.length > 0 && (
           <Fact term={text.ask.sent}>
@@ -80,6 +92,44 @@ export function Facts({ ask }: { ask: WholeAsk }) {
     </section>
   );
 }
+
+/** Of so many each is named at once; of more the first of them, and the rest at a press. */
+const MOST_NAMED = 4;
+const lists = new Intl.ListFormat(locale);
+
+/** Everybody who may answer, the reader first: those of one group, and those who may from one time on, stand together. */
+function MayAnswer({ all }: { all: WholeAsk["may_answer"] }) {
+  const keyOf = ({ group, from }: (typeof all)[number]): string => [from, group].join(" ");
+  return (
+    <>
+      {[...new Set(all.map(keyOf))].map((key) => {
+        const together = all.filter((one) => keyOf(one) === key);
+        const { group = null, from = null } = together[0] ?? {};
+        const me = together.filter((one) => one.me).map(({ channel }) => text.you(channel));
+        const others = together.filter((one) => one.many || !one.me).map((one) => text.mayAnswer(one, me.length === 0));
+        const who = [...new Set([...me, ...others])];
+        const rest = who.length > MOST_NAMED ? who.splice(MOST_NAMED - 2) : [];
+        const line = (
+          <>
+            {group !== null && text.ofGroup(group)}
+            {lists.formatToParts([...who, ...(rest.length > 0 ? [text.moreOf(rest.length)] : [])]).map(inList)}
+            {from !== null && `, ${text.from(moment(from))}`}
+          </>
+        );
+        if (rest.length === 0) return <p key={key}>{line}</p>;
+        return (
+          <details key={key}>
+            <summary>{line}</summary>
+            {lists.formatToParts(rest).map(inList)}
+          </details>
+        );
+      })}
+    </>
+  );
+}
+
+const inList = ({ type, value }: { type: string; value: string }, at: number) =>
+  type === "element" ? <bdi key={at}>{value}</bdi> : value;
 
 function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (

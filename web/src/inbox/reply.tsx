@@ -50,7 +50,7 @@ export function Reply({ ask }: { ask: WholeAsk }) {
         submit();
       }}
     >
-      {hasOptions && <ReadyAnswers options={ask.options} chosen={draft.option} onChoose={choose} />}
+      {hasOptions && <ReadyAnswers legend={null} options={ask.options} chosen={draft.option} onChoose={choose} />}
       {/* Where only an option is an answer, words alone would be refused. */}
       {(!ask.listed || draft.option !== undefined) && (
         <Written label={label} value={draft.text ?? ""} onChange={(words) => change({ text: words })} onSend={submit} />
@@ -62,14 +62,16 @@ export function Reply({ ask }: { ask: WholeAsk }) {
   );
 }
 
-function ReadyAnswers(props: {
+/** The agent's offers, of which one is chosen; those without a legend in sight have the keys 1 to 9. */
+export function ReadyAnswers(props: {
+  legend: string | null;
   options: readonly AskOption[];
   chosen: string | undefined;
   onChoose: (option: AskOption) => void;
 }) {
   return (
     <fieldset class={formStyles.options}>
-      <legend class="unseen">{text.ready}</legend>
+      <legend class={props.legend === null ? "unseen" : "muted"}>{props.legend ?? text.ready}</legend>
       {props.options.map((option, at) => (
         <label key={option.name} class={ownStyles.option}>
           <input
@@ -79,7 +81,7 @@ function ReadyAnswers(props: {
             checked={props.chosen === option.name}
             onClick={() => props.onChoose(option)}
           />
-          <kbd aria-hidden="true">{at < 9 ? at + 1 : "·"}</kbd>
+          <kbd aria-hidden="true">{props.legend === null && at < 9 ? at + 1 : "·"}</kbd>
           <span class={styles.offer} dir="auto">
             {option.title}
             {option.description !== null && <span class={styles.says}>{option.description}</span>}

@@ -97,6 +97,7 @@ export const text: InboxTexts = {
     facts: "تفاصيل",
     agent: "الطالب",
     run: "التشغيل",
+    asked: "سُئل في",
     deadline: "الموعد النهائي",
     silence: "عند عدم الرد",
     silences: {
@@ -112,11 +113,14 @@ export const text: InboxTexts = {
     refused: "لم يُقبل",
   },
 
-  mayAnswer: (name, channel, me) => {
-    if (me) return channel === "inbox" ? "أنت" : `أنت، وأيضًا عبر ${channelOf(channel)}`;
-    if (name !== null) return channel === "webhook" ? `${isolated(name)}، عبر نظام آخر` : isolated(name);
-    return channel === "inbox" ? "كل من يرى الوارد كاملًا" : `شخص ما عبر ${channelOf(channel)}`;
+  you: (channel) => (channel === "inbox" ? "أنت" : `أنت (${channelOf(channel)})`),
+  mayAnswer: ({ name, channel, many }, isFirst) => {
+    if (name !== null) return channel === "webhook" ? `${isolated(name)} (نظام آخر)` : isolated(name);
+    if (channel === "inbox") return "كل من يرى الوارد كاملًا";
+    return many && !isFirst ? `آخرون (${channelOf(channel)})` : `شخص ما (${channelOf(channel)})`;
   },
+  ofGroup: (group) => `مجموعة ${isolated(group)}: `,
+  moreOf: (n) => counted(n, { one: "شخص آخر", two: "شخصان آخران", few: "# آخرون", other: "# آخرون" }),
   from: (time) => `ابتداءً من ${isolated(time)}`,
   needs: (needs) => {
     if (needs.rule === "all") return `يجب أن يوافق الجميع (${number(needs.of)})؛ رفض واحد يعني الرفض.`;
@@ -207,6 +211,7 @@ export const text: InboxTexts = {
   editAsJson: "الوسائط بصيغة JSON",
   restore: "التراجع عن التعديلات",
   edited: "معدَّل",
+  changes: { label: "التغييرات", to: "تغيّر إلى", none: "غير محدد" },
   approveEdited: "موافقة مع التعديلات",
 
   ready: "الإجابات",

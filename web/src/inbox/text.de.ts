@@ -87,6 +87,7 @@ export const text: InboxTexts = {
     facts: "Angaben",
     agent: "Gefragt von",
     run: "Lauf",
+    asked: "Gefragt am",
     deadline: "Frist",
     silence: "Ohne Antwort",
     silences: {
@@ -102,12 +103,15 @@ export const text: InboxTexts = {
     refused: "Nicht angenommen",
   },
 
-  mayAnswer: (name, channel, me) => {
+  you: (channel) => (channel === "inbox" ? "Sie" : `Sie (${CHANNELS[channel] ?? channel})`),
+  mayAnswer: ({ name, channel, many }, isFirst) => {
     const where = CHANNELS[channel] ?? channel;
-    if (me) return channel === "inbox" ? "Sie" : `Sie, auch über ${where}`;
-    if (name !== null) return channel === "webhook" ? `${name}, über ein anderes System` : name;
-    return channel === "inbox" ? "Alle, die den ganzen Eingang sehen" : `Jemand über ${where}`;
+    if (name !== null) return channel === "webhook" ? `${name} (anderes System)` : name;
+    if (channel === "inbox") return `${isFirst ? "A" : "a"}lle, die den ganzen Eingang sehen`;
+    return many && !isFirst ? `andere (${where})` : `${isFirst ? "J" : "j"}emand (${where})`;
   },
+  ofGroup: (group) => `Gruppe ${group}: `,
+  moreOf: (n) => `${number(n)} weitere`,
   from: (time) => `ab ${time}`,
   needs: (needs) => {
     if (needs.rule === "all") return `Alle ${number(needs.of)} müssen freigeben; eine Ablehnung lehnt ab.`;
@@ -200,6 +204,7 @@ export const text: InboxTexts = {
   editAsJson: "Argumente als JSON",
   restore: "Änderungen zurücknehmen",
   edited: "Geändert",
+  changes: { label: "Änderungen", to: "geändert in", none: "nicht angegeben" },
   approveEdited: "Mit Änderungen freigeben",
 
   ready: "Antworten",

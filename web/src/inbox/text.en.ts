@@ -81,6 +81,7 @@ export const text = {
     facts: "About this",
     agent: "Asked by",
     run: "Run",
+    asked: "Asked",
     deadline: "Deadline",
     silence: "On silence",
     silences: {
@@ -96,13 +97,16 @@ export const text = {
     refused: "Not accepted",
   },
 
-  /** Who may answer, in one line each. */
-  mayAnswer: (name: string | null, channel: string, me: boolean): string => {
+  you: (channel: string): string => (channel === "inbox" ? "You" : `You (${CHANNELS[channel] ?? channel})`),
+  /** Somebody else who may answer, as the first of a list or behind others. */
+  mayAnswer: ({ name, channel, many }: WholeAsk["may_answer"][number], isFirst: boolean): string => {
     const where = CHANNELS[channel] ?? channel;
-    if (me) return channel === "inbox" ? "You" : `You, also by ${where}`;
-    if (name !== null) return channel === "webhook" ? `${name}, through another system` : name;
-    return channel === "inbox" ? "Everybody who sees all of the inbox" : `Somebody on ${where}`;
+    if (name !== null) return channel === "webhook" ? `${name} (another system)` : name;
+    if (channel === "inbox") return `${isFirst ? "E" : "e"}verybody who sees the whole inbox`;
+    return many && !isFirst ? `others (${where})` : `${isFirst ? "S" : "s"}omebody (${where})`;
   },
+  ofGroup: (group: string) => `Group ${group}: `,
+  moreOf: (n: number) => `${number(n)} more`,
   from: (time: string) => `from ${time} on`,
   needs: (needs: WholeAsk["needs"]): string | null => {
     if (needs.rule === "all") return `All ${number(needs.of)} must approve; one rejection rejects.`;
@@ -209,6 +213,7 @@ export const text = {
   editAsJson: "Arguments as JSON",
   restore: "Take back the changes",
   edited: "Changed",
+  changes: { label: "Changes", to: "changed to", none: "not given" },
   approveEdited: "Approve with changes",
 
   ready: "Answers",

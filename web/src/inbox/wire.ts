@@ -5,6 +5,7 @@ export type {
   ArgumentRow,
   DecidedBy as By,
   DiffLine,
+  EditedCall,
   InboxAsk as WholeAsk,
   InboxAskLine as ListedAsk,
   InboxCounts as Counts,

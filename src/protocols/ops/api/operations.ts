@@ -167,6 +167,7 @@ const BROWSER: Operations = {
   "GET /people/me/asks": { id: "listInbox" },
   "GET /people/me/asks/{id}": { id: "readInboxAsk" },
   "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk" },
+  "POST /people/me/asks/{id}/edited": { id: "readEditedCall" },
   "GET /people/me/events": { id: "followInbox", reply: STREAM },
   "GET /people/me/asks/{id}/task": { id: "readInboxTask" },
   "GET /people/me/asks/{id}/task/asks": { id: "listInboxTaskAsks" },

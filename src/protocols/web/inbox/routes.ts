@@ -23,14 +23,14 @@ import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { readJson } from "../../http/body.ts";
 import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
-import { InboxDecisionBody, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
+import { InboxDecisionBody, InboxEditBody, WireEditedCall, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
 import { sendEvents } from "../../http/sse.ts";
 import { isId } from "../../http/ids.ts";
 import { placeOf } from "../../http/query.ts";
-import { inboxCountsBody, listedAsks, wholeAsk, type WithArguments } from "./wire.ts";
+import { editedCall, inboxCountsBody, listedAsks, wholeAsk, type WithArguments } from "./wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 const PAGE = 50;
@@ -56,6 +56,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (request) => parseDecision(request));
     askRoutes(app, door);
+    decisionRoutes(app, door);
   };
 }
 
@@ -86,6 +87,23 @@ function askRoutes(app: Door, door: DoorContext): void {
     },
   );
 
+  app.get(
+    "/people/me/events",
+    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
+    async (request, reply) => {
+      const { person } = await signedInPerson(door, request);
+      using _place = door.limiter.enter("inbox streams", person, door.config.limits.humanStreams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        for await (const changed of followInbox(ctx, person, signal)) {
+          for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
+        }
+      });
+      return reply;
+    },
+  );
+}
+
+function decisionRoutes(app: Door, door: DoorContext): void {
   app.post<OneAsk>(
     "/people/me/asks/:id/decision",
     {
@@ -101,19 +119,19 @@ function askRoutes(app: Door, door: DoorContext): void {
     async (request) => decide(door, request),
   );
 
-  app.get(
-    "/people/me/events",
-    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
-    async (request, reply) => {
-      const { person } = await signedInPerson(door, request);
-      using _place = door.limiter.enter("inbox streams", person, door.config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
-        for await (const changed of followInbox(ctx, person, signal)) {
-          for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
-        }
-      });
-      return reply;
+  app.post<OneAsk>(
+    "/people/me/asks/:id/edited",
+    {
+      bodyLimit: DECISION_BYTES,
+      config: { takesBody: true, maxBodyBytes: DECISION_BYTES },
+      schema: {
+        tags: ["inbox"],
+        summary: "A call with edited arguments, before it is approved",
+        body: InboxEditBody,
+        response: { 200: jsonReply(WireEditedCall), 400: ErrorBody, ...refusals },
+      },
     },
+    async (request) => showEdited(door, request),
   );
 }
 
@@ -198,6 +216,17 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
   const decided = await decideAsk(ctx, { askId: peopleRequest.id, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
   return wholeFor(ctx, readerOf(request, person), decided.request);
+}
+
+/** Returns a call as it would run with the arguments that somebody wrote. Changes nothing. */
+async function showEdited(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WithArguments<WireEditedCall>> {
+  const { person } = await signedInPerson(door, request);
+  const peopleRequest = await readInInbox(door.ctx, person, request.params.id);
+  const { form } = peopleRequest;
+  if (form.kind !== "approval" || !form.editable) throw new Refusal("not_editable");
+  const { kwargs } = request.body as InboxEditBody;
+  if (kwargs === undefined) throw missing("kwargs");
+  return editedCall(peopleRequest, await canonicalArguments(kwargs), readerOf(request, person).language);
 }
 
 interface OneAsk {

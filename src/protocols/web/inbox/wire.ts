@@ -1,3 +1,4 @@
+import { isSlackUser } from "../../../access/model/identity.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { ReadyJson } from "../../../lib/json/ready-json.ts";
 import { printable, printableExactly, printableLines } from "../../../lib/printable.ts";
@@ -29,6 +30,7 @@ import { wireTime } from "../../http/question.ts";
 import type {
   WireAskToPeople,
   WireDecidedBy,
+  WireEditedCall,
   WireInboxAskLine,
   WireInboxCounts,
   WireInboxOutcome,
@@ -94,7 +96,7 @@ async function listedAsk(request: Ask, names: Names, language: Language): Promis
     created_at: wireTime(request.createdAt),
     expires_at: request.expiresAt >= NO_DEADLINE ? null : wireTime(request.expiresAt),
     settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
-    outcome: await outcomeOf(request, names),
+    outcome: await outcomeOf(request, names, language),
   };
 }
 
@@ -177,11 +179,28 @@ function deliveriesOf(details: RequestDetails, names: Names): WireAskToPeople["d
     }));
 }
 
+/** Returns a call with other arguments as its approval would run it. */
+export async function editedCall(
+  request: Ask,
+  kwargs: string,
+  language: Language,
+): Promise<WithArguments<WireEditedCall>> {
+  const { form } = request;
+  const call = form.kind === "approval" ? { ...request, form: { ...form, kwargs } } : request;
+  return { sentence: sentenceOf(call, language), risk: riskOf(call), arguments: await drawnRows(request, kwargs) };
+}
+
 /** Returns how an ask ended, or null while it is open. */
-async function outcomeOf(request: Ask, names: Names): Promise<WithArguments<WireInboxOutcome> | null> {
+async function outcomeOf(
+  request: Ask,
+  names: Names,
+  language: Language,
+): Promise<WithArguments<WireInboxOutcome> | null> {
   const { outcome } = request;
   if (!outcome) return null;
   const option = optionsOf(request).find(({ name }) => name === outcome.option);
+  const { kwargs } = outcome;
+  const edited = outcome.edited && kwargs !== undefined ? await editedCall(request, kwargs, language) : null;
   return {
     status: outcome.status,
     approved: outcome.approved ?? null,
@@ -190,7 +209,8 @@ async function outcomeOf(request: Ask, names: Names): Promise<WithArguments<Wire
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments: outcome.edited && outcome.kwargs !== undefined ? await drawnRows(request, outcome.kwargs) : null,
+    arguments: edited?.arguments ?? null,
+    sentence: edited?.sentence ?? null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };
@@ -204,12 +224,22 @@ function byOf({ kind, id, via }: DecidedBy, names: Names): WireDecidedBy {
 }
 
 function asked(target: Target, names: Names, who: Decider): Omit<WireAskToPeople["may_answer"][number], "from">[] {
-  const person = (id: string, channel: string) => ({ name: names.get(id) ?? null, channel, me: id === who.person });
-  if (target.via === "person") return [person(target.person, "inbox")];
-  if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));
+  const alone = { many: false, group: null };
+  const person = (id: string) => ({ name: names.get(id) ?? null, me: id === who.person, ...alone });
+  if (target.via === "person") {
+    const group = target.group === undefined ? null : printable(target.group);
+    return [{ ...person(target.person), channel: "inbox", group }];
+  }
+  if (target.via === "webhook") return target.people.map((id) => ({ ...person(id), channel: "webhook" }));
   if (target.via === "email" && target.informed) return [];
   const me = isAsked({ kind: "leaf", target }, who, "approval", 0);
-  return [{ name: null, channel: target.via, me }];
+  return [{ ...alone, name: null, channel: target.via, me, many: asksSeveral(target) }];
+}
+
+/** True where one place in an audience can be filled by any of several people. */
+function asksSeveral(target: Target): boolean {
+  if (target.via === "slack") return target.allowed ? target.allowed.length > 1 : !isSlackUser(target.to);
+  return target.via === "inbox";
 }
 
 /** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */

@@ -51,10 +51,15 @@ export function Arguments(props: { rows: readonly ArgumentRow[]; label: string; 
   );
 }
 
+/** The value of an argument as what it is. */
+export function ArgumentValue({ row }: { row: ArgumentRow }) {
+  return row.typed === null ? <Raw row={row} /> : <Typed name={row.name} typed={row.typed} />;
+}
+
 function Argument(props: { row: ArgumentRow; raw: boolean; onOpen: ((name: string) => void) | undefined }) {
   const { row, raw, onOpen } = props;
   const typed = raw ? null : row.typed;
-  const value = typed === null ? <Raw row={row} /> : <Typed name={row.name} typed={typed} />;
+  const value = <ArgumentValue row={raw ? { ...row, typed } : row} />;
   const kind = typed === null ? "" : text.ask.kindOf(typed);
   const length = row.text.length > LONG ? text.ask.length(row.text.length) : "";
   const notes = [kind, length].filter((note) => note !== "");
@@ -139,8 +144,8 @@ function List({ name, items }: { name: string; items: readonly string[] }) {
     <div class={boxClass("", isLong)} {...boxed(name, isLong)}>
       <ul class={styles.list}>
         {items.map((item, at) => (
-          <li key={at} dir="auto">
-            {item}
+          <li key={at}>
+            <bdi>{item}</bdi>
           </li>
         ))}
       </ul>
@@ -203,8 +208,10 @@ function Address({ text: written, href, host }: { text: string; href: string; ho
 function Beside({ shown, written }: { shown: string; written: string }) {
   return (
     <div class={styles.beside}>
-      <span>{shown}</span>
-      <code class="muted">{written}</code>
+      <bdi>{shown}</bdi>
+      <code class="muted" dir="ltr">
+        {written}
+      </code>
     </div>
   );
 }

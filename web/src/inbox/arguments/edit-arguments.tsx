@@ -1,4 +1,5 @@
 import type { RefObject } from "preact";
+import { later } from "../../parts/later.tsx";
 import type { AskDraft } from "../draft.ts";
 import styles from "../ask.module.css";
 import type { Problem } from "./schema.ts";
@@ -23,7 +24,19 @@ export function editedArguments(ask: WholeAsk, draft: AskDraft): Edited {
   }
 }
 
-/** The arguments as JSON, to be changed before they are approved; they are sent as text, so that every digit stays. */
+/** It is the most of the code, and closed at first. */
+const EditFields = later(async () => (await import("./edit-fields.tsx")).EditFields);
+
+/** Opens the arguments to be changed, with the cursor in the first of them. */
+export function openEditor(element: HTMLDetailsElement | null): void {
+  if (!element) return;
+  element.open = true;
+  void EditFields.load().then(() =>
+    requestAnimationFrame(() => element.querySelector<HTMLElement>("input, select, textarea")?.focus()),
+  );
+}
+
+/** The arguments, to be changed before they are approved. */
 export function EditArguments(props: {
   ask: WholeAsk;
   draft: AskDraft;
@@ -32,54 +45,15 @@ export function EditArguments(props: {
   /** The element that is shown to a person who wants to edit. */
   element: RefObject<HTMLDetailsElement | null>;
 }) {
-  const { ask, draft, problems, onChange, element } = props;
-  const proposed = ask.kwargs ?? "{}";
-  const written = draft.kwargs ?? proposed;
-  const isChanged = written !== proposed;
+  const { draft, element } = props;
+  const isChanged = draft.kwargs !== undefined;
   return (
     <details ref={element} class={styles.edit} open={isChanged}>
       <summary>
         {text.edit}
         {isChanged && <span class={styles.changed}>{text.edited}</span>}
       </summary>
-      <p class="muted small" id="edit-lead">
-        {text.editLead}
-      </p>
-      <label for="kwargs">{text.editAsJson}</label>
-      <textarea
-        id="kwargs"
-        dir="ltr"
-        class={styles.code}
-        rows={Math.min(20, written.split("\n").length + 1)}
-        spellcheck={false}
-        autoComplete="off"
-        value={written}
-        aria-invalid={problems.length > 0}
-        aria-describedby={problems.length > 0 ? "edit-lead edit-wrong" : "edit-lead"}
-        onInput={({ currentTarget: { value } }) => onChange({ kwargs: value === proposed ? undefined : value })}
-      />
-      {problems.length > 0 && (
-        <ul id="edit-wrong" class={styles.wrong}>
-          {problems.map(({ path, message }) => (
-            <li key={path + message}>
-              {path} {message}
-            </li>
-          ))}
-        </ul>
-      )}
-      {isChanged && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            onChange({ kwargs: undefined });
-            // The button goes with what was changed.
-            element.current?.querySelector("summary")?.focus();
-          }}
-        >
-          {text.restore}
-        </button>
-      )}
+      <EditFields {...props} />
     </details>
   );
 }

@@ -304,7 +304,7 @@ function take(field: Field, filled: Filled, place: Place): unknown {
 }
 
 /** Returns the value of a JSON text, and whether it has every digit of the text's numbers; null for anything else. */
-function readJson(words: string): { value: unknown; isExact: boolean } | null {
+export function readJson(words: string): { value: unknown; isExact: boolean } | null {
   try {
     const value = JSON.parse(words) as unknown;
     const numbers = words.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/\d[\d.eE+-]*/g) ?? [];
