@@ -54,7 +54,7 @@ async function pageText() {
     "## Versions of the tested programs",
     table(["Agent", "Version"], versions),
     `The last whole run of \`npm run test:agents\`, on ${WHOLE_RUN.on}: ${WHOLE_RUN.passed} of ${WHOLE_RUN.tests} tests passed, ${WHOLE_RUN.skipped} were skipped, in ${WHOLE_RUN.minutes} minutes on two busy cores.`,
-    "`npm run agents:newer` says whether the registry has a newer release than the tested one.",
+    "`node scripts/newer-agents.mjs` says whether the registry has a newer release than the tested one.",
   ];
   return format(text.join("\n\n"), { parser: "markdown", printWidth: 120 });
 }

@@ -1,6 +1,6 @@
 /**
- * Says which packages of test/agents have a newer release on the npm registry than the tested one: `npm run
- * agents:newer`. Ends with 1 where there is one, and with 2 where the registry did not answer for all.
+ * Says which packages of test/agents have a newer release on the npm registry than the tested one:
+ * `node scripts/newer-agents.mjs`. Ends with 1 where there is one, and with 2 where the registry did not answer for all.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * Takes the moving picture of the README: a program asks for an approval, a person gives it on a phone, and the program
- * goes on. The server, the program and the phone's screens are real. `npm run screenshots:approval` writes
+ * goes on. The server, the program and the phone's screens are real. `node test/browser/approval-picture.ts` writes
  * docs/screenshots/approval.webp, and for readers who want no motion its last picture, approval-still.webp.
  */
 import { execFile } from "node:child_process";
