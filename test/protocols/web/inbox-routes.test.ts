@@ -99,13 +99,19 @@ for (const on of ONE_DATABASE) {
       const { status, body, text: raw } = await one(world(), ana.shown, made.id);
       assert.equal(status, 200);
       assert.deepEqual(body.arguments, [
-        { name: "to", text: '"a\\u202eb"', typed: { kind: "text", lines: ["a\\u202eb"] }, secret: false, masked: null },
+        {
+          name: "to",
+          text: '"a\\u202eb"',
+          typed: { kind: "text", is: "text", lines: ["a\\u202eb"] },
+          secret: false,
+          masked: null,
+        },
         { name: "user", text: "1152921504606846977", typed: null, secret: false, masked: null },
         { name: "amount", text: "49.9", typed: null, secret: false, masked: null },
         {
           name: "note",
           text: '"one\\n\ntwo"',
-          typed: { kind: "text", lines: ["one", "two"] },
+          typed: { kind: "text", is: "text", lines: ["one", "two"] },
           secret: false,
           masked: null,
         },
