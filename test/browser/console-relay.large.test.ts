@@ -97,7 +97,7 @@ describe("the Console's pages about executors", () => {
     await page.getByText("relay.answered", { exact: true }).waitFor();
     const [receipt] = await Promise.all([page.waitForEvent("download"), link(page, "Signed receipt").click()]);
     assert.match(readFileSync(await receipt.path(), "utf8"), /^[\w-]+\.[\w-]+\.[\w-]+$/);
-    await page.getByRole("link", { name: job }).first().click();
+    await page.getByRole("link", { name: "Release: shop-api", exact: true }).last().click();
     await page.getByRole("heading", { name: "Release: shop-api", level: 1 }).waitFor();
   });
 
