@@ -31,7 +31,7 @@ describe("the Console's pages about executors", () => {
     await page.getByText("People 50% (1)").waitFor();
     const asked = newAsk({ job_id: "J-live", prompt: "Is the blue or the green label right?" });
     const { body } = await filled.relay.executor("POST", "/asks", asked);
-    await link(page, /blue or the green/).waitFor();
+    await link(page, /blue or the green/).first().waitFor();
     await page.getByText("2 asks wait, 2 of them for people.").waitFor();
     await link(page, /J-live.*Waits for an answer/).waitFor();
     await filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
@@ -118,6 +118,8 @@ describe("the Console's pages about executors", () => {
     await executor("POST", `/jobs/${job}/cancel`, { reason: "not today" });
     await page.getByRole("status").getByText("Canceled").waitFor();
     await page.getByText("not today").first().waitFor();
+    const events = await page.getByRole("listitem").allInnerTexts();
+    assert.ok(events.some((said) => said.startsWith("Canceled")) && !events.some((said) => said.includes("CANCEL")));
   });
 
   it("takes a proposed rule, revokes it, ends what was allowed for good, and tries the policy", async () => {
