@@ -31,7 +31,9 @@ describe("the Console's pages about executors", () => {
     await page.getByText("People 50% (1)").waitFor();
     const asked = newAsk({ job_id: "J-live", prompt: "Is the blue or the green label right?" });
     const { body } = await filled.relay.executor("POST", "/asks", asked);
-    await link(page, /blue or the green/).first().waitFor();
+    await link(page, /blue or the green/)
+      .first()
+      .waitFor();
     await page.getByText("2 asks wait, 2 of them for people.").waitFor();
     await link(page, /J-live.*Waits for an answer/).waitFor();
     await filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
