@@ -31,7 +31,9 @@ describe("the Console's pages about executors", () => {
     await page.getByText("People 50% (1)").waitFor();
     const asked = newAsk({ job_id: "J-live", prompt: "Is the blue or the green label right?" });
     const { body } = await filled.relay.executor("POST", "/asks", asked);
-    await link(page, /blue or the green/).waitFor();
+    await link(page, /blue or the green/)
+      .first()
+      .waitFor();
     await page.getByText("2 asks wait, 2 of them for people.").waitFor();
     await link(page, /J-live.*Waits for an answer/).waitFor();
     await filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
@@ -97,7 +99,7 @@ describe("the Console's pages about executors", () => {
     await page.getByText("relay.answered", { exact: true }).waitFor();
     const [receipt] = await Promise.all([page.waitForEvent("download"), link(page, "Signed receipt").click()]);
     assert.match(readFileSync(await receipt.path(), "utf8"), /^[\w-]+\.[\w-]+\.[\w-]+$/);
-    await page.getByRole("link", { name: job }).first().click();
+    await page.getByRole("link", { name: "Release: shop-api", exact: true }).last().click();
     await page.getByRole("heading", { name: "Release: shop-api", level: 1 }).waitFor();
   });
 
@@ -118,6 +120,8 @@ describe("the Console's pages about executors", () => {
     await executor("POST", `/jobs/${job}/cancel`, { reason: "not today" });
     await page.getByRole("status").getByText("Canceled").waitFor();
     await page.getByText("not today").first().waitFor();
+    const events = await page.getByRole("listitem").allInnerTexts();
+    assert.ok(events.some((said) => said.startsWith("Canceled")) && !events.some((said) => said.includes("CANCEL")));
   });
 
   it("takes a proposed rule, revokes it, ends what was allowed for good, and tries the policy", async () => {

@@ -235,6 +235,7 @@ describe("the Console", () => {
     await link(page, /support/).click();
     const [before, rows] = [filled.agents.told.length, page.getByRole("listitem").filter({ hasText: "attempt" })];
     await rows.first().waitFor();
+    assert.match(await rows.first().locator("p").first().innerText(), /^[A-Z][a-z ]+: [a-z ]+$/);
     const known = await rows.count();
     // The next attempt is not answered before this one has been seen to fail.
     const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
@@ -325,11 +326,12 @@ describe("the Console", () => {
     await entries.nth(59).waitFor();
     await entries.first().locator("summary").click();
     await page.getByText('"action": "human.updated"').first().waitFor();
+    await entries.filter({ hasText: "Person: updated" }).first().waitFor();
 
     await page.getByLabel("Action").fill("human.created");
     await button(page, "Filter").click();
     await page.getByText("human.updated").first().waitFor({ state: "detached" });
-    await entries.filter({ hasText: "human.created" }).first().waitFor();
+    await entries.filter({ hasText: "Person: created" }).first().waitFor();
     await page.getByLabel("Agent").fill("nobody");
     await button(page, "Filter").click();
     await heading(page, "Nothing like this is in the record").waitFor();

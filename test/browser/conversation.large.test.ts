@@ -87,7 +87,12 @@ describe("a conversation in the Inbox room", () => {
       (await page.getByRole("list", { name: "What was said" }).getByRole("listitem").allInnerTexts()).map(
         (text) => text.split("\n").find((line) => !/^(You|support, a program)$/.test(line) && line !== "") ?? "",
       ),
-      ["Where is order 7?", "It is urgent.", "Which address shall it go to?", "Wants to run reroute"],
+      [
+        "Where is order 7?",
+        "It is urgent.",
+        "Which address shall it go to?",
+        "Asks for a decision: Reroute, order A-1007",
+      ],
     );
     assert.equal(accepted(await scene.agent.get("/conversations?all=true")).items.length, 2);
   });

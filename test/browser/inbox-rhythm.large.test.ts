@@ -109,7 +109,7 @@ describe("a hand that decides in a rhythm", () => {
   it(`sends no text and decides nothing unseen by ${PRESSES} times a and Enter, at any speed`, async () => {
     const { somebody, grave } = await askAll("Ida Holm", 36);
     await using visitor = await somebody.visit(browser, { screen: "desk" });
-    await visitor.page.getByRole("heading", { level: 1, name: "mount_disk" }).waitFor();
+    await visitor.page.getByRole("heading", { level: 1, name: "Mount disk" }).waitFor();
     const { sent, page } = await watch(visitor);
     const dice = diceOf(7);
     for (let n = 0; n < PRESSES; n += 1) {
@@ -164,7 +164,7 @@ describe("a hand that decides in a rhythm", () => {
     const tap = () => page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
     const decides = page.locator("dialog button[type=submit][aria-disabled=false]");
     for (const { title } of made) {
-      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await page.getByRole("heading", { level: 1, name: title.replace("_", " ") }).waitFor();
       await tap();
       await decides.waitFor();
       await tap();

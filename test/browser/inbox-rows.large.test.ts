@@ -118,7 +118,7 @@ describe("the rows of the inbox", () => {
     await row(page, "Step 30 ").scrollIntoViewIfNeeded();
     const before = await open();
     assert.ok(before > 500);
-    await page.getByRole("heading", { level: 1, name: "step_30" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Step 30" }).waitFor();
     await page.getByRole("link", { name: "Inbox" }).first().tap();
     await isAt(before);
     await page.locator("[data-row]:focus", { hasText: /^Step 30 / }).waitFor();

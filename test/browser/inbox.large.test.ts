@@ -57,7 +57,9 @@ describe("the Inbox room", () => {
     await using visitor = await ana.visit(browser, { screen: "phone" });
     await row(visitor.page, "Send letter").tap();
     const { page } = visitor;
-    await page.getByRole("heading", { level: 1, name: "send_letter" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Send letter" }).waitFor();
+    assert.match(await page.title(), /^Send letter\b/);
+    assert.equal(await page.getByText("send_letter", { exact: true }).count(), 1, "the function stands below it");
 
     const body = page.getByRole("region", { name: "Value of body" });
     assert.equal(await body.innerText(), long);
@@ -305,11 +307,11 @@ describe("the Inbox room", () => {
     await using visitor = await cleo.visit(browser, { screen: "desk" });
     const { page } = visitor;
     const heading = (name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
-    await heading("first_call");
+    await heading("First call");
     await page.keyboard.press("j");
-    await heading("second_call");
+    await heading("Second call");
     await page.keyboard.press("k");
-    await heading("first_call");
+    await heading("First call");
 
     await pressKey(page, "a");
     await dialog(page).getByRole("heading", { name: "Approve first_call?" }).waitFor();
@@ -330,13 +332,13 @@ describe("the Inbox room", () => {
     await pressKey(page, "a");
     await canDecide(page);
     await page.keyboard.press("Enter");
-    await heading("second_call");
+    await heading("Second call");
     await page.getByRole("link", { name: "Approved by you: First call, n 1" }).waitFor();
     await pressKey(page, "r");
     await dialog(page).getByRole("heading", { name: "Reject second_call?" }).waitFor();
     await canDecide(page);
     await page.keyboard.press("Enter");
-    await heading("third_call");
+    await heading("Third call");
     await page.getByRole("link", { name: "Rejected by you: Second call, n 2" }).waitFor();
     await page.keyboard.press("?");
     await dialog(page).getByText("Approve or reject, after one more question").waitFor();

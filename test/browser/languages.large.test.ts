@@ -69,7 +69,7 @@ for (const one of LANGUAGES) {
         await page.locator(`[data-row="${made.id}"]`).waitFor();
         await assertOwn(page, "inbox");
         await page.goto(`/inbox/${made.id}`);
-        const name = page.getByRole("heading", { level: 1, name: "orders.refund_order" });
+        const name = page.getByRole("heading", { level: 1, name: "Refund order" });
         await name.waitFor();
         assert.equal(await name.evaluate((one) => getComputedStyle(one).direction), "ltr");
         const { amount, currency } = AMOUNT;

@@ -87,7 +87,7 @@ for (const { screen, ...viewport } of WIDTHS) {
       await page.getByRole("button", { name: "1 new" }).waitFor();
       await assertStill(page, "what came in");
       await row(page, "Page someone").click();
-      await page.getByRole("heading", { level: 1, name: "page_someone" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Page someone" }).waitFor();
       await page.getByRole("region", { name: "About this" }).waitFor();
       await assertStill(page, "the request");
     });

@@ -208,7 +208,7 @@ describe("the choice of a list of Run", () => {
     await page.getByLabel("Action").fill("human.created");
     await page.getByRole("button", { name: "Filter" }).click();
     await atAddress(page, "/console/audit?action=human.created");
-    const others = page.locator("summary").filter({ hasNotText: "human.created" });
+    const others = page.locator("summary").filter({ hasNotText: "Person: created" });
     await others.first().waitFor({ state: "detached" });
     await page.reload();
     await page.locator("details").first().waitFor();

@@ -6,6 +6,7 @@ import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
+import { readChannels } from "../../src/requests/read-channels.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";
@@ -82,6 +83,28 @@ for (const on of DATABASES) {
       });
       await until(async () => (await states(scene, ask.id)).includes("slack closed"));
       assert.equal(slack.sent.length, 1);
+    });
+
+    it("show a channel that fails, also after the request of an older mail has ended", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const old = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, old.id)).includes("email sent"));
+      email.failing.push(new DeliveryError("no such mailbox", { retry: false, providerCode: "550" }));
+      const lost = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, lost.id)).includes("email failed"));
+      const [before] = await readChannels(ctx);
+      assert.deepEqual([before?.failed, before?.failingSince, before?.error], [1, before?.failedAt, "550"]);
+
+      const responder = await responderOf(ctx.db, ana, "web");
+      for (const { id } of [old, lost]) {
+        await world.advance(MINUTE_MS);
+        await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+      }
+      await scene.settle(async () => (await states(scene, old.id)).includes("email closed"));
+      assert.deepEqual(await readChannels(ctx), [before]);
     });
 
     itOnOne("leave at once while the provider of another channel hangs", async () => {

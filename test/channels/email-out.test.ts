@@ -58,8 +58,8 @@ describe("a mail about an ask", () => {
     assert.deepEqual(header(one.raw, "message-id"), [ORIGINAL]);
     assert.deepEqual(header(one.raw, "auto-submitted"), ["auto-generated"]);
     assert.deepEqual(header(one.raw, "references"), [`<ask_0123456789ABCDEFGHIJKL.ask@${DOMAIN}>`]);
-    assert.deepEqual(sent.externalIds, { thread: ORIGINAL, subject: "May deploy run?" });
-    assert.equal(one.mail.subject, "May deploy run?");
+    assert.deepEqual(sent.externalIds, { thread: ORIGINAL, subject: "May it run: Deploy?" });
+    assert.equal(one.mail.subject, "May it run: Deploy?");
     assert.ok(!one.raw.includes("dee@people.example"));
   });
 
@@ -126,7 +126,7 @@ describe("a mail about an ask", () => {
     const [one, again, reminder] = sink.taken.map(({ mail }) => mail);
     assert.deepEqual([again?.messageId, again?.text, again?.html], [one?.messageId, one?.text, one?.html]);
     assert.equal(reminder?.messageId, `<${ofReminder.messageName}.m@${DOMAIN}>`);
-    assert.equal(reminder?.subject, "Re: May deploy run?");
+    assert.equal(reminder?.subject, "Re: May it run: Deploy?");
     assert.equal(reminder?.references, one?.references);
     assert.ok(
       reminder?.text?.startsWith(`${FIRST_LINE}\n\n| Ana,\n| this is late.\n\nThis is still waiting for an answer.\n`),
@@ -192,7 +192,7 @@ describe("a mail about an ask", () => {
     );
     const { raw, to, mail } = sink.taken[0] ?? assert.fail("nothing was sent");
     assert.deepEqual([to, header(raw, "bcc")], [[ANA], []]);
-    assert.equal(mail.subject, "May x\\u000d\\u000aBcc: evil@example.com\\u000d\\u000a\\u000d\\u000abody run?");
+    assert.equal(mail.subject, "May it run: x\\u000d\\u000aBcc: evil@example.com\\u000d\\u000a\\u000d\\u000ab…?");
   });
 
   it("lists what can be chosen, and says what a value has to be, in its schema only where words cannot", async () => {
@@ -229,7 +229,7 @@ describe("a mail about an ask", () => {
     await channel.tell?.(targetOf(), sent, "Something else.", SIGNAL);
     const [, one, again, other] = sink.taken.map(({ mail }) => mail);
     assert.equal(one?.inReplyTo, sent.externalIds["thread"]);
-    assert.equal(one?.subject, "Re: May deploy run?");
+    assert.equal(one?.subject, "Re: May it run: Deploy?");
     assert.ok(one?.text?.includes(words.replace("\n", "\n\n")));
     assert.ok(one?.html?.includes(`<a href="${LINK}">`));
     assert.equal(again?.messageId, one?.messageId);

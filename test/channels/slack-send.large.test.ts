@@ -55,7 +55,7 @@ describe("an approval on Slack", () => {
     assert.equal(call.form["unfurl_links"], "false");
     assert.equal(call.form["unfurl_media"], "false");
     assert.equal(call.form["thread_ts"], undefined);
-    assert.equal(call.form["text"], "The agent support asks for a decision on issue_refund");
+    assert.equal(call.form["text"], "The agent support asks for a decision: issue_refund");
     assert.deepEqual(call.json("metadata"), { event_type: "parley_ask", event_payload: { delivery: DELIVERY } });
     assert.deepEqual(externalIds, {
       channel: "C024BE91L",
@@ -65,16 +65,21 @@ describe("an approval on Slack", () => {
     });
   });
 
-  it("shows the function, who asks and until when, every argument as it is, and the agent's words last", async () => {
+  it("shows the sentence, who asks and until when, the function, every argument as it is, and the agent's words last", async () => {
     await using scene = await openSlackScene();
-    const blocks = await blocksOf(scene);
+    const sentence = "Refund 240 EUR, order A-1007";
+    const blocks = await blocksOf(scene, { view: aView({ sentence }) });
     assert.ok(Array.isArray(blocks));
-    assert.deepEqual(blocks[0], { type: "header", text: { type: "plain_text", text: "issue_refund", emoji: false } });
+    assert.deepEqual(blocks[0], { type: "header", text: { type: "plain_text", text: sentence, emoji: false } });
+    assert.deepEqual(blocks[2], {
+      type: "section",
+      text: { type: "plain_text", text: "Function: issue_refund", emoji: false },
+    });
     const shown = shownIn(blocks);
     assert.match(shown, /Asked by the agent support, a program · run run_9/);
     assert.match(shown, /until <!date\^1795428000\^\{date_short_pretty\} \{time\}\|2026-11-23 10:00 UTC>/);
     assert.match(shown, /digest e64dd4d7/);
-    assert.deepEqual(blocks[2], {
+    assert.deepEqual(blocks[3], {
       type: "rich_text",
       elements: [{ type: "rich_text_preformatted", elements: [{ type: "text", text: aView().argumentsText }] }],
     });
@@ -154,7 +159,7 @@ describe("an approval on Slack", () => {
       description: long(500),
       interactive: i % 2 === 0,
     }));
-    const most = { words: long(40_000), title: long(998), run: long(2000), agent: long(500) };
+    const most = { words: long(40_000), sentence: long(200), title: long(998), run: long(2000), agent: long(500) };
     const argumentsText = long(2800);
     for (const count of [0, 5, 25]) {
       const shown = { ...most, options: options.slice(0, count) };
@@ -217,7 +222,7 @@ describe("a Slack message in plain text", () => {
     assert.equal(form["blocks"], undefined);
     assert.equal(form["mrkdwn"], "false");
     assert.equal(form["parse"], "none");
-    assert.match(form["text"] ?? "", /decision on issue_refund/);
+    assert.match(form["text"] ?? "", /decision: issue_refund/);
     assert.match(form["text"] ?? "", /"to": "&lt;!channel&gt; ```&amp;amp;"/);
     assert.match(form["text"] ?? "", /The agent's own words:\n> \*Trust\* &lt;https:\/\/evil\.example\|me&gt;/);
     assert.match(form["text"] ?? "", /Decide on the page: <http:[^>]*canary-link-token> \(code 7KQ2\)$/);
@@ -277,7 +282,7 @@ describe("a Slack message that is over", () => {
     assert.deepEqual([call.form["channel"], call.form["ts"]], ["C024BE91L", "1763632800.000001"]);
     assert.deepEqual(actionsIn(blocks), []);
     assert.match(shownIn(blocks), /"order": "A-1007"[^]*Approved by Ana Ruiz\.\n<!date\^1795177800\^/);
-    assert.equal(call.form["text"], "The agent support asks for a decision on issue_refund: Approved by Ana Ruiz.");
+    assert.equal(call.form["text"], "The agent support asks for a decision: issue_refund: Approved by Ana Ruiz.");
   });
 
   it("does so in plain text too", async () => {

@@ -49,7 +49,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "a joint audience is widened like any other",
     file: "src/requests/model/audience.ts",
-    find: 'return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));',
+    find: 'return audience.kind !== "any" || audience.of.some(({ node }) => isJoint(node));',
     put: "return false;",
     harness: "consent",
     says: /needs .* and .*, is approved/,

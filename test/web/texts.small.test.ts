@@ -58,6 +58,7 @@ const OF_THINGS = [
   "who",
   "outcome",
   "mayAnswer",
+  "deed",
   "channel",
   "channels",
   "channels.state",

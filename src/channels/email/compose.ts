@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { quoted, withoutForgery } from "../../requests/model/agent-words.ts";
+import { headOf } from "../../requests/facts/function-name.ts";
 import type { AskView } from "../../requests/model/view.ts";
 import type { Field } from "../../requests/model/schema-shape.ts";
 import type { Notice, Sent } from "../channel.ts";
@@ -49,7 +50,7 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
   const subject =
     view.fn === null || settings.subject !== undefined
       ? withoutForgery(printable(settings.subject ?? view.title), notice.link)
-      : `May ${view.fn} run?`;
+      : `May it run: ${headOf(view.fn).head}?`;
   // A mail that nobody sent: what is about one ask names it, and so stands together in people's programs.
   const root = `<${view.askId}.ask@${frame.domain}>`;
   return {

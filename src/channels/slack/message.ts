@@ -85,10 +85,7 @@ export function closedMessage(view: AskView, { says, at }: Closing, { settings }
 
 /** One line, as notifications show it. */
 function headline({ kind, agent, fn, title, sentence }: AskView): string {
-  const what =
-    kind === "approval"
-      ? `asks for a decision on ${fn}${sentence === undefined ? "" : `: ${sentence}`}`
-      : `asks: ${inQuotes(title)}`;
+  const what = kind === "approval" ? `asks for a decision: ${sentence ?? fn}` : `asks: ${inQuotes(title)}`;
   return escaped(cut(`The agent ${agent} ${what}`, 500));
 }
 
@@ -105,25 +102,33 @@ function againLine(renewal: boolean | undefined): string {
     : "Reminder: this still waits for an answer.";
 }
 
-/** Returns the question, its asker and its deadline. The agent's own words come last and are marked as such. */
+/**
+ * Returns the question, its asker and its deadline, and of a call the function and its arguments. The agent's own words
+ * come last and are marked as such.
+ */
 function body(view: AskView, whole: boolean): Block[] {
-  const subject = view.fn ?? inQuotes(cut(view.title, MOST_TITLE));
+  const subject = view.sentence ?? view.fn ?? inQuotes(cut(view.title, MOST_TITLE));
   return [
-    // A name that is cut could pass for another.
+    // A sentence or a name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
-    ...(view.sentence === undefined ? [] : [section(view.sentence)]),
     ...(view.risk === undefined ? [] : [section(riskLine(view.risk))]),
     { type: "context", elements: facts(view) },
-    ...(view.fn === null
-      ? []
-      : whole && view.argumentsText !== null
-        ? [preformatted(view.argumentsText)]
-        : [section(missing(view))]),
+    ...callBlocks(view, whole),
     ...(view.words === "" || !whole
       ? []
       : [small("The agent's own words:"), quote(cut(view.words, roomForWords(view)))]),
     ...answerBlocks(view),
   ];
+}
+
+const functionLine = (fn: string): string => `Function: ${fn}`;
+
+/** Without a sentence, the function itself stands at the head. */
+function callBlocks(view: AskView, whole: boolean): Block[] {
+  const { fn, sentence, argumentsText } = view;
+  if (fn === null) return [];
+  const call = whole && argumentsText !== null ? preformatted(argumentsText) : section(missing(view));
+  return sentence === undefined ? [call] : [section(functionLine(fn)), call];
 }
 
 /** A value that is more than a press or a line is easier to give on the page. */
@@ -291,7 +296,8 @@ function answerLines({ kind, options, schema, shape }: AskView): string[] {
 function argumentLines(view: AskView, whole: boolean): string[] {
   if (view.fn === null) return [];
   const shown = whole && isShown(view);
-  return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText ?? ""))] : [escaped(missing(view))])];
+  const fn = escaped(functionLine(cut(view.fn, MOST_TITLE)));
+  return ["", fn, ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText ?? ""))] : [escaped(missing(view))])];
 }
 
 /** The page asks for it before anything is decided; it is never in the link, and the inbox asks for none. */

@@ -43,7 +43,7 @@ export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, t
       title: plain(isRejection ? "Reject" : "Answer"),
       submit: plain(isRejection ? "Reject" : "Send"),
       close: plain("Back"),
-      blocks: [section(cut(view.fn ?? view.title, MOST_INPUT)), ...inputs],
+      blocks: [section(cut(view.sentence ?? view.fn ?? view.title, MOST_INPUT)), ...inputs],
     };
   }
 

@@ -105,12 +105,13 @@ function Entry({ entry, by }: { entry: AuditEntry; by: string }) {
   return (
     <details class={styles.entry}>
       <summary>
-        <span dir="auto">{entry.action}</span>
+        <span>{text.deed(entry.action)}</span>
         <span class={`small muted ${styles.line}`}>
           <span dir="auto">{by}</span>
           {agent !== by && <span dir="auto">{agent}</span>}
           {entry.via !== undefined && <span dir="auto">{entry.via}</span>}
           <Moment time={entry.at} />
+          <code>{entry.action}</code>
         </span>
       </summary>
       <pre dir="ltr" tabIndex={0} role="region" aria-label={text.audit.entry(entry.seq)}>

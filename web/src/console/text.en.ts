@@ -1,6 +1,7 @@
 /** The words of the Console, loaded with it. */
 import type { ChannelState, ChannelTest, HumanChannel, RevokedKey, WebhookDelivery } from "@parley/sdk/admin";
 import { count, number } from "../format.ts";
+import { deedIn } from "./deeds.ts";
 
 export type PersonChannel = keyof HumanChannel;
 export type Scope = RevokedKey["scope"];
@@ -16,6 +17,7 @@ const CHANNELS: Record<PersonChannel | "push", string> = {
 };
 
 export const text = {
+  deed: (action: string): string => deedIn({ human: "person", human_contact: "question" }, action),
   title: "Console",
   sections: "Sections",
   signingIn: "Signing in",

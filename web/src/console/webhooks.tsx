@@ -14,6 +14,7 @@ import {
   Facts,
   Gone,
   List,
+  listed,
   Moment,
   Rows,
   Section,
@@ -78,7 +79,7 @@ function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
         facts={[
           ["URL", <code>{url}</code>],
           [text.webhooks.format, <bdi>{format}</bdi>],
-          [text.webhooks.events, events.length === 0 ? text.webhooks.allEvents : <bdi>{events.join(", ")}</bdi>],
+          [text.webhooks.events, events.length === 0 ? text.webhooks.allEvents : listed(events.map(text.deed))],
           ...(description === "" ? [] : [[text.webhooks.about, <bdi>{description}</bdi>] as const]),
           [text.webhooks.made, <Moment time={created_at} />],
         ]}
@@ -115,10 +116,7 @@ function Deliveries({ endpoint }: { endpoint: string }) {
             {one.state !== "pending" && (
               <button type="button" class="quiet" onClick={() => void retry.run(one.id)}>
                 {text.webhooks.retry}
-                <span class="unseen">
-                  {" "}
-                  (<bdi>{one.event}</bdi>)
-                </span>
+                <span class="unseen"> ({text.deed(one.event)})</span>
               </button>
             )}
           </li>
@@ -137,7 +135,7 @@ function Deliveries({ endpoint }: { endpoint: string }) {
 function DeliveryRow({ of: one }: { of: WebhookDelivery }) {
   return (
     <div>
-      <p dir="auto">{one.event}</p>
+      <p>{text.deed(one.event)}</p>
       <p class={`small muted ${styles.line}`}>
         <span data-state={one.state}>{text.webhooks.state[one.state]}</span>
         <span>{text.webhooks.attempts(one.attempts)}</span>
@@ -148,6 +146,7 @@ function DeliveryRow({ of: one }: { of: WebhookDelivery }) {
         )}
         {one.error === undefined && one.status !== undefined && <span>{text.webhooks.status(one.status)}</span>}
         <Moment time={one.created_at} />
+        <code>{one.event}</code>
         {one.next_attempt_at !== undefined && one.attempts > 0 && (
           <span>
             {text.webhooks.next} <Moment time={one.next_attempt_at} />

@@ -33,7 +33,7 @@ export function Ask(props: {
 }) {
   const { id, next, before } = props;
   const { data: ask, error, refetch } = useAsk(id);
-  useTitle(ask?.title ?? text.title);
+  useTitle(ask ? headOf(ask) : text.title);
   useEffect(() => void Outcome.load(), []);
 
   const [state, view] = ((): [string, ComponentChildren] => {
@@ -69,6 +69,9 @@ function Before({ ask }: { ask: WholeAsk }) {
     </Link>
   );
 }
+
+/** The sentence of a call; for anything else, the agent's question. */
+const headOf = ({ kind, sentence, title }: WholeAsk): string => (kind === "approval" ? sentence : title);
 
 function isFree(ask: WholeAsk): boolean {
   return ask.may_decide && !ask.decisions.some(({ mine }) => mine);
@@ -112,7 +115,7 @@ function Controls({ ask }: { ask: WholeAsk }) {
   }
 }
 
-/** The function of a call; for anything else, the agent's question. */
+/** Who asks, until when and what; a call has its function below. */
 function Header({ ask }: { ask: WholeAsk }) {
   return (
     <header class={formStyles.header}>
@@ -124,9 +127,10 @@ function Header({ ask }: { ask: WholeAsk }) {
       </p>
       {ask.kind === "approval" ? (
         <>
-          <h1 class={styles.fn} dir="ltr">
+          <h1 dir="auto">{headOf(ask)}</h1>
+          <code class={styles.fn} dir="ltr">
             {ask.fn}
-          </h1>
+          </code>
           <RiskStrip ask={ask} />
         </>
       ) : (
@@ -135,7 +139,7 @@ function Header({ ask }: { ask: WholeAsk }) {
             <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           )}
           <h1 dir="auto">
-            <Emphasised words={ask.title} />
+            <Emphasised words={headOf(ask)} />
           </h1>
           {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <Prose words={beyondTitle(ask)} />}
         </>

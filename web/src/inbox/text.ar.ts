@@ -256,7 +256,7 @@ export const text: InboxTexts = {
     me: "أنت",
     you: "أنت",
     program: (agent) => `${isolated(agent)}، وهو برنامج`,
-    wants: (fn) => `يريد تشغيل ${isolated(fn)}`,
+    wants: (sentence) => `يطلب قرارًا: ${isolated(sentence)}`,
     answer: "إجابة",
     decide: "اتخاذ القرار",
     taken: "استلمه البرنامج",

@@ -242,7 +242,7 @@ export const text: InboxTexts = {
     me: "Sie",
     you: "Ihnen",
     program: (agent) => `${agent}, ein Programm`,
-    wants: (fn) => `Möchte ${fn} ausführen`,
+    wants: (sentence) => `Bittet um eine Entscheidung: ${sentence}`,
     answer: "Antworten",
     decide: "Entscheiden",
     taken: "Der Agent hat es übernommen",

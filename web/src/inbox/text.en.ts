@@ -251,7 +251,7 @@ export const text = {
     me: "You",
     you: "you",
     program: (agent: string) => `${agent}, a program`,
-    wants: (fn: string) => `Wants to run ${fn}`,
+    wants: (sentence: string) => `Asks for a decision: ${sentence}`,
     answer: "Answer",
     decide: "Decide",
     taken: "The agent has taken it",

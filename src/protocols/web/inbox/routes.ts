@@ -45,7 +45,11 @@ const List = fields({
   agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
   due: optional(wordField("due", INBOX_DUE)),
   q: optional(textField("q", 1, 200, { description: "Only what holds all of these words." })),
-  order: optional(wordField("order", INBOX_ORDERS)),
+  order: optional(
+    wordField("order", INBOX_ORDERS, {
+      description: "Of what waits: soonest deadline, longest wait or highest risk first.",
+    }),
+  ),
   before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 

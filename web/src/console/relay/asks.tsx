@@ -8,7 +8,7 @@ import { moment } from "../../moment.ts";
 import { Detail, Facts, Moment, Section, ServerSays, Sides, Unread, useEvery } from "../parts.tsx";
 import { useChoice } from "../use-choice.ts";
 import * as api from "./api.ts";
-import { Paged, askRow, Block, Line, MoreOf, Output, ToAsk, ToJob } from "./parts.tsx";
+import { Paged, askRow, Block, Line, MoreOf, Output, To } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./wire.ts";
@@ -58,7 +58,9 @@ function OneAsk({ id }: { id: string }) {
           [text.asks.asked, <Moment time={data.created_at} />],
           [text.asks.deadline, <Moment time={data.expires_at} />],
           ...(data.role === null ? [] : [[text.asks.role, <bdi>{data.role}</bdi>] as const]),
-          ...(data.joined_to === null ? [] : [[text.asks.joined, <ToAsk id={data.joined_to} />] as const]),
+          ...(data.joined_to === null
+            ? []
+            : [[text.asks.joined, <To of="asks" id={data.joined_to} name={data.prompt} />] as const]),
           ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
           ...(data.question_id === null ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
           [text.asks.id, <code>{data.id}</code>],
@@ -76,6 +78,11 @@ function OneAsk({ id }: { id: string }) {
       </Section>
     </Detail>
   );
+}
+
+function ToJob({ id }: { id: string }) {
+  const { data } = api.useJob(id);
+  return <To of="jobs" id={id} name={data?.title ?? text.asks.job} />;
 }
 
 function Stages({ of: { stages } }: { of: WholeAsk }) {
@@ -176,23 +183,24 @@ function People({ of: people }: { of: WithPeople }) {
   );
 }
 
-function Besides({ of: { id, late, shared_by } }: { of: WholeAsk }) {
+function Besides({ of }: { of: WholeAsk }) {
   return (
     <>
-      {shared_by.length > 0 && <SharedBy of={id} />}
-      {late.length > 0 && <Late of={id} />}
+      {of.shared_by.length > 0 && <SharedBy of={of} />}
+      {of.late.length > 0 && <Late of={of.id} />}
     </>
   );
 }
 
-function SharedBy({ of }: { of: string }) {
-  const pages = api.useSharedBy(of);
+/** The asks that joined one, which ask the same. */
+function SharedBy({ of: { id, prompt } }: { of: WholeAsk }) {
+  const pages = api.useSharedBy(id);
   return (
     <Section title={text.asks.sharedBy}>
       <ol class={styles.entries}>
         {pages.rows?.map((one) => (
           <li key={one}>
-            <ToAsk id={one} />
+            <To of="asks" id={one} name={prompt} />
           </li>
         ))}
       </ol>

@@ -11,7 +11,7 @@ import { useChoice } from "../use-choice.ts";
 import * as api from "./api.ts";
 import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
 import { text } from "./text.ts";
-import type { Job, JobEvent, JobState } from "./wire.ts";
+import type { AskStatus, Job, JobEvent, JobState } from "./wire.ts";
 import { text as consoleText } from "../text.ts";
 import { text as appText } from "../../text.ts";
 import { Link } from "../../router.tsx";
@@ -161,6 +161,6 @@ function Events({ job }: { job: Job }) {
 function saysOf({ event, data }: JobEvent): string {
   const word = (name: string): string => (typeof data[name] === "string" ? data[name] : "");
   if (event === "log") return [word("event"), word("message")].filter((part) => part !== "").join(": ");
-  if (event === "answer") return `${word("step_id")}: ${word("status")}`;
-  return word("state");
+  if (event === "answer") return `${word("step_id")}: ${text.status(word("status") as AskStatus)}`;
+  return text.jobState(word("state") as JobState);
 }

@@ -35,19 +35,15 @@ const programOf = (principal: string): string => principal.slice(principal.index
 
 export const hrefOf = (of: "asks" | "jobs", id: string): string => `/console/${of}/${encodeURIComponent(id)}`;
 
-export function ToAsk({ id }: { id: string }) {
+/** The way to an ask or a job, by what people call it; its id stands behind. */
+export function To({ of, id, name }: { of: "asks" | "jobs"; id: string; name: string }) {
   return (
-    <Link href={hrefOf("asks", id)} class={relayStyles.target}>
-      <code>{id}</code>
-    </Link>
-  );
-}
-
-export function ToJob({ id }: { id: string }) {
-  return (
-    <Link href={hrefOf("jobs", id)} class={relayStyles.target}>
-      <code>{id}</code>
-    </Link>
+    <>
+      <Link href={hrefOf(of, id)} class={relayStyles.target}>
+        <bdi>{name}</bdi>
+      </Link>{" "}
+      <code class="small muted">{id}</code>
+    </>
   );
 }
 

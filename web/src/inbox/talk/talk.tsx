@@ -119,7 +119,7 @@ function Messages({ talk }: { talk: OwnConversation }) {
         ) : (
           <li key={id}>
             <p class={talkStyles.who}>{words.program(talk.agent)}</p>
-            <Prose words={ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words} />
+            <Prose words={ask.kind === "approval" ? words.wants(ask.sentence) : ask.words} />
             <p class={talkStyles.mark}>
               {ask.state === "open" ? (
                 <Link href={`/inbox/${ask.id}`}>{ask.kind === "approval" ? words.decide : words.answer}</Link>
