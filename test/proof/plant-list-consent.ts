@@ -83,7 +83,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
     bug: "a kept answer is given to whoever asks whomever",
     file: "src/asks/model/decision-key.ts",
     find: "canonicalExact({ ...parts, asked_by: ask.principal, asked_of: audience })",
-    put: "canonicalExact({ ...parts, asked: audience.is })",
+    put: "canonicalExact({ ...parts, asked: audience.kind })",
     harness: "consent",
     says: /what Bo had kept/,
   },
