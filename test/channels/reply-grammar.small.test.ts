@@ -159,7 +159,7 @@ describe("a code", () => {
   }
 });
 
-const CARRIER_WORDS: readonly [is: "stop" | "start" | "help" | null, certain: boolean, words: readonly string[]][] = [
+const CARRIER_WORDS: readonly [kind: "stop" | "start" | "help" | null, certain: boolean, words: readonly string[]][] = [
   ["stop", true, ["STOP", "stopall", "Stop all", " STOP! ", "“STOP”", "STOP..", "Unsubscribe", "OPTOUT", "opt-out"]],
   ["stop", true, ["ARRET", "ARRÊT", "arrêté", "ARRETT", "ＳＴＯＰ"]],
   ["stop", false, ["CANCEL", "end", "quit.", "REVOKE"]],
@@ -172,7 +172,7 @@ const CARRIER_WORDS: readonly [is: "stop" | "start" | "help" | null, certain: bo
 describe("the words of carriers", () => {
   for (const [kind, certain, words] of CARRIER_WORDS) {
     it(`mean ${kind ?? "nothing"}${kind === null || certain ? "" : " unless they are an option"}: ${words.join(", ")}`, () => {
-      for (const one of words) assert.deepEqual(phoneCommand(one), kind && { is: kind, certain }, one);
+      for (const one of words) assert.deepEqual(phoneCommand(one), kind && { kind, certain }, one);
     });
   }
 

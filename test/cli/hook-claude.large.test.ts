@@ -18,7 +18,7 @@ const COMMON = {
 const FOLDER = {
   name: "cwd",
   text: '"/Users/ana/app"',
-  typed: { kind: "text", lines: ["/Users/ana/app"] },
+  typed: { kind: "text", is: "text", lines: ["/Users/ana/app"] },
   secret: false,
   masked: null,
 };
@@ -97,7 +97,7 @@ describe("a hook of Claude Code", () => {
           {
             name: "command",
             text: '"rm -rf node_modules"',
-            typed: { kind: "text", lines: ["rm -rf node_modules"] },
+            typed: { kind: "text", is: "text", lines: ["rm -rf node_modules"] },
             secret: false,
             masked: null,
           },
@@ -105,7 +105,7 @@ describe("a hook of Claude Code", () => {
           {
             name: "description",
             text: '"Remove node_modules directory"',
-            typed: { kind: "text", lines: ["Remove node_modules directory"] },
+            typed: { kind: "text", is: "text", lines: ["Remove node_modules directory"] },
             secret: false,
             masked: null,
           },

@@ -24,6 +24,9 @@ export interface Tried {
 
 const record = z.record(z.string(), z.unknown());
 
+/** Versions before 0.3.0 recorded the kind of an outcome as `is`. */
+const outcome = record.transform(({ is, ...rest }) => (is === undefined ? rest : { kind: is, ...rest }));
+
 /** Test cases of a role: an ask, the prompt made from it, and the expected readings of replies. */
 const Golden = z.strictObject({
   cases: z.array(
@@ -38,7 +41,7 @@ const Golden = z.strictObject({
         tools: z.array(z.string()).default([]),
       }),
       prompt: z.string().optional(),
-      replies: z.array(z.strictObject({ says: z.string(), outcome: record.optional() })).default([]),
+      replies: z.array(z.strictObject({ says: z.string(), outcome: outcome.optional() })).default([]),
     }),
   ),
 });

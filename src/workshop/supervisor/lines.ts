@@ -83,3 +83,11 @@ export type SupervisorCommand =
   | { say: "cancel" }
   /** The agent is ended, and may be resumed later. */
   | { say: "interrupt" };
+
+/** Reads a line of a supervisor. One that began before version 0.3.0 names the kind of its end `is`. */
+export function readSupervisorLine(text: string): SupervisorLine {
+  const line = JSON.parse(text) as SupervisorLine;
+  if (line.type !== "ended") return line;
+  const { is, ...end } = line.end as SupervisorEnd & { is?: SupervisorEnd["kind"] };
+  return is === undefined ? line : { ...line, end: { ...end, kind: is } as SupervisorEnd };
+}

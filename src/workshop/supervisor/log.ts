@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { SupervisorFact, SupervisorLine } from "./lines.ts";
+import { readSupervisorLine, type SupervisorFact, type SupervisorLine } from "./lines.ts";
 
 /** Facts that somebody acts on: they are on disk before anybody receives them. */
 const CARRY_STATE: readonly SupervisorFact["type"][] = [
@@ -135,8 +135,7 @@ export async function readLog(folder: string, after: number): Promise<Supervisor
   if (!reader) return [];
   const lines: SupervisorLine[] = [];
   try {
-    for await (const line of linesFrom(reader)())
-      if (seqOf(line) > after) lines.push(JSON.parse(line) as SupervisorLine);
+    for await (const line of linesFrom(reader)()) if (seqOf(line) > after) lines.push(readSupervisorLine(line));
   } finally {
     await reader.close();
   }

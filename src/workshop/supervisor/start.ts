@@ -12,7 +12,13 @@ import type { PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
 import { isAlive, signalProcess } from "../sandbox/processes.ts";
 import { claimOf } from "./claim.ts";
 import { readLog } from "./log.ts";
-import type { SupervisorCommand, SupervisorLine, SupervisorMark, SupervisorOrder } from "./lines.ts";
+import {
+  readSupervisorLine,
+  type SupervisorCommand,
+  type SupervisorLine,
+  type SupervisorMark,
+  type SupervisorOrder,
+} from "./lines.ts";
 import { makeFolder, writeWhole } from "../../lib/files/durable-files.ts";
 
 export { killAttempt } from "../sandbox/processes.ts";
@@ -203,7 +209,7 @@ function say(connection: Socket, command: SupervisorCommand): void {
 /** Parses a line; returns null if the connection broke within the line. The log has the whole line. */
 function wholeLine(text: string): SupervisorLine | null {
   try {
-    return JSON.parse(text) as SupervisorLine;
+    return readSupervisorLine(text);
   } catch {
     return null;
   }
