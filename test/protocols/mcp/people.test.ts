@@ -107,8 +107,20 @@ for (const on of ONE_DATABASE) {
       const shown = (await operator.whole(ask?.id ?? "")).body;
       assert.deepEqual([shown.fn, shown.words, shown.digest], ["deploy", "The tests are green.", DIGEST]);
       assert.deepEqual(shown.arguments, [
-        { name: "env", text: '"staging"', typed: { kind: "text", is: "text", lines: ["staging"] }, secret: false, masked: null },
-        { name: "version", text: '"1.4.2"', typed: { kind: "text", is: "text", lines: ["1.4.2"] }, secret: false, masked: null },
+        {
+          name: "env",
+          text: '"staging"',
+          typed: { kind: "text", is: "text", lines: ["staging"] },
+          secret: false,
+          masked: null,
+        },
+        {
+          name: "version",
+          text: '"1.4.2"',
+          typed: { kind: "text", is: "text", lines: ["1.4.2"] },
+          secret: false,
+          masked: null,
+        },
       ]);
       await operator.decides({ approved: true, comment: "only this once" });
       const approved = bodyOf(await tool(world(), WAIT, { question_id: asked.call_id }));
