@@ -176,7 +176,7 @@ describe("the choice of a list of Run", () => {
   it("of what waits searches and orders it, and leads to the inbox with the same choice", async () => {
     await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/live");
     const { page } = admin;
-    const waiting = page.getByRole("link", { name: /waits .*left.*for / });
+    const waiting = page.getByRole("link", { name: /waits .*left/ });
     await waiting.nth(1).waitFor();
     await page.getByLabel("Order").selectOption("asked");
     await atAddress(page, "/console/live?order=asked");
