@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { readExactJson, sha256Digest } from "../lib/json/exact-json.ts";
-import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
+import { sha256Digest } from "../lib/json/exact-json.ts";
+import type { Request, Audience, ForeignSchema, GuardedArguments } from "../requests/model/request.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { PolicyInput } from "../policy/model/policy.ts";
@@ -11,7 +11,7 @@ import { titleOf } from "../core/model/title.ts";
 import type { Tx } from "../core/store/db.ts";
 import { listHumans } from "../access/store/humans.ts";
 import { advanceAsk, type AskAt } from "./store/asks.ts";
-import { argumentsWithSecrets, type GuardedArguments } from "../requests/guard-arguments.ts";
+import { secretsOfArguments } from "../requests/guard-arguments.ts";
 import { createRequestIn } from "../requests/create-request.ts";
 import { resolveRecipient, type Recipient, type Looking } from "../access/resolve-recipient.ts";
 import { audienceOfRecipient, personLeaf } from "../requests/audience-of-recipient.ts";
@@ -165,8 +165,7 @@ export async function guardedOf(
 ): Promise<Partial<GuardedArguments> | { guarded: true }> {
   const call = held.warnings.length > 0 ? callOf(ctx, held) : null;
   if (call === null) return {};
-  const parsed = readExactJson(call.kwargs) as Readonly<Record<string, unknown>>;
-  return (await argumentsWithSecrets(ctx, { parsed, canonical: call.kwargs })) ?? { guarded: true };
+  return (await secretsOfArguments(ctx, call.kwargs)) ?? { guarded: true };
 }
 
 /** Returns the call that an approval of the ask approves, where it came with one. */

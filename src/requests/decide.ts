@@ -34,6 +34,7 @@ import { transact } from "../core/store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk } from "./create-request.ts";
 import { cleanWords, exposeIn, type CleanWords } from "./clean-words.ts";
+import { secretsOfArguments } from "./guard-arguments.ts";
 import { endHeldIfDue, finishRequest, settledRefusal, type Ending } from "./end.ts";
 
 export interface DecisionInput {
@@ -221,7 +222,8 @@ export function withArguments(request: Pick<Request, "form">, outcome: Outcome, 
   if (request.form.kind !== "approval" || !request.form.editable || !outcome.approved) return outcome;
   const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? request.form.kwargs;
   const edited = kwargs !== request.form.kwargs;
-  return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(request.form.fn, kwargs)) };
+  const guard = edited && decision.kind === "approve" ? { guard: decision.guard ?? null } : {};
+  return { ...outcome, kwargs, edited, ...guard, digest: sha256Digest(consentText(request.form.fn, kwargs)) };
 }
 
 /** A decision whose words are read as the requested value; `misfit` is the refusal if it is not a valid answer. */
@@ -241,8 +243,9 @@ export async function judged(
   { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
 ): Promise<JudgedDecision> {
   const { form } = request;
-  const words = await cleanWords(ctx, given, { ...responder, askId: request.id });
-  const decision = words.words;
+  const clean = await cleanWords(ctx, given, { ...responder, askId: request.id });
+  const decision = await withGuard(ctx, clean.words);
+  const words = { ...clean, words: decision };
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
   if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, request, decision) };
   const { values, wanted } = readingsOf(form.schema, decision.text);
@@ -255,6 +258,12 @@ export async function judged(
   }
   const errors = wanted === null ? first?.details["errors"] : [{ path: "", message: wanted }];
   return { words, misfit: new Refusal("answer_misfit", { errors }) };
+}
+
+/** A person may write a secret into the arguments; no reader of the outcome sees it before they press for it. */
+async function withGuard(ctx: Context, decision: Decision): Promise<Decision> {
+  if (decision.kind !== "approve" || decision.kwargs === undefined) return decision;
+  return { ...decision, guard: await secretsOfArguments(ctx, decision.kwargs) };
 }
 
 async function misfitOf(ctx: Context, request: Request, decision: Decision): Promise<Refusal | null> {

@@ -1,16 +1,9 @@
 import type { Context } from "../context.ts";
-import { canonicalExact } from "../lib/json/exact-json.ts";
+import { canonicalExact, readExactJson } from "../lib/json/exact-json.ts";
 import { redactJson, stringsOf } from "../lib/json/strings-of.ts";
 import { yieldAfterLarge } from "../lib/event-loop.ts";
 import type { BoundCall } from "./model/bound-call.ts";
-
-/** The arguments of a call that hold a secret, as a request carries them. */
-export interface GuardedArguments {
-  /** The names of those arguments. */
-  guarded: readonly string[];
-  /** The canonical JSON of each, with `[secret:<rule>]` in the place of each secret. */
-  masked: Readonly<Record<string, string>>;
-}
+import type { GuardedArguments } from "./model/request.ts";
 
 /**
  * Returns the arguments of a call that hold a secret, by their names or their contents; null if no argument does.
@@ -41,4 +34,13 @@ export async function argumentsWithSecrets(
   const found = new Set(finds.map(({ path }) => Number(/^\[(\d+)\]/.exec(path)?.[1])));
   const guarded = members.flatMap(([name], i) => (found.has(i) ? [[name, canonicalExact(masked[i])] as const] : []));
   return { guarded: guarded.map(([name]) => name), masked: Object.fromEntries(guarded) };
+}
+
+/** Returns the same for canonical JSON of arguments. */
+export async function secretsOfArguments(
+  ctx: Pick<Context, "secrets">,
+  canonical: string,
+): Promise<GuardedArguments | null> {
+  const parsed = readExactJson(canonical) as Readonly<Record<string, unknown>>;
+  return argumentsWithSecrets(ctx, { parsed, canonical });
 }

@@ -31,6 +31,8 @@ function allAre(risk: Risk, calls: readonly Call[]): void {
 
 /** Each with the fact that its reasons quote. */
 const HIGH: [call: Call, fact: string][] = [
+  [["update_access_policy", { policy: "pots", public: true }], "public: true"],
+  [["set_permissions", { doc: "tea list", members: ["readers", "everyone"] }], "Set permissions: everyone"],
   [["pay_supplier", { supplier: "Cup Works", total: { value: "61000.00", currency: "GBP" } }], "61,000 GBP"],
   [["payout", { betrag: "18.400,50", waehrung: "EUR" }], "18,400.5 EUR"],
   [["wire_money", { amount_cents: 4_200_000, currency: "USD" }], "42,000 USD"],
@@ -149,6 +151,7 @@ describe("the risk of a call", () => {
 
   it("is low where it only reads, and no key, secret or address is part of it", () => {
     allAre("low", [
+      ["get_access_policy", { policy: "pots", public: true }],
       ["list_orders", { recursive: true }],
       ["mcp__github__search_issues", { repo: "shop", limit: 5 }],
       ["Read", { file_path: "/home/ana/pots/tea.ts" }],

@@ -106,6 +106,36 @@ for (const on of ONE_DATABASE) {
       }
     });
 
+    it("are folded where a person writes one into an argument, before the approval, after it and on the receipt", async () => {
+      const { world, agent } = scene();
+      const { id, answer, rows } = await dana();
+      const channel = { human: { id } };
+      const call = accepted(
+        await agent.post("/function_calls", callBody({ kwargs: { note: "none" }, editable: true, channel })),
+      );
+      const ask = await rows();
+      const kwargs = { note: `use ${TOKEN}` };
+      const edited = (await answer.post(`//people/me/asks/${ask.id}/edited`, { kwargs })).body;
+      const decision = { approved: true, kwargs, digest: ask.whole.digest };
+      const { outcome } = (await answer.post(`//people/me/asks/${ask.id}/decision`, decision)).body as {
+        outcome: { sentence: string; arguments: Row[] };
+      };
+      assert.equal(edited.risk, "high");
+      for (const shown of [edited, outcome]) {
+        assert.ok(!String(shown.sentence).includes(TOKEN), "the sentence holds it");
+        assert.deepEqual(secretIn(shown.arguments as Row[]), ["note"]);
+      }
+      const receipt = await world.call("GET", `/receipts/${ask.id}`, {
+        headers: { authorization: `Bearer ${agent.key}`, accept: "text/html" },
+      });
+      const [before = ""] = receipt.text.split("<summary>It holds a secret. Show it</summary>");
+      assert.ok(before !== receipt.text && !before.includes(TOKEN));
+      const found = await answer.get(`//people/me/asks?state=over&q=${TOKEN}`);
+      assert.deepEqual((found.body as { asks: unknown[] }).asks, []);
+      const told = (await agent.get(`/function_calls/${call.call_id}`)).body as { status: { kwargs: unknown } };
+      assert.deepEqual(told.status.kwargs, kwargs, "what runs is never altered");
+    });
+
     it("leave what holds none as it is", async () => {
       const { agent } = scene();
       const { id, rows } = await dana();

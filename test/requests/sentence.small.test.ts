@@ -50,6 +50,15 @@ describe("the sentence of a request", () => {
     ]);
   });
 
+  it("leads with the amount that a call is about, and names what comes on top of it", () => {
+    const eur = (amount: number) => ({ amount, currency: "EUR" });
+    allAre([
+      ["transfer_funds", { total: { fee: eur(2), gross: eur(1999.5) } }, "Transfer 1999.5 EUR, fee amount 2 EUR"],
+      ["pay", { amounts: { net: eur(100), tax: eur(19) } }, "Pay 100 EUR, tax amount 19 EUR"],
+      ["charge", { charge: eur(100), fee: eur(1) }, "Charge 100 EUR, fee amount 1 EUR"],
+    ]);
+  });
+
   it("keeps every digit, and counts smaller units as the currency does", () => {
     const exact = (kwargs: string) => sentenceOf({ ...approval("pay", kwargs), wire: {} });
     assert.equal(exact('{"amount":1152921504606846977,"currency":"EUR"}'), "Pay 1152921504606846977 EUR");

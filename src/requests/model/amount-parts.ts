@@ -5,17 +5,19 @@ import { sumOf } from "../facts/batch.ts";
 import { codeOf, isSum } from "../facts/money-names.ts";
 import { currencyFor, hasCurrency, moneyIn, moneyText } from "../facts/money.ts";
 import { labelOf, type Sorted } from "../facts/labels.ts";
-import { knownWords, spokenWords } from "../facts/name-words.ts";
+import { knownSet, knownWords, spokenWords } from "../facts/name-words.ts";
 import { bare, type Part } from "./sentence-parts.ts";
 
 /** The amount that a call is about comes before its parts. */
 const MAIN = ["amount", "gross", "total", "sum", "value"];
+/** A part of an amount or what comes on top of it, also where its number stands below that name. */
+const BESIDES = knownSet("fee tax tip discount deposit charge commission bonus cost");
 const UNNAMED = new Set([...MAIN, "minor", "price", "in"]);
 const MOST_AMOUNTS = 4;
 
 /** Returns the amounts of a call, the main one first and without its name. */
 export function amountParts({ byRole }: Sorted, called: FunctionWords, all: readonly ArgumentLeaf[]): Part[] {
-  const amounts = byRole("amount").toSorted((one, other) => rankOf(one) - rankOf(other));
+  const amounts = byRole("amount").toSorted((one, other) => rankOf(one, called) - rankOf(other, called));
   if (amounts.length === 0) return batchParts(byRole("target"), all);
   return amounts.slice(0, MOST_AMOUNTS).map((leaf, i) => {
     const digits = textOf(leaf) ?? "";
@@ -40,8 +42,9 @@ function batchParts(lists: readonly ArgumentLeaf[], all: readonly ArgumentLeaf[]
   }));
 }
 
-function rankOf({ words }: ArgumentLeaf): number {
-  const rank = MAIN.findIndex((word) => words.includes(word));
+function rankOf(leaf: ArgumentLeaf, called: FunctionWords): number {
+  const isBesides = leaf.above.some((word) => BESIDES.has(word) && !called.words.includes(word));
+  const rank = isBesides ? -1 : MAIN.findIndex((word) => leaf.words.includes(word));
   return rank === -1 ? MAIN.length : rank;
 }
 

@@ -88,6 +88,8 @@ export type Decision =
       kind: "approve";
       comment?: string;
       kwargs?: string;
+      /** Which of these arguments hold a secret; null if none does. */
+      guard?: GuardedArguments | null;
       option?: string;
       digest?: string;
       /** The same may be done from now on without asking. */
@@ -126,12 +128,22 @@ export interface Outcome extends Besides {
   /** Canonical JSON of the arguments to run. */
   kwargs?: string;
   edited?: boolean;
+  /** Which of the edited arguments hold a secret; null if none does. */
+  guard?: GuardedArguments | null;
   digest?: string;
   by?: DecidedBy;
   /** The approver asked for a permanent grant of the same call. */
   standing?: boolean;
   /** The trace of policy, if it decided instead of people. */
   trace?: PolicyTrace;
+}
+
+/** The arguments of a call that hold a secret. */
+export interface GuardedArguments {
+  /** The names of those arguments. */
+  guarded: readonly string[];
+  /** The canonical JSON of each, with `[secret:<rule>]` in the place of each secret. */
+  masked: Readonly<Record<string, string>>;
 }
 
 /**

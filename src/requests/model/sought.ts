@@ -1,7 +1,7 @@
 import { leavesOf } from "./audience.ts";
 import type { Language } from "./sentence-words.ts";
 import { sentenceOf } from "./sentence.ts";
-import { agentName, askerName, isGuarded, optionsOf } from "./view.ts";
+import { agentName, askerName, isGuarded, optionsOf, withEditedArguments } from "./view.ts";
 import type { Request, DecidedBy } from "./request.ts";
 
 /** The most characters of a text that are searched. Few texts are longer, and a whole page of the inbox is searched. */
@@ -37,7 +37,7 @@ function textsOf(request: Request, { called, language }: Seeker): string[] {
   const { form, outcome } = request;
   const asked = request.state === "open" ? leavesOf(request.audience).map(({ target }) => target) : [];
   const chosen = optionsOf(request).find(({ name }) => name === outcome?.option);
-  const isOpenly = form.kind === "approval" && !isGuarded(request);
+  const edited = outcome?.edited ? (outcome.kwargs ?? "") : "";
   const texts = [
     request.settledAt === null ? "" : new Date(request.settledAt).toISOString().slice(0, 10),
     askerName(request),
@@ -46,8 +46,8 @@ function textsOf(request: Request, { called, language }: Seeker): string[] {
     sentenceOf(request, language),
     language === "en" ? "" : sentenceOf(request),
     form.kind === "approval" ? form.fn : request.title,
-    isOpenly ? form.kwargs : "",
-    isOpenly && outcome?.edited ? (outcome.kwargs ?? "") : "",
+    form.kind === "approval" && !isGuarded(request) ? form.kwargs : "",
+    isGuarded(withEditedArguments(request, edited, outcome?.guard)) ? "" : edited,
     request.words,
     chosen?.title ?? outcome?.option ?? "",
     outcome?.comment ?? "",

@@ -3,7 +3,13 @@ import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
 import { argumentsOf, membersOf, riskiestMembers } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
-import { NO_DEADLINE, type Request, type ForeignSchema, type ResponseOption } from "./request.ts";
+import {
+  NO_DEADLINE,
+  type ForeignSchema,
+  type GuardedArguments,
+  type Request,
+  type ResponseOption,
+} from "./request.ts";
 
 /**
  * A request as people see it, rendered once by the core, so that every channel shows the same bytes. Invisible
@@ -159,6 +165,21 @@ export function maskedArguments(request: Pick<Request, "wire">, kwargs: string):
     return masked === null ? [] : [`${JSON.stringify(name)}:${masked}`];
   });
   return `{${members.join(",")}}`;
+}
+
+/**
+ * Returns a call as it runs with edited arguments: `guard` says which of these hold a secret. Without it, as in outcomes
+ * of version 0.1, the names that the request guards count.
+ */
+export function withEditedArguments<T extends Pick<Request, "form" | "wire">>(
+  request: T,
+  kwargs: string,
+  guard?: GuardedArguments | null,
+): T {
+  const { form, wire } = request;
+  if (form.kind !== "approval") return request;
+  const { guarded: _, masked: __, ...open } = wire;
+  return { ...request, form: { ...form, kwargs }, wire: guard === undefined ? wire : { ...open, ...guard } };
 }
 
 /** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */

@@ -21,6 +21,8 @@ const SMALL = knownSet("comment label reaction draft reminder bookmark todo cach
 const AT_ONCE = knownSet("all bulk many batch every");
 const MAKES = knownSet("create add generate issue register rotate upload set update");
 const ACCESS = knownSet("ssh api deploy access gpg personal auth");
+/** Functions that set who may do something. */
+const GRANTS = knownSet("access permission policy acl grant share allow sharing privilege");
 const HANDS_OVER = knownSet("owner ownership impersonate assume elevate");
 const SHOWS = knownSet("make set share expose change turn");
 const GROUPS = knownSet("segment audience cohort");
@@ -213,7 +215,7 @@ function mutated(leaf: ArgumentLeaf): RiskFact[] {
 
 /** Returns what opens a thing of a few people to everybody: by the function's name, or by a switch or a word of a grave thing. */
 function published(head: string, fn: readonly string[], leaves: readonly ArgumentLeaf[]): RiskFact[] {
-  const isGrave = fn.some((word) => GRAVE.has(word));
+  const isGrave = fn.some((word) => GRAVE.has(word) || GRANTS.has(word));
   if (fn.includes("public") && (isGrave || SHOWS.has(fn[0] ?? ""))) return [{ kind: "opens", says: head }];
   if (!isGrave) return [];
   return leaves.flatMap((leaf): RiskFact[] => {
@@ -253,9 +255,11 @@ function handedOver(head: string, fn: readonly string[], leaves: readonly Argume
   const isKey = has(MAKES) && has(ACCESS) && fn.some((word) => ["key", "token", "credential"].includes(word));
   if (has(HANDS_OVER) || isMoved || isKey) return [{ kind: "opens", says: head }];
   const texts = leaves.map((leaf) => textOf(leaf) ?? "");
-  const everybody = texts.find((text) => /^(?:\*|anyone|everyone|public)$/i.test(text));
-  if (["grant", "share", "allow"].includes(fn[0] ?? "") && everybody !== undefined)
-    return [{ kind: "opens", says: `${head}: ${everybody}` }];
+  const members = leaves.flatMap(({ value }) =>
+    value.kind === "list" ? value.items.filter((one) => typeof one === "string") : [],
+  );
+  const everybody = [...texts, ...members].find((text) => /^(?:\*|anyone|everyone|everybody|public)$/i.test(text));
+  if (has(GRANTS) && everybody !== undefined) return [{ kind: "opens", says: `${head}: ${everybody}` }];
   const url = texts.find((text) => /^https?:\/\//i.test(text));
   return fn.includes("webhook") && has(MAKES) && url !== undefined ? [{ kind: "data", says: url }] : [];
 }

@@ -14,6 +14,7 @@ import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/people.ts";
 import { Refusal } from "../../../refusals.ts";
 import { decideAsk, responderOf } from "../../../requests/decide.ts";
+import { secretsOfArguments } from "../../../requests/guard-arguments.ts";
 import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
 import { readDetails, readInInbox } from "../../../requests/read.ts";
@@ -230,7 +231,9 @@ async function showEdited(door: DoorContext, request: FastifyRequest<OneAsk>): P
   if (form.kind !== "approval" || !form.editable) throw new Refusal("not_editable");
   const { kwargs } = request.body as InboxEditBody;
   if (kwargs === undefined) throw missing("kwargs");
-  return editedCall(peopleRequest, await canonicalArguments(kwargs), readerOf(request, person).language);
+  const canonical = await canonicalArguments(kwargs);
+  const run = { kwargs: canonical, guard: await secretsOfArguments(door.ctx, canonical) };
+  return editedCall(peopleRequest, run, readerOf(request, person).language);
 }
 
 interface OneAsk {

@@ -9,6 +9,7 @@ import {
   type Audience,
   type DecidedBy,
   type Decider,
+  type GuardedArguments,
   type Target,
 } from "../../../requests/model/request.ts";
 import {
@@ -19,6 +20,7 @@ import {
   optionsOf,
   shownTitle,
   viewBesideArguments,
+  withEditedArguments,
 } from "../../../requests/model/view.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import type { Language } from "../../../requests/model/sentence-words.ts";
@@ -179,15 +181,14 @@ function deliveriesOf(details: RequestDetails, names: Names): WireAskToPeople["d
     }));
 }
 
-/** Returns a call with other arguments as its approval would run it. */
+/** Returns a call with other arguments as its approval would run it; `guard` says which of them hold a secret. */
 export async function editedCall(
   request: Ask,
-  kwargs: string,
+  { kwargs, guard }: { kwargs: string; guard?: GuardedArguments | null },
   language: Language,
 ): Promise<WithArguments<WireEditedCall>> {
-  const { form } = request;
-  const call = form.kind === "approval" ? { ...request, form: { ...form, kwargs } } : request;
-  return { sentence: sentenceOf(call, language), risk: riskOf(call), arguments: await drawnRows(request, kwargs) };
+  const call = withEditedArguments(request, kwargs, guard);
+  return { sentence: sentenceOf(call, language), risk: riskOf(call), arguments: await drawnRows(call, kwargs) };
 }
 
 /** Returns how an ask ended, or null while it is open. */
@@ -199,8 +200,9 @@ async function outcomeOf(
   const { outcome } = request;
   if (!outcome) return null;
   const option = optionsOf(request).find(({ name }) => name === outcome.option);
-  const { kwargs } = outcome;
-  const edited = outcome.edited && kwargs !== undefined ? await editedCall(request, kwargs, language) : null;
+  const { kwargs, guard } = outcome;
+  const run = kwargs !== undefined && { kwargs, ...(guard !== undefined && { guard }) };
+  const edited = outcome.edited && run ? await editedCall(request, run, language) : null;
   return {
     status: outcome.status,
     approved: outcome.approved ?? null,

@@ -1,6 +1,7 @@
 import type { Context } from "../../../context.ts";
 import { closingSentence } from "../../../requests/closing-sentence.ts";
 import type { Request } from "../../../requests/model/request.ts";
+import { withEditedArguments } from "../../../requests/model/view.ts";
 import { type NamedDecision, readDecided } from "../../../requests/read-decided.ts";
 import { printableLines } from "../../../lib/printable.ts";
 import { drawnArguments, drawnAsk } from "../drawing/draw-thread.ts";
@@ -61,11 +62,11 @@ function answerMarkup({ form, outcome }: Request): Markup | false {
 
 /** Returns the arguments that a person edited; the approval is for these. */
 async function editedMarkup(request: Request): Promise<Markup | false> {
-  const { edited, kwargs } = request.outcome ?? {};
+  const { edited, kwargs, guard } = request.outcome ?? {};
   if (edited !== true || kwargs === undefined) return false;
   return html`<section>
     <h2>Approved with these arguments instead</h2>
-    ${await drawnArguments(request, kwargs)}
+    ${await drawnArguments(withEditedArguments(request, kwargs, guard), kwargs)}
   </section>`;
 }
 
