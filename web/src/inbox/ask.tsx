@@ -65,7 +65,8 @@ export function Ask(props: {
 function Before({ ask }: { ask: WholeAsk }) {
   return (
     <Link href={besideList(`/inbox/${ask.id}`)} class="small">
-      {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}: <bdi>{ask.sentence}</bdi>
+      {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}:{" "}
+      <bdi>{ask.outcome?.sentence ?? ask.sentence}</bdi>
     </Link>
   );
 }
@@ -127,6 +128,11 @@ function Header({ ask }: { ask: WholeAsk }) {
           <h1 class={styles.fn} dir="ltr">
             {ask.fn}
           </h1>
+          {ask.state === "open" && (
+            <p dir="auto">
+              <bdi class={styles.sentence}>{ask.sentence}</bdi>
+            </p>
+          )}
           <RiskStrip ask={ask} />
         </>
       ) : (
