@@ -35,6 +35,13 @@ describe("the card of a call", () => {
       ...callOf(fn, kwargs, more),
     });
 
+  it("begins with the sentence of the call, above its arguments", async () => {
+    const made = await ask("refund", { amount: 240, currency: "EUR", order: "A-1018" });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
+    const header = visitor.page.getByRole("article").locator("header");
+    await header.getByText("Refund 240 EUR, order A-1018").waitFor();
+  });
+
   it("has Reject, Edit and Approve in sight on every phone, wherever the card is scrolled", async () => {
     const made = await ask("sign", { to: "Bo", one: long, two: long }, { editable: true });
     await using visitor = await scene().visit({ screen: "phone", ask: made });

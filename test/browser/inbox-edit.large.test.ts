@@ -41,7 +41,10 @@ describe("arguments that may be changed", () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "Edit", exact: true }).tap();
     const amount = page.getByLabel("Amount in euro");
+    const choice = page.locator("label").filter({ hasText: /^fast$/ });
     await page.getByText("At most what was paid.").waitFor();
+    const display = await choice.evaluate((one) => getComputedStyle(one).display);
+    assert.notEqual(display, "block", "a choice stands beside its mark");
     await amount.fill("500");
     await page.getByText("At most 100.").waitFor();
     assert.equal(await amount.getAttribute("aria-invalid"), "true");
@@ -77,6 +80,8 @@ describe("arguments that may be changed", () => {
     await page.getByRole("main").getByText("Refund amount 40").waitFor();
     const { outcome } = await readRequest(scene().world.server.ctx, made.id);
     assert.deepEqual(JSON.parse(outcome?.kwargs ?? ""), { ...PROPOSED, amount: 40, speed: "fast" });
+    await page.goto("/inbox?state=over");
+    await page.getByRole("link", { name: "Refund amount 40" }).waitFor();
   });
 
   it("stand beside their names in Arabic", async () => {

@@ -4,7 +4,6 @@ import type { AsideTexts } from "./aside-text.en.ts";
 
 export const text: AsideTexts = {
   search: "البحث",
-  searchHint: "جملة، برنامج، دالة، شخص",
   searchOver: "البحث فيما تقرّر",
   searchOverHint: "من، ماذا، كلمات، يوم (2026-11-23)",
   order: "الترتيب",

@@ -3,7 +3,6 @@ import type { AsideTexts } from "./aside-text.en.ts";
 
 export const text: AsideTexts = {
   search: "Suchen",
-  searchHint: "Satz, Agent, Funktion, Person",
   searchOver: "Entschiedenes durchsuchen",
   searchOverHint: "Wer, was, Wörter, ein Tag (2026-11-23)",
   order: "Reihenfolge",

@@ -3,7 +3,6 @@ import type { Order } from "./wire.ts";
 
 export const text = {
   search: "Search",
-  searchHint: "Sentence, agent, function, person",
   searchOver: "Search what was decided",
   searchOverHint: "Who, what, words, a day (2026-11-23)",
   order: "Order",

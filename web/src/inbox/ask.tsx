@@ -65,7 +65,8 @@ export function Ask(props: {
 function Before({ ask }: { ask: WholeAsk }) {
   return (
     <Link href={besideList(`/inbox/${ask.id}`)} class="small">
-      {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}: <bdi>{ask.sentence}</bdi>
+      {text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted}:{" "}
+      <bdi>{ask.outcome?.sentence ?? ask.sentence}</bdi>
     </Link>
   );
 }

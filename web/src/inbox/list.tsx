@@ -168,7 +168,7 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
         {...(current === undefined && ask.id === left.at?.id && placeOf(left.at))}
       >
         <span class={styles.sentence} dir="auto">
-          {ask.sentence}
+          {ask.outcome?.sentence ?? ask.sentence}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
           {isOpen && (ask.risk === "high" || ask.risk === "unjudged") && (

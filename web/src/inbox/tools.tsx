@@ -54,7 +54,7 @@ function Search() {
       id={SEARCH}
       type="search"
       aria-label={tab === "open" ? text.search : text.searchOver}
-      placeholder={tab === "open" ? text.searchHint : text.searchOverHint}
+      placeholder={tab === "open" ? text.search : text.searchOverHint}
       maxLength={LONGEST_SOUGHT}
       value={written}
       onInput={({ currentTarget }) => write(currentTarget.value)}
