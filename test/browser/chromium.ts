@@ -57,7 +57,8 @@ export async function launchBrowser(): Promise<Browser> {
     () => launch(),
     (browser) => browser.close(),
   );
-  return one === null ? launch() : part(one);
+  // A browser that crashed in an earlier file takes no later one with it.
+  return one?.isConnected() ? part(one) : launch();
 }
 
 /** Starts a browser of its own that other programs reach at `port`. */
