@@ -46,9 +46,10 @@ export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] 
   ];
 }
 
-/** How risky an open call looks, and why. */
+/** How risky an open call looks, and why; an ordinary one has no line. */
 function riskLines({ kind, state, risk, risk_reasons: reasons }: InboxRequestDetail): string[] {
   if (kind !== "approval" || state !== "open" || risk === undefined) return [];
+  if ((risk === "low" || risk === "normal") && (reasons ?? []).length === 0) return [];
   const why = (reasons ?? []).map((reason) => printableExactly(reason.says || TRAITS[reason.kind] || reason.kind));
   return [`  ${MARKS[risk]}${why.length === 0 ? "" : `: ${why.join("; ")}`}`];
 }
