@@ -21,7 +21,7 @@ const FORGED = {
 /** Checks the fields that only the server may set, in every answer of the runner. */
 function assertOurs(outcome: ResponderAnswer, tools: string[] = []): void {
   const known = [
-    "is",
+    "kind",
     "status",
     "text",
     "json",
