@@ -216,7 +216,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)];
 }
 
-const yes = (kind: boolean): string => (kind ? "yes" : "**no**");
+const yes = (holds: boolean): string => (holds ? "yes" : "**no**");
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 const ms = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(1));
 const ratioText = ({ value, least, most }: Ratio): string =>

@@ -136,12 +136,12 @@ const SWITCHES = ["approved", "edited", "expired", "cancelled"];
 function endedIn(status: Record<string, unknown>): Ended {
   const { user_info: user } = status;
   const { id, name, enrolled } = Object(user) as Record<string, unknown>;
-  const kind = (type: string, values: readonly unknown[]) =>
+  const are = (type: string, values: readonly unknown[]) =>
     values.every((value) => value === undefined || value === null || typeof value === type);
   const isEnd =
-    kind("object", [user]) &&
-    kind("string", [id, name, ...TEXTS.map((member) => status[member])]) &&
-    kind("boolean", [enrolled, ...SWITCHES.map((member) => status[member])]);
+    are("object", [user]) &&
+    are("string", [id, name, ...TEXTS.map((member) => status[member])]) &&
+    are("boolean", [enrolled, ...SWITCHES.map((member) => status[member])]);
   if (!isEnd) throw new CouldNotAsk("The server's reply has another form.");
   // Servers leave a member out, or say that there is nothing.
   const { user_info: _, ...said } = Object.fromEntries(Object.entries(status).filter(([, value]) => value !== null));

@@ -69,11 +69,11 @@ const PATH = /(?<![\w/.@:$<>{}~*-])((?:[\w.@*-]+\/)*[\w.@*-]*\w\.(?:tsx?|mjs|md|
 const ENDS = new Set(FILES.flatMap((file) => file.split("/").map((_, i, parts) => parts.slice(i).join("/"))));
 
 /** Paths that are no files of this repository, by where they are named, and what they are. */
-const ELSEWHERE: readonly { file: string; path: string; kind: string }[] = [
-  { file: "docs/reference/commands.md", path: "src/vat.ts", kind: "an example of a path" },
-  { file: "src/tasks/model/action.ts", path: "src/a.ts", kind: "an example of a path" },
-  { file: "test/browser/prompt-pad.large.test.ts", path: "docs/post-message-mode.md", kind: "a page of Prompt Pad" },
-  { file: "test/proof/prove.ts", path: "proof-report.md", kind: "what a long run writes" },
+const ELSEWHERE: readonly { file: string; path: string; why: string }[] = [
+  { file: "docs/reference/commands.md", path: "src/vat.ts", why: "an example of a path" },
+  { file: "src/tasks/model/action.ts", path: "src/a.ts", why: "an example of a path" },
+  { file: "test/browser/prompt-pad.large.test.ts", path: "docs/post-message-mode.md", why: "a page of Prompt Pad" },
+  { file: "test/proof/prove.ts", path: "proof-report.md", why: "what a long run writes" },
 ];
 
 /** Returns the paths that a line names and that no file here has. */

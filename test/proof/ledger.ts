@@ -148,13 +148,13 @@ function tallyProblems(shown: Question): string[] {
 function historyProblems({ seen }: Asked, shown: Question): string[] {
   if (!seen) return [];
   const was = stateOf(seen);
-  const kind = stateOf(shown);
+  const present = stateOf(shown);
   if (isFinal(seen.status))
-    return isDeepStrictEqual(kind, was) ? [] : [`it was final as ${say(was)} and is ${say(kind)}`];
-  const kept = kind.responses.slice(0, was.responses.length);
+    return isDeepStrictEqual(present, was) ? [] : [`it was final as ${say(was)} and is ${say(present)}`];
+  const kept = present.responses.slice(0, was.responses.length);
   return isDeepStrictEqual(kept, was.responses)
     ? []
-    : [`it showed ${say(was.responses)} and shows ${say(kind.responses)}`];
+    : [`it showed ${say(was.responses)} and shows ${say(present.responses)}`];
 }
 
 /** Returns the fields that are compared of two readings, whether or not they were expanded. */

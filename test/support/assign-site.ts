@@ -55,7 +55,7 @@ export interface AssignSite extends AsyncDisposable {
   task(id: string, repo?: string): Promise<any>;
   /** Looks at a task until it is so. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
-  until(id: string, kind: string | ((task: any) => boolean), repo?: string): Promise<any>;
+  until(id: string, wanted: string | ((task: any) => boolean), repo?: string): Promise<any>;
   /** Looks at what waits for people until as many do, and returns it whole. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
   inbox(count: number): Promise<any[]>;
@@ -202,20 +202,20 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
       assert.equal(reply.status, 200, reply.text);
       return reply.body;
     },
-    async until(id, kind, repo = first) {
+    async until(id, wanted, repo = first) {
       // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
       let task: any;
-      const isSo = typeof kind === "string" ? (one: { state: string }) => one.state === kind : kind;
+      const isSo = typeof wanted === "string" ? (one: { state: string }) => one.state === wanted : wanted;
       return eventually(
         async () => {
           task = await site.task(id, repo);
           if (isSo(task)) return task;
           const isLost =
-            typeof kind === "string" && kind !== task.state && /^(failed|canceled|rejected)$/.test(task.state);
-          assert.ok(!isLost, `${id} is ${task.state} and not ${kind.toString()}: ${task.error}`);
+            typeof wanted === "string" && wanted !== task.state && /^(failed|canceled|rejected)$/.test(task.state);
+          assert.ok(!isLost, `${id} is ${task.state} and not ${wanted.toString()}: ${task.error}`);
           return undefined;
         },
-        () => `${id} ${kind.toString()}: it is ${JSON.stringify(task)}\n${server?.err()}`,
+        () => `${id} ${wanted.toString()}: it is ${JSON.stringify(task)}\n${server?.err()}`,
       );
     },
     async inbox(count) {

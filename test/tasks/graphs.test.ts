@@ -19,7 +19,7 @@ for (const on of DATABASES) {
 /** Submits, completes, fails and cancels tasks by chance, beside a model that says where each must be. */
 async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: number): Promise<void> {
   type TaskProgress = "waiting" | "running" | "completed" | "over";
-  const model = new Map<string, { deps: string[]; kind: TaskProgress; order: number; ending: boolean }>();
+  const model = new Map<string, { deps: string[]; progress: TaskProgress; order: number; ending: boolean }>();
   const ids = Array.from({ length: 9 }, (_, i) => `t${i}`);
   let order = 0;
   const waysTo = (from: string, to: string, seen = new Set<string>()): boolean => {
@@ -28,12 +28,12 @@ async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: 
     seen.add(from);
     return (model.get(from)?.deps ?? []).some((next) => waysTo(next, to, seen));
   };
-  const isFree = (id: string) => (model.get(id)?.deps ?? []).every((dep) => model.get(dep)?.kind === "completed");
+  const isFree = (id: string) => (model.get(id)?.deps ?? []).every((dep) => model.get(dep)?.progress === "completed");
   let refused = 0;
   let startedCount = 0;
 
   for (let step = 0; step < steps; step += 1) {
-    const running = [...model].filter(([, { kind }]) => kind === "running").map(([id]) => id);
+    const running = [...model].filter(([, { progress }]) => progress === "running").map(([id]) => id);
     const what = dice.below(10);
     if (what < 4) {
       const id = dice.one(ids);
@@ -45,19 +45,24 @@ async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: 
       else {
         const before = model.get(id);
         order += 1;
-        model.set(id, { deps, kind: "waiting", order, ending: before?.kind === "running" || before?.ending === true });
+        model.set(id, {
+          deps,
+          progress: "waiting",
+          order,
+          ending: before?.progress === "running" || before?.ending === true,
+        });
       }
       await world.advance(dice.below(3));
     } else if (what < 7) {
       const first = [...model]
-        .filter(([id, { kind, ending }]) => kind === "waiting" && !ending && isFree(id))
+        .filter(([id, { progress, ending }]) => progress === "waiting" && !ending && isFree(id))
         .sort(([, one], [, other]) => one.order - other.order)[0]?.[0];
-      const busy = [...model.values()].filter(({ kind, ending }) => kind === "running" || ending).length;
+      const busy = [...model.values()].filter(({ progress, ending }) => progress === "running" || ending).length;
       const started = await runner.start();
       assert.equal(started, busy < 2 ? first : undefined, `step ${step}`);
       const task = started === undefined ? undefined : model.get(started);
       if (task) {
-        task.kind = "running";
+        task.progress = "running";
         startedCount += 1;
       }
     } else if (what < 9) {
@@ -66,7 +71,7 @@ async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: 
       if (id !== undefined && task) {
         const fails = dice.below(4) === 0;
         await (fails ? runner.fail("shop", id) : runner.complete("shop", id, `${id} at ${step}`));
-        task.kind = fails ? "over" : "completed";
+        task.progress = fails ? "over" : "completed";
       }
       for (const [one, { ending }] of model) {
         if (!ending) continue;
@@ -74,17 +79,19 @@ async function play({ ana, runner, world }: AssignmentScene, dice: Dice, steps: 
         Object.assign(model.get(one) ?? {}, { ending: false });
       }
     } else {
-      const waiting = [...model].filter(([, { kind, ending }]) => kind === "waiting" && !ending).map(([id]) => id);
+      const waiting = [...model]
+        .filter(([, { progress, ending }]) => progress === "waiting" && !ending)
+        .map(([id]) => id);
       if (waiting.length === 0) continue;
       const id = dice.one(waiting);
       assert.equal((await ana.call("DELETE", `/assignment/tasks/${id}`)).status, 200);
-      Object.assign(model.get(id) ?? {}, { kind: "over" });
+      Object.assign(model.get(id) ?? {}, { progress: "over" });
     }
     const shown = await listTaskHeads(world.server.ctx.db, "shop");
     const states = shown.map(({ id, state }) => [id, state]);
     const expected = [...model]
       .sort(([, one], [, other]) => one.order - other.order)
-      .map(([id, { kind }]) => [id, kind === "waiting" ? (isFree(id) ? "queued" : "blocked") : kind]);
+      .map(([id, { progress }]) => [id, progress === "waiting" ? (isFree(id) ? "queued" : "blocked") : progress]);
     const said = states.map(([id, state]) => [
       id,
       state === "preparing"

@@ -1,3 +1,4 @@
+import { wordsIn } from "../model/argument-order.ts";
 import type { ArgumentLeaf } from "./leaves.ts";
 
 /** A value before a call, and the value after it. */
@@ -9,14 +10,10 @@ export interface StateChange {
 }
 
 /** Names by which `from` and `to` are two states of one thing, and no two places. */
-const STATES = new Set(
-  [
-    "version tag release revision plan tier size status state class type level price amount role name email mail phone",
-    "title label description password url policy language quantity stock capacity replica limit owner assignee value color",
-    "currency currencie priority change update modification",
-  ]
-    .join(" ")
-    .split(" "),
+const STATES = wordsIn(
+  "version tag release revision plan tier size status state class type level price amount role name email mail phone",
+  "title label description password url policy language quantity stock capacity replica limit owner assignee value color",
+  "priority change update modification",
 );
 const UNSAID = new Set(["currency"]);
 

@@ -15,7 +15,7 @@ const AT_ONCE = 100;
 const MOST_LOOKED_AT = 2000;
 const MOST_JUDGED = 500;
 
-/** The riskiest first: one that could not be judged may be as bad as any but the first. */
+/** The order of the riskiest first: a call that is not judged stands behind those of high risk. */
 const BY_RISK: readonly Risk[] = ["high", "unjudged", "normal", "low"];
 
 /** Words that must all occur, as their reader sees them, and the order. */

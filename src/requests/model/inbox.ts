@@ -6,7 +6,7 @@ export type InboxDue = (typeof INBOX_DUE)[number];
 
 export type InboxKind = RequestForm["kind"];
 
-/** In which order what waits is listed: the first to be due, the one that has waited longest, or the riskiest first. */
+/** The orders in which what waits is listed: the first to be due, the one that has waited longest, or the riskiest first. */
 export const INBOX_ORDERS = ["deadline", "asked", "risk"] as const;
 export type InboxOrder = (typeof INBOX_ORDERS)[number];
 

@@ -159,7 +159,7 @@ export const READING: Readonly<Record<string, RegExp | undefined | null>> = {
       "ls cat head tail wc grep egrep fgrep zgrep rg ag tree stat file du df pwd date whoami id which type echo printf true false test [ jq uniq cut " +
       "tr column diff cmp md5sum sha1sum sha256sum basename dirname realpath readlink uname hostname ps less more man cd nl tac " +
       "rev fold paste join comm seq expr sleep od hexdump xxd strings nproc uptime free lsof ss netstat dig nslookup host ping " +
-      "cloc tokei bat eza exa journalctl : exit return break continue set shift wait pushd popd dirs getopts let local awk gawk mawk"
+      "cloc tokei bat eza exa : exit return break continue set shift wait pushd popd dirs getopts let local awk gawk mawk"
     )
       .split(" ")
       .map((name) => [name, undefined]),
@@ -182,6 +182,7 @@ export const READING: Readonly<Record<string, RegExp | undefined | null>> = {
   pip: /^(?:list|show|freeze|check)\b/,
   cargo: /^(?:tree|metadata|search|--version)\b/,
   go: /^(?:version|list|doc|vet)\b/,
+  journalctl: /^(?!.*--(?:vacuum|rotate|flush|sync|relinquish|update|setup))/,
   systemctl: /^(?:status|list-\S+|is-\S+|show|cat)\b/,
 };
 
