@@ -1,54 +1,44 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { newAsk } from "../support/relay.ts";
-import { launchBrowser } from "./chromium.ts";
-import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
+import { sharedConsole } from "./console-screens.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name });
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
 
 describe("the Console's pages about executors", () => {
-  let filled: FilledConsole;
-  let browser: Browser;
-  before(async () => {
-    filled = await fillConsole();
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await filled?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedConsole();
 
   it("shows asks as they happen, with the figures of the hour", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    await using admin = await scene().visit({ screen: "phone" });
     const { page } = admin;
     await link(page, "What waits").click();
     await page.getByText("1 ask waits, 1 of them for people.").waitFor();
     await page.getByText("Policy 50% (1)").waitFor();
     await page.getByText("People 50% (1)").waitFor();
     const asked = newAsk({ job_id: "J-live", prompt: "Is the blue or the green label right?" });
-    const { body } = await filled.relay.executor("POST", "/asks", asked);
+    const { body } = await scene().filled.relay.executor("POST", "/asks", asked);
     await link(page, /blue or the green/)
       .first()
       .waitFor();
     await page.getByText("2 asks wait, 2 of them for people.").waitFor();
     await link(page, /J-live.*Waits for an answer/).waitFor();
-    await filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
+    await scene().filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
     await link(page, /blue or the green.*Failed/).waitFor();
     await page.getByText("1 ask waits, 1 of them for people.").waitFor();
   });
 
   it("opens from a number the list of just what it counts", async () => {
-    const { executor } = filled.relay;
+    const { executor } = scene().filled.relay;
     const asked = await Promise.all(
       Array.from({ length: 55 }, (_, at) =>
         executor("POST", "/asks", newAsk({ job_id: "J-counted", step_id: `S-${at}`, prompt: `Which label, ${at}?` })),
       ),
     );
-    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    await using admin = await scene().visit({ screen: "phone" });
     const { page } = admin;
     const row = (name: string) => page.getByRole("listitem").filter({ has: link(page, name) });
     await row("Asks")
@@ -77,11 +67,11 @@ describe("the Console's pages about executors", () => {
   });
 
   it("tells one ask's whole life, to its decision in the inbox and its receipt", async () => {
-    const { executor, job } = filled.relay;
+    const { executor, job } = scene().filled.relay;
     const more = { step_id: "publish", ask_type: "APPROVAL", prompt: "Publish the packages?" };
     const asked = newAsk({ job_id: job, ...more, meta: { action: "publish" } });
-    await executor("POST", "/asks", asked, { "parley-lease": filled.relay.lease });
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/asks");
+    await executor("POST", "/asks", asked, { "parley-lease": scene().filled.relay.lease });
+    await using admin = await scene().visit({ screen: "desk" }, "/console/asks");
     const { page } = admin;
     await link(page, /Publish the packages/).click();
     await heading(page, "Waiting: People").waitFor();
@@ -104,10 +94,10 @@ describe("the Console's pages about executors", () => {
   });
 
   it("follows a job until it is over", async () => {
-    const { executor } = filled.relay;
+    const { executor } = scene().filled.relay;
     const job = "release:2042";
     await executor("POST", "/jobs", { job_id: job, kind: "release", external: true });
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/jobs");
+    await using admin = await scene().visit({ screen: "phone" }, "/console/jobs");
     const { page } = admin;
     await link(page, job).click();
     await page.getByRole("status").getByText("Running").waitFor();
@@ -125,7 +115,7 @@ describe("the Console's pages about executors", () => {
   });
 
   it("takes a proposed rule, revokes it, ends what was allowed for good, and tries the policy", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/policy");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/policy");
     const { page } = admin;
     await page.getByText("In force as the file stands.").waitFor();
     await page.getByLabel("Action").fill("write");
@@ -145,7 +135,7 @@ describe("the Console's pages about executors", () => {
   });
 
   it("forgets one decision, then all", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/cache");
+    await using admin = await scene().visit({ screen: "phone" }, "/console/cache");
     const { page } = admin;
     await page.getByText("repeated 12 times").waitFor();
     const forget = button(page, /Forget \(Use the orders_v2 table/);
@@ -157,7 +147,7 @@ describe("the Console's pages about executors", () => {
   });
 
   it("is walked by keyboard", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/jobs");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/jobs");
     const { page } = admin;
     await link(page, /release-2041/).waitFor();
     await page.keyboard.press("j");

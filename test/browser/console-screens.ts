@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { after, before } from "node:test";
 import type { Browser } from "playwright-core";
 import { createKey } from "../../src/access/create-key.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
@@ -10,6 +11,7 @@ import { openSink, type Sink } from "../channels/mail.ts";
 import { until } from "../support/contract.ts";
 import { fillRelay, type FilledRelay } from "./console-relay-screens.ts";
 import { openWorld, type Reply, type World } from "../support/world.ts";
+import { launchBrowser } from "./chromium.ts";
 import { atRest, type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people, keys, a mail account and agents' webhooks, as an admin finds it on an ordinary day. */
@@ -116,6 +118,31 @@ export async function visitConsole(
   await visitor.page.getByText("Signed in as operator (admin)").waitFor();
   if (path !== "/console") await visitor.page.goto(path);
   return visitor;
+}
+
+/** A filled console, and a browser that an admin opens it in. */
+export interface ConsoleScene {
+  filled: FilledConsole;
+  browser: Browser;
+  visit(look: Look, path?: string): Promise<Visitor>;
+}
+
+/** Fills a console before the tests of the suite that this is called in, and closes it after them. */
+export function sharedConsole(): () => ConsoleScene {
+  let scene: Partial<Omit<ConsoleScene, "visit">> = {};
+  before(async () => {
+    scene = { filled: await fillConsole() };
+    scene.browser = await launchBrowser();
+  });
+  after(async () => {
+    await scene.browser?.close();
+    await scene.filled?.[Symbol.asyncDispose]();
+  });
+  return () => {
+    const { filled, browser } = scene;
+    if (!filled || !browser) throw new Error("the console is open only while its tests run");
+    return { filled, browser, visit: (look, path) => visitConsole(browser, filled, look, path) };
+  };
 }
 
 /** One look of the console, and how to get there. */

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { sql } from "../../src/core/store/sql.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { until } from "../support/contract.ts";
-import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
-import { launchBrowser } from "./chromium.ts";
+import { sharedConsole } from "./console-screens.ts";
 import { nameSomebody } from "./inbox-world.ts";
 import { visit } from "./visitor.ts";
 
@@ -15,27 +14,18 @@ const link = (page: Page, name: string | RegExp) => page.getByRole("link", { nam
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
 
 describe("the Console", () => {
-  let filled: FilledConsole;
-  let browser: Browser;
-  before(async () => {
-    filled = await fillConsole();
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await filled?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedConsole();
 
   it("is for admins: others are told so, and the crowd never loads it", async () => {
-    const cleo = await nameSomebody(filled.world, "Cleo Park");
-    await using member = await cleo.visit(browser, { screen: "phone" });
+    const cleo = await nameSomebody(scene().filled.world, "Cleo Park");
+    await using member = await cleo.visit(scene().browser, { screen: "phone" });
     assert.equal(await link(member.page, "Run").count(), 0);
     await member.page.goto("/console/keys");
     await heading(member.page, "The console is for admins").waitFor();
     await link(member.page, "Open the inbox").click();
     await member.page.getByText("Signed in as Cleo Park").waitFor();
 
-    await using stranger = await visit(browser, filled.world.url, { screen: "phone" });
+    await using stranger = await visit(scene().browser, scene().filled.world.url, { screen: "phone" });
     const loaded: string[] = [];
     stranger.page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
     await stranger.page.goto("/me");
@@ -50,7 +40,7 @@ describe("the Console", () => {
   });
 
   it("groups its pages on a phone, with the state of each beside it", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    await using admin = await scene().visit({ screen: "phone" });
     const { page } = admin;
     const all = page.getByRole("navigation", { name: "All pages" });
     assert.deepEqual(await all.getByRole("heading").allTextContents(), ["Now", "Work", "Rules", "Setup"]);
@@ -76,7 +66,7 @@ describe("the Console", () => {
   });
 
   it("says that something could not be read, and that it is not there only where that is so", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/jobs");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/jobs");
     const { page } = admin;
     let isDown = true;
     await page.route("**/admin/jobs/J-none*", (route) => (isDown ? route.abort() : route.continue()));
@@ -88,14 +78,14 @@ describe("the Console", () => {
   });
 
   it("shows what waits, for whom and how long, and follows it", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/live");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/live");
     const { page } = admin;
     await page.getByText(/^2 requests wait, the oldest for /).waitFor();
     await link(page, /A webhook of release-notes is disabled.*for operator.*waits .*left/).waitFor();
-    const { ctx } = filled.world.server;
+    const { ctx } = scene().filled.world.server;
     const form = { kind: "reply" as const, options: [] };
     const words = { title: "Which plan?", words: "Which plan?", digest: null, form };
-    const asked = await askPeople(ctx, { ...words, audience: toPerson(filled.ana) });
+    const asked = await askPeople(ctx, { ...words, audience: toPerson(scene().filled.ana) });
     await page.getByText(/^3 requests wait, /).waitFor();
     await link(page, /Which plan\?.*for Ana Ruiz/).waitFor();
     await cancelRequest(ctx, asked.id, { kind: "agent", id: asked.asker });
@@ -103,7 +93,7 @@ describe("the Console", () => {
   });
 
   it("adds somebody on a phone, lets them in by a link, changes and removes them", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    await using admin = await scene().visit({ screen: "phone" });
     const { page } = admin;
     await link(page, "People").click();
     await link(page, "Add somebody").click();
@@ -127,7 +117,7 @@ describe("the Console", () => {
     await button(page, "Make a sign-in link").click();
     const url = await page.getByRole("region", { name: "Sign-in link" }).innerText();
     assert.match(url, /\/console#start=/, "an admin arrives in the console");
-    await using dora = await visit(browser, filled.world.url, { screen: "desk", path: url });
+    await using dora = await visit(scene().browser, scene().filled.world.url, { screen: "desk", path: url });
     await dora.page.getByText("Signed in as Dora Vance (admin)").waitFor();
 
     await page.reload();
@@ -155,7 +145,7 @@ describe("the Console", () => {
   });
 
   it("shows a new key once, and ends it", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/keys");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/keys");
     const { page } = admin;
     await link(page, "New key").click();
     await page.getByLabel("Name").fill("nightly build");
@@ -169,7 +159,7 @@ describe("the Console", () => {
     assert.match(text, /^parley_agent_\w{38}$/);
     const asks = async () => {
       const headers = { authorization: `Bearer ${text}` };
-      return (await filled.world.call("GET", "/agent/questions?status=OPEN", { headers })).status;
+      return (await scene().filled.world.call("GET", "/agent/questions?status=OPEN", { headers })).status;
     };
     assert.equal(await asks(), 200);
 
@@ -198,8 +188,8 @@ describe("the Console", () => {
   });
 
   it("sends a real test message, and says what the mail server said and who answered", async () => {
-    const before = filled.mail.taken.length;
-    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const before = scene().filled.mail.taken.length;
+    await using admin = await scene().visit({ screen: "phone" });
     const { page } = admin;
     await link(page, "Channels").click();
     await link(page, /SMS.*Not configured/).waitFor();
@@ -207,11 +197,14 @@ describe("the Console", () => {
     await page.getByLabel("To", { exact: true }).selectOption("Ana Ruiz");
     await button(page, "Send a test message").click();
     await page.getByText("Sent: the provider took it.").waitFor();
-    const mail = filled.mail.taken.at(-1);
-    assert.deepEqual([filled.mail.taken.length, mail?.to], [before + 1, ["ana@people.example"]]);
+    const mail = scene().filled.mail.taken.at(-1);
+    assert.deepEqual([scene().filled.mail.taken.length, mail?.to], [before + 1, ["ana@people.example"]]);
 
     const address = /http:\/\/\S+\/r\/\S+/.exec(mail?.mail.text ?? "")?.[0] ?? assert.fail("no link");
-    await using ana = await visit(browser, filled.world.url, { screen: "phone", path: new URL(address).pathname });
+    await using ana = await visit(scene().browser, scene().filled.world.url, {
+      screen: "phone",
+      path: new URL(address).pathname,
+    });
     await button(ana.page, "Continue").click();
     await ana.page.getByLabel("It arrived").check();
     const code = /code: (\w{4})\b/.exec(mail?.mail.text ?? "")?.[1] ?? assert.fail("no code");
@@ -230,24 +223,27 @@ describe("the Console", () => {
   });
 
   it("follows what agents are told, tells it again, and enables what was disabled", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/webhooks");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/webhooks");
     const { page, context } = admin;
     await link(page, /support/).click();
-    const [before, rows] = [filled.agents.told.length, page.getByRole("listitem").filter({ hasText: "attempt" })];
+    const [before, rows] = [
+      scene().filled.agents.told.length,
+      page.getByRole("listitem").filter({ hasText: "attempt" }),
+    ];
     await rows.first().waitFor();
     assert.match(await rows.first().locator("p").first().innerText(), /^[A-Z][a-z ]+: [a-z ]+$/);
     const known = await rows.count();
     // The next attempt is not answered before this one has been seen to fail.
     const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
     let attempts = 0;
-    filled.agents.answer = () => (++attempts === 1 ? 500 : answered);
+    scene().filled.agents.answer = () => (++attempts === 1 ? 500 : answered);
     await button(page, "Send a test event").click();
     await rows.filter({ hasText: /Waiting.*1 attempt.*status 500.*next/ }).waitFor();
     answer(200);
     await rows.filter({ hasText: /Delivered.*2 attempts/ }).waitFor();
     assert.equal(await rows.count(), known + 1);
     await button(page, "Tell it again").first().click();
-    while (filled.agents.told.length < before + 3) await page.waitForTimeout(50);
+    while (scene().filled.agents.told.length < before + 3) await page.waitForTimeout(50);
 
     await page.goto("/inbox");
     const notice = link(page, /A webhook of release-notes is disabled/);
@@ -258,7 +254,7 @@ describe("the Console", () => {
     await link(page, /release-notes.*Disabled/).click();
     await page.getByText("Nothing is told there").waitFor();
     // Its event is tried again at once if that is due by now: gone still, it would be disabled once more.
-    filled.agents.isBack = true;
+    scene().filled.agents.isBack = true;
     await button(page, "Enable it").click();
     await button(page, "Disable it").waitFor();
     await context.setOffline(true);
@@ -270,19 +266,19 @@ describe("the Console", () => {
   });
 
   it("says what does not arrive, since when and why, in place of that everything holds", async () => {
-    filled.agents.answer = () => 500;
-    const endpoint = `/a2h/v1alpha1/webhook_endpoints/${filled.endpoint}`;
-    await filled.asAdmin("POST", `${endpoint}/test`);
-    await filled.asAdmin("POST", "/admin/channel_tests", { channel: "email", person: filled.gone });
+    scene().filled.agents.answer = () => 500;
+    const endpoint = `/a2h/v1alpha1/webhook_endpoints/${scene().filled.endpoint}`;
+    await scene().filled.asAdmin("POST", `${endpoint}/test`);
+    await scene().filled.asAdmin("POST", "/admin/channel_tests", { channel: "email", person: scene().filled.gone });
     await until(async () => {
       const [{ body }, channels] = [
-        await filled.asAdmin("GET", endpoint),
-        await filled.asAdmin("GET", "/admin/channels"),
+        await scene().filled.asAdmin("GET", endpoint),
+        await scene().filled.asAdmin("GET", "/admin/channels"),
       ];
       const email = channels.body.channels.find(({ channel }: { channel: string }) => channel === "email");
       return body.failing_since !== null && email.failed > 0;
     });
-    await using admin = await visitConsole(browser, filled, { screen: "desk" });
+    await using admin = await scene().visit({ screen: "desk" });
     const { page } = admin;
     const row = (name: string | RegExp) => page.getByRole("listitem").filter({ has: link(page, name) });
     await row("Health")
@@ -307,16 +303,16 @@ describe("the Console", () => {
     assert.equal(await page.getByText("Enabled", { exact: true }).count(), 0);
     await link(page, /support.*Deliveries fail/).waitFor();
 
-    filled.agents.answer = () => 200;
+    scene().filled.agents.answer = () => 200;
     await button(page, "Send a test event").click();
     await link(page, /support.*Enabled/).waitFor();
   });
 
   it("reads the record from its end, filters it, and says when it was changed", async () => {
     for (let i = 0; i < 60; i += 1) {
-      await filled.asAdmin("PATCH", `/admin/people/${filled.gone}`, { role: "member" });
+      await scene().filled.asAdmin("PATCH", `/admin/people/${scene().filled.gone}`, { role: "member" });
     }
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/audit");
+    await using admin = await scene().visit({ screen: "phone" }, "/console/audit");
     const { page } = admin;
     await page.getByText(/^Whole: each of \d+ entries/).waitFor();
     const entries = page.locator("details");
@@ -338,7 +334,7 @@ describe("the Console", () => {
     await button(page, "Show all").click();
     await entries.nth(49).waitFor();
 
-    const { db } = filled.world.server.ctx;
+    const { db } = scene().filled.world.server.ctx;
     const change = (from: string, to: string) =>
       db.transact((tx) => tx.all(sql`UPDATE audit SET entry = replace(entry, ${from}, ${to}) WHERE seq = 2`));
     await change("created", "cr3ated");
@@ -354,7 +350,7 @@ describe("the Console", () => {
   });
 
   it("is walked by keyboard, list beside detail", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/people");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/people");
     const { page } = admin;
     await page.getByText("Choose one on the left.").waitFor();
     // There is nothing to go to before the list is there.

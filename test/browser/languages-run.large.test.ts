@@ -7,7 +7,7 @@ import { OPERATOR } from "../support/identities.ts";
 import type { World } from "../support/world.ts";
 import { fillBoard, type FilledBoard } from "./assignment-screens.ts";
 import { launchBrowser } from "./chromium.ts";
-import { fillConsole, type FilledConsole } from "./console-screens.ts";
+import { sharedConsole, type FilledConsole } from "./console-screens.ts";
 import { LANGUAGES, type OwnLanguage, ownWords } from "./own-words.ts";
 import { atRest, visit, type Visitor } from "./visitor.ts";
 import { assertAccessible } from "./wcag.ts";
@@ -82,29 +82,20 @@ const PLACES: readonly ((filled: FilledConsole) => string)[] = [
 ];
 
 describe("Run in the reader's language", () => {
-  let filled: FilledConsole;
-  let browser: Browser;
-  before(async () => {
-    filled = await fillConsole();
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await filled?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedConsole();
 
   for (const one of LANGUAGES) {
     it(`shows its pages in ${one.locale}`, async () => {
       const assertOwn = inOwnWords(one);
-      await using visitor = await come(browser, filled.world, one);
+      await using visitor = await come(scene().browser, scene().filled.world, one);
       for (const pathOf of PLACES) {
-        await visitor.page.goto(pathOf(filled));
-        await assertOwn(visitor.page, pathOf(filled));
+        await visitor.page.goto(pathOf(scene().filled));
+        await assertOwn(visitor.page, pathOf(scene().filled));
       }
     });
 
     it(`names its pages above each of them on a wide screen in ${one.locale}`, async () => {
-      await using visitor = await come(browser, filled.world, one);
+      await using visitor = await come(scene().browser, scene().filled.world, one);
       const { page } = visitor;
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.goto("/console/keys");

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
-import { launchBrowser } from "./chromium.ts";
+import { sharedConsole } from "./console-screens.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
 
@@ -142,19 +141,10 @@ describe("the choice of the inbox's list", () => {
 });
 
 describe("the choice of a list of Run", () => {
-  let filled: FilledConsole;
-  let browser: Browser;
-  before(async () => {
-    filled = await fillConsole();
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await filled?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedConsole();
 
   it("comes back with the way up on a phone, and goes with Back", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/jobs");
+    await using admin = await scene().visit({ screen: "phone" }, "/console/jobs");
     const { page } = admin;
     await page.getByLabel("Open", { exact: true }).check();
     await atAddress(page, "/console/jobs?show=open");
@@ -174,7 +164,7 @@ describe("the choice of a list of Run", () => {
   });
 
   it("of what waits searches and orders it, and leads to the inbox with the same choice", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/live");
+    await using admin = await scene().visit({ screen: "phone" }, "/console/live");
     const { page } = admin;
     const waiting = page.getByRole("link", { name: /waits .*left/ });
     await waiting.nth(1).waitFor();
@@ -196,7 +186,7 @@ describe("the choice of a list of Run", () => {
   });
 
   it("of keys and of the record stands in the address too", async () => {
-    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/keys");
+    await using admin = await scene().visit({ screen: "desk" }, "/console/keys");
     const { page } = admin;
     await page.getByLabel("All", { exact: true }).check();
     await atAddress(page, "/console/keys?show=all");
