@@ -1,3 +1,4 @@
+import type { AskId } from "./core/model/ids.ts";
 import type { Logger } from "pino";
 import type { Clock } from "./lib/clock.ts";
 import type { ContainedFiles } from "./lib/files/contained-files.ts";
@@ -42,7 +43,7 @@ export interface Context {
   /** The requesters, and how each acts on a decision. */
   requesters: Requesters;
   /** Notifies the module that answers executors on this node of a new ask; a hint, as wake-ups are. */
-  offer: (askId: string) => void;
+  offer: (askId: AskId) => void;
   /** Passes on what this server has committed to the module that watches it. */
   tell: (fact: Fact) => void;
   /** Judges values by schemas that agents wrote. */

@@ -1,4 +1,4 @@
-import type { TaskOfAsk } from "./requests/model/task-of-request.ts";
+import type { TaskOfRequest } from "./requests/model/task-of-request.ts";
 import type { Request, Decision } from "./requests/model/request.ts";
 import type { Answer, Question } from "./questions/model/question.ts";
 import type { Refusal } from "./refusals.ts";
@@ -40,7 +40,7 @@ export interface Requester {
    */
   ended(tx: Tx, over: Request): Promise<void>;
   /** Returns the task that the request is about; null where it is about none. */
-  taskOf(on: Queryable, request: Request): Promise<TaskOfAsk | null>;
+  taskOf(on: Queryable, request: Request): Promise<TaskOfRequest | null>;
 }
 
 /**

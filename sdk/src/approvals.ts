@@ -178,7 +178,7 @@ async function decisionOf<Args extends object>(
   const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
   const receipt = await read<string>(connection, path, { signal, asText: true });
   const payload = payloadOf(receipt);
-  const isThis = isReceiptOf(payload, { callId: id, askId: status.ask_id, digest, agents, since });
+  const isThis = isReceiptOf(payload, { callId: id, requestId: status.ask_id, digest, agents, since });
   if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
   const people = (Array.isArray(payload.decided) ? payload.decided : [])
     .filter(({ kind }) => kind === "person")

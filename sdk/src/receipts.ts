@@ -19,7 +19,7 @@ export function presentKeys({ keys }: ReceiptKeys): ReceiptKeys {
 export interface ReceiptWanted {
   /** The id that the request was asked under, and the server's id of it. */
   callId: string;
-  askId: string;
+  requestId: string;
   digest: string;
   /** Who asked, as receipts say it: one of these, and by a key with a name that is not known here `agent:`. */
   agents: readonly string[];
@@ -34,12 +34,12 @@ const CLOCKS_APART_MS = 3_600_000;
  * True for the receipt of exactly this approval. A receipt may leave out door, request, agent and times.
  */
 export function isReceiptOf(payload: Partial<ReceiptPayload>, wanted: ReceiptWanted): boolean {
-  const { callId, askId, digest, agents, since } = wanted;
+  const { callId, requestId, digest, agents, since } = wanted;
   if (payload.outcome !== "approved" || payload.call_id !== callId || payload.consent_digest !== digest) return false;
-  const { door = "a2h", jti = askId, agent, asked_at = since ?? 0, settled_at = asked_at } = payload;
+  const { door = "a2h", jti = requestId, agent, asked_at = since ?? 0, settled_at = asked_at } = payload;
   const isAgents = (one: string) =>
     agent === one || (one === "agent:" && typeof agent === "string" && agent.startsWith(one));
-  if (door !== "a2h" || jti !== askId || (agent !== undefined && !agents.some(isAgents))) return false;
+  if (door !== "a2h" || jti !== requestId || (agent !== undefined && !agents.some(isAgents))) return false;
   return asked_at <= settled_at && (since === undefined || asked_at >= since - CLOCKS_APART_MS);
 }
 

@@ -26,7 +26,7 @@ export async function allowToolWrite(
       actor: { kind: "policy", id: judged.trace.policy },
       action: isAllowed ? "tool.write_allowed" : "tool.write_refused",
       agent: ask.principal,
-      askId: ask.id,
+      subjectId: ask.id,
       data: { tool, trace: judged.trace },
     });
     return { isAllowed, reason: judged.because };

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { isOver, type RelayAnswer, type Ask } from "./model/ask.ts";
+import { isOver, type AskAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "./store/jobs.ts";
 import { findAnswers, noteAllDelivered } from "./store/answers.ts";
@@ -13,7 +13,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** One message to a follower of a job; `seq` is the number of the newest event it covers. */
 export type JobNews =
   | { kind: "status" | "log"; seq: number; body: Body }
-  | { kind: "answer"; seq: number; answer: RelayAnswer }
+  | { kind: "answer"; seq: number; answer: AskAnswer }
   /** How the job is, for whoever follows from now on. */
   | { kind: "snapshot"; seq: number; body: Body }
   /** The same, in full, for a follower whose past events are gone. */

@@ -31,12 +31,12 @@ export async function learnFrom(
     const { standing, by } = addressed?.request.outcome ?? {};
     // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
     if (standing && by?.kind === "person" && addressed?.request.wire["standing"] === true) {
-      const grantInput = { input, askId: ask.id, person: by.id, days };
+      const grantInput = { input, approvalId: ask.id, person: by.id, days };
       await grantPermanently(ctx, tx, grantInput).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
         ctx.log.warn({ ask_id: ask.id, code: error.code }, "what was ticked could not be allowed for good");
       });
     }
-    await noteApproved(ctx, tx, { policy, input, askId: ask.id, learnAfter });
+    await noteApproved(ctx, tx, { policy, input, approvalId: ask.id, learnAfter });
   });
 }

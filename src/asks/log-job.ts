@@ -1,3 +1,4 @@
+import type { AskId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { LOG_LEVELS } from "./model/job-rules.ts";
 import { appendJobEvents } from "./store/jobs.ts";
@@ -8,7 +9,7 @@ import { withoutSecrets } from "../core/without-secrets.ts";
 /** One thing that an executor says of its work. */
 export interface JobLog {
   stepId?: string;
-  askId?: string;
+  askId?: AskId;
   level: (typeof LOG_LEVELS)[number];
   message: string;
   fields?: Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { RELAY_DOOR } from "./model/people.ts";
 import { lockQuestion } from "../questions/store/questions.ts";
@@ -12,7 +13,7 @@ export async function findQuestionOrphanIds(ctx: Context, limit: number): Promis
 }
 
 /** Takes such a question out of the feed. */
-export async function closeQuestionOrphan(ctx: Context, questionId: string): Promise<void> {
+export async function closeQuestionOrphan(ctx: Context, questionId: QuestionId): Promise<void> {
   await transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, questionId);
     if (held?.question.state !== "open" || (await isQuestionWanted(tx, questionId))) return;

@@ -4,7 +4,7 @@ import type { Request, Audience, ForeignSchema, GuardedArguments } from "../requ
 import { consentText } from "../requests/model/consent.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { PolicyInput } from "../policy/model/policy.ts";
-import type { RelayAnswer, Ask, StageRecord } from "./model/ask.ts";
+import type { AskAnswer, Ask, StageRecord } from "./model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
 import { beforeText, formOf, RELAY_DOOR } from "./model/people.ts";
 import { titleOf } from "../core/model/title.ts";
@@ -64,7 +64,7 @@ export interface PeoplePlan {
   /** Below the prompt: what was tried, what a model asks back or thinks. */
   remarks: readonly string[];
   /** An earlier answer to the same; people see it. */
-  before: RelayAnswer | null;
+  before: AskAnswer | null;
   /** True where the approver may allow the same call permanently. */
   isGrantable: boolean;
   /** The policy's decision and its reasons. */

@@ -1,9 +1,10 @@
+import type { AskId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
 import type { Request, Decision, ForeignSchema } from "../requests/model/request.ts";
 import { chosenBy } from "./model/choice-options.ts";
 import { isDecision } from "./model/people.ts";
-import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type Ask } from "./model/ask.ts";
+import { codeIn, errorText, type AnswerStatus, type AskAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findRequest, lockRequest } from "../requests/store/requests.ts";
 import { lockQuestion, type QuestionAt } from "../questions/store/questions.ts";
@@ -14,7 +15,7 @@ import { findAnswer, insertLateAnswer } from "./store/answers.ts";
 import { findAsk, lockAsk, type AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords, exposeIn } from "../requests/clean-words.ts";
-import { decideAsk, responderOf } from "../requests/decide.ts";
+import { decideRequest, responderOf } from "../requests/decide.ts";
 import { closeRequestIn } from "../requests/close.ts";
 import { cancelHeld } from "../questions/expire.ts";
 import { expireAsk } from "./read.ts";
@@ -23,7 +24,7 @@ import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked answer of a person or a service. */
 export interface AskAnswerInput {
-  askId: string;
+  askId: AskId;
   jobId: string;
   stepId: string;
   status: AnswerStatus;
@@ -52,7 +53,7 @@ export interface AskAnswerer {
  * @throws {Refusal} `request_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
  *   `unknown_option`, `already_decided`, `ask_settled`
  */
-export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswerInput): Promise<RelayAnswer | null> {
+export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswerInput): Promise<AskAnswer | null> {
   const found = await findAsk(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
   const { ask } = found;
@@ -90,15 +91,15 @@ async function again(
   ctx: Context,
   who: AskAnswerer,
   input: AskAnswerInput,
-  { held, answer, bodyHash }: { held: AskAt; answer: RelayAnswer; bodyHash: string | null },
-): Promise<RelayAnswer> {
+  { held, answer, bodyHash }: { held: AskAt; answer: AskAnswer; bodyHash: string | null },
+): Promise<AskAnswer> {
   if (answer.principal === who.principal && bodyHash === input.bodyHash) return answer;
   const isNobodys = answer.source === "server";
   if (!isNobodys) {
     const { status, answeredBy = answer.source, createdAt } = answer;
     throw new Refusal("already_decided", { status, answered_by: answeredBy, at: createdAt });
   }
-  const speaker = { person: who.person, identities: [], askId: held.ask.addressedId };
+  const speaker = { person: who.person, identities: [], requestId: held.ask.addressedId };
   const words = await cleanWords(ctx, { text: input.text, json: input.json }, speaker);
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, held.ask.jobId);
@@ -169,14 +170,14 @@ async function decideByKey(
   who: AskAnswerer & { person: string },
   input: AskAnswerInput,
   ask: Ask,
-): Promise<RelayAnswer | null> {
+): Promise<AskAnswer | null> {
   if (ask.addressedId === null) throw new Refusal("request_not_found");
   const addressed = await findRequest(ctx.db, ask.addressedId);
   if (!addressed) throw new Refusal("request_not_found");
   const responder = await responderOf(ctx.db, who.person, "api");
   const decision = decisionOf(ask, addressed.request.form.kind, input, addressed.request.digest);
   try {
-    await decideAsk(ctx, { askId: addressed.request.id, responder, decision, byKey: true });
+    await decideRequest(ctx, { requestId: addressed.request.id, responder, decision, byKey: true });
   } catch (error) {
     const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
     const held = after && (await findAsk(ctx.db, ask.id));
@@ -223,7 +224,7 @@ function decisionOf(
   return { kind: "reply", ...(text !== undefined && { text }), ...beside };
 }
 
-async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerInput, ask: Ask): Promise<RelayAnswer> {
+async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerInput, ask: Ask): Promise<AskAnswer> {
   const settled = await transact(
     ctx,
     async (tx) => {
@@ -273,7 +274,7 @@ function serviceAnswer(who: AskAnswerer, { status, text, json, artifacts, askBac
 const USUAL_CODE = { REJECTED: "E_HUMAN_REJECT", TIMEOUT: "E_TIMEOUT", ERROR: "E_INTERNAL" } as const;
 
 /** Returns the error and code of an answer that failed: the code in its text, else the usual code of its status. */
-function failureOf(status: AnswerStatus, words: string | undefined): Pick<RelayAnswer, "error" | "errorCode"> {
+function failureOf(status: AnswerStatus, words: string | undefined): Pick<AskAnswer, "error" | "errorCode"> {
   if (status === "ANSWERED") return {};
   const given = words === undefined ? null : codeIn(words);
   if (words !== undefined && given) return { error: words, errorCode: given };

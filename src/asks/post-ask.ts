@@ -6,7 +6,7 @@ import { choiceOptionsOf } from "./model/choice-options.ts";
 import { sameAskHash } from "./model/decision-key.ts";
 import { EXTERNAL_IDLE_MS } from "./model/job-rules.ts";
 import { refuseFields } from "../core/model/field-problem.ts";
-import { isOver, type ChoiceOption, type RelayAnswer, type Ask } from "./model/ask.ts";
+import { isOver, type ChoiceOption, type AskAnswer, type Ask } from "./model/ask.ts";
 import { isDecision } from "./model/people.ts";
 import { isForNamed, isForPublic, publicProblems } from "./model/public.ts";
 import { isServed, MACHINE_MS } from "./model/rules.ts";
@@ -206,11 +206,7 @@ async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskInput):
 }
 
 /** Returns the same ask of an earlier epoch: one that is pending, or one whose answer can be used again. */
-async function findEarlier(
-  tx: Tx,
-  { job }: JobAt,
-  input: AskInput,
-): Promise<{ ask: Ask; answer?: RelayAnswer } | null> {
+async function findEarlier(tx: Tx, { job }: JobAt, input: AskInput): Promise<{ ask: Ask; answer?: AskAnswer } | null> {
   const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(input));
   if (!earlier) return null;
   const { ask } = earlier;
@@ -223,6 +219,6 @@ async function findEarlier(
 }
 
 /** A person's or a service's refusal is an answer too; what policy refused is judged again. */
-function isAnswered({ status, source }: RelayAnswer): boolean {
+function isAnswered({ status, source }: AskAnswer): boolean {
   return status === "ANSWERED" || (status === "REJECTED" && (source === "person" || source === "service"));
 }

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { ForeignSchema } from "../requests/model/request.ts";
 import { publicQuestionOf, type PublicWire } from "./model/public.ts";
@@ -59,7 +60,7 @@ export async function askPublicIn(
     actor: { kind: "server", id: "relay" },
     action: "relay.asked_public",
     agent: ask.principal,
-    askId: ask.id,
+    subjectId: ask.id,
     callId: ask.jobId,
     data: { question_id: id, policy_version: trace.policy_version },
   };
@@ -67,6 +68,6 @@ export async function askPublicIn(
 }
 
 /** Returns whether what a question stands for still waits for it. */
-export async function isQuestionWanted(on: Queryable, questionId: string): Promise<boolean> {
+export async function isQuestionWanted(on: Queryable, questionId: QuestionId): Promise<boolean> {
   return (await findByQuestion(on, questionId))?.ask.status === "PENDING";
 }

@@ -1,14 +1,14 @@
 import { ASK_TYPES, type AskType } from "../core/model/ask-type.ts";
 import type { Context } from "../context.ts";
 import { timeoutText } from "./model/people.ts";
-import { errorText, type RelayAnswer, type Ask } from "./model/ask.ts";
+import { errorText, type AskAnswer, type Ask } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, lockJob } from "./store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "./store/answers.ts";
 import * as store from "./store/asks.ts";
 import type { AskPosition, AskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
-import { relayTopic, watch } from "../core/store/wake.ts";
+import { askTopic, watch } from "../core/store/wake.ts";
 import { expireRequest } from "../requests/end.ts";
 import { expireQuestion } from "../questions/expire.ts";
 import { readersFor } from "../requests/read.ts";
@@ -89,7 +89,7 @@ const OVERDUE_MS = 250;
 export interface Polled {
   ask: Ask;
   /** Nothing while the ask is pending. */
-  answer: RelayAnswer | null;
+  answer: AskAnswer | null;
 }
 
 /**
@@ -105,7 +105,7 @@ export async function waitForAnswer(
   { waitMs, signal, onTurn }: { waitMs: number; signal: AbortSignal; onTurn?: (ask: Ask) => Promise<number> },
 ): Promise<Polled> {
   const until = ctx.clock.monotonic() + waitMs;
-  using changes = watch(ctx, [relayTopic(id)], [signal, ctx.stopping]);
+  using changes = watch(ctx, [askTopic(id)], [signal, ctx.stopping]);
   let { ask, now } = await readAsk(ctx, id, reader);
   for (;;) {
     if (ask.status !== "PENDING") return { ask, answer: await deliverAnswer(ctx, ask, reader) };
@@ -121,7 +121,7 @@ export async function waitForAnswer(
   }
 }
 
-async function deliverAnswer(ctx: Context, ask: Ask, reader: Reader): Promise<RelayAnswer> {
+async function deliverAnswer(ctx: Context, ask: Ask, reader: Reader): Promise<AskAnswer> {
   const found = await findAnswer(ctx.db, ask.id);
   if (!found) throw new Error("an ask that is over has no answer");
   await noteAllDelivered(ctx, [ask], reader);
@@ -146,7 +146,7 @@ export async function listHistory(
   jobId: string,
   reader: Reader,
   page: { after?: AskPosition; limit: number },
-): Promise<{ asks: { ask: Ask; answer: RelayAnswer | null }[]; next: AskPosition | null }> {
+): Promise<{ asks: { ask: Ask; answer: AskAnswer | null }[]; next: AskPosition | null }> {
   const job = await findJob(ctx.db, jobId);
   const isOwn = job && (reader.readsAll || [job.job.owner, job.job.holder].includes(reader.principal));
   if (!isOwn) throw new Refusal("job_not_found");

@@ -1,4 +1,4 @@
-import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
+import type { TaskOfRequest } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { stringsOf } from "../lib/json/strings-of.ts";
 import type { Request, Decision } from "../requests/model/request.ts";
@@ -27,7 +27,7 @@ export type OwningAsks = Pick<Context, "secrets">;
  */
 export function relayRequester(
   ctx: OwningAsks,
-  taskOfJob: (on: Queryable, jobId: string) => Promise<TaskOfAsk | null>,
+  taskOfJob: (on: Queryable, jobId: string) => Promise<TaskOfRequest | null>,
 ): Requester {
   return {
     door: RELAY_DOOR,

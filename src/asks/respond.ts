@@ -127,7 +127,7 @@ export async function handToPeople(
         actor: { kind: "policy", id: judged.trace.policy },
         action: "relay.escalated",
         agent: ask.principal,
-        askId: ask.id,
+        subjectId: ask.id,
         callId: ask.jobId,
         data: { policy_version: judged.trace.policy_version },
       },

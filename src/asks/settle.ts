@@ -1,6 +1,6 @@
 import { tellFact } from "./tell-fact.ts";
 import { bumpsEpoch, mayBeJoined, mayMove } from "./model/job-rules.ts";
-import { isOver, type JobState, type RelayAnswer, type StageRecord, type Stage } from "./model/ask.ts";
+import { isOver, type JobState, type AskAnswer, type StageRecord, type Stage } from "./model/ask.ts";
 import { CROWD } from "../questions/model/participant.ts";
 import { MACHINE_MS } from "./model/rules.ts";
 import { type Actor, type AuditNote } from "../core/store/audit.ts";
@@ -15,10 +15,10 @@ import {
 } from "./store/jobs.ts";
 import { insertAnswer } from "./store/answers.ts";
 import { endAsk, freeJoined, listJoined, listPendingOfJob, type AskAt } from "./store/asks.ts";
-import { CLAIMS_TOPIC, INBOX_TOPIC, relayTopic } from "../core/store/wake.ts";
+import { CLAIMS_TOPIC, INBOX_TOPIC, askTopic } from "../core/store/wake.ts";
 
 /** An answer, but for what follows from its ask. */
-export type NewAskAnswer = Omit<RelayAnswer, "askId" | "jobId" | "stepId" | "createdAt">;
+export type NewAskAnswer = Omit<AskAnswer, "askId" | "jobId" | "stepId" | "createdAt">;
 
 /** How an ask ended: its last stage, and what each stage did. */
 export interface EndedIn {
@@ -42,10 +42,10 @@ export async function settleAskIn(
   held: { job: JobAt; ask: AskAt },
   given: NewAskAnswer,
   ended: EndedIn,
-): Promise<{ answer: RelayAnswer; job: JobAt; notes: AuditNote[] }> {
+): Promise<{ answer: AskAnswer; job: JobAt; notes: AuditNote[] }> {
   const { ask } = held.ask;
   const at = held.job.now;
-  const answer: RelayAnswer = {
+  const answer: AskAnswer = {
     ...traceOf(held.ask),
     ...given,
     askId: ask.id,
@@ -59,7 +59,7 @@ export async function settleAskIn(
   const isJoinable = mayBeJoined(ask, held.job.job);
   if (isJoinable && !isShared) await freeJoined(tx, ask.id, MACHINE_MS);
   for (const one of [held.ask, ...(isJoinable && isShared ? await listJoined(tx, ask.id) : [])]) {
-    const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
+    const own: AskAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;
     const over = await endAsk(tx, one, {
@@ -81,13 +81,13 @@ export async function settleAskIn(
       actor: actorOf(own),
       action: "relay.answered",
       agent: one.ask.principal,
-      askId: one.ask.id,
+      subjectId: one.ask.id,
       callId: ask.jobId,
       via: own.source,
       ...(own.consentDigest !== undefined && { digest: own.consentDigest }),
       data: { status: own.status, ...(own.policyTrace && { policy: own.policyTrace.policy }) },
     });
-    tx.wake(relayTopic(one.ask.id));
+    tx.wake(askTopic(one.ask.id));
   }
   const moved = await recountIn(tx, held.job);
   await appendJobEvents(tx, ask.jobId, [...events, ...moved.events]);
@@ -95,11 +95,11 @@ export async function settleAskIn(
 }
 
 /** Returns the policy's trace, which is part of every answer, from any source (spec/relay 4). */
-function traceOf({ policyTrace }: AskAt): Pick<RelayAnswer, "policyTrace"> {
+function traceOf({ policyTrace }: AskAt): Pick<AskAnswer, "policyTrace"> {
   return policyTrace ? { policyTrace } : {};
 }
 
-function actorOf(answer: Pick<RelayAnswer, "source" | "principal" | "policyTrace">): Actor {
+function actorOf(answer: Pick<AskAnswer, "source" | "principal" | "policyTrace">): Actor {
   switch (answer.source) {
     case "person":
       return answer.principal === CROWD ? { kind: "crowd", id: CROWD } : { kind: "human", id: answer.principal };
@@ -156,7 +156,7 @@ export async function moveJobIn(
   const events: NewJobEvent[] = [];
   const notes: AuditNote[] = [];
   for (const ask of over ? await listPendingOfJob(tx, id) : []) {
-    const answer: RelayAnswer = {
+    const answer: AskAnswer = {
       ...traceOf(ask),
       askId: ask.ask.id,
       jobId: id,
@@ -175,8 +175,8 @@ export async function moveJobIn(
     await insertAnswer(tx, answer, null);
     tellFact(tx, { kind: "ended", ask: closed.ask, job: after.job, answer });
     events.push({ event: "answer", body: { ask_id: ask.ask.id } });
-    notes.push({ actor: by, action: "relay.closed", agent: ask.ask.principal, askId: ask.ask.id, callId: id });
-    tx.wake(relayTopic(ask.ask.id));
+    notes.push({ actor: by, action: "relay.closed", agent: ask.ask.principal, subjectId: ask.ask.id, callId: id });
+    tx.wake(askTopic(ask.ask.id));
     tx.wake(INBOX_TOPIC);
   }
   await appendJobEvents(tx, id, [...events, statusOf(after, from)]);

@@ -1,3 +1,4 @@
+import type { AskId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { claimRun, findRun, finishRun, releaseRun, runTopic, type SharedRun } from "./store/runner-runs.ts";
 import { transact } from "../core/store/transact.ts";
@@ -16,7 +17,7 @@ const LOOK_EVERY_MS = 1000;
  */
 export async function shareRun<Outcome>(
   ctx: Pick<Context, "db" | "wake" | "clock">,
-  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  { key, askId, signal }: { key: string; askId: AskId; signal: AbortSignal },
   run: () => Promise<Outcome>,
 ): Promise<Outcome | null> {
   using waiting = watch(ctx, [runTopic(key)], [signal]);
@@ -35,14 +36,14 @@ export async function shareRun<Outcome>(
 }
 
 /** True where the ask gets what the run gave: it waited for the run, or was beside the ask whose run it was. */
-function isFor(run: SharedRun, askId: string, leader: string | null): boolean {
+function isFor(run: SharedRun, askId: AskId, leader: string | null): boolean {
   return run.askId === leader || (run.isBeside && !run.isOver && run.askId !== askId);
 }
 
 /** Does the run and stores its outcome. A server that stops releases the run, so that another server can do it. */
 async function lead<Outcome>(
   ctx: Pick<Context, "db" | "wake">,
-  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  { key, askId, signal }: { key: string; askId: AskId; signal: AbortSignal },
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome: { kind: Outcome } | null = null;

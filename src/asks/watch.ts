@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import { figuresOf, type MinuteFigures } from "./model/figures.ts";
-import type { AskStatus, JobState, RelayAnswer, Ask } from "./model/ask.ts";
+import type { AskStatus, JobState, AskAnswer, Ask } from "./model/ask.ts";
 import { storeNow } from "../core/store/db.ts";
 import { countJobs, countPendingByStage, listEnded, oldestPendingMs } from "./store/activity.ts";
 import { findAnswer } from "./store/answers.ts";
@@ -57,7 +57,7 @@ const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): List
 export interface AskHistory {
   ask: Ask;
   /** When it ended is the time of its answer; null while it is pending. */
-  answer: RelayAnswer | null;
+  answer: AskAnswer | null;
   late: LatePage;
   sharedBy: ListPage<ListPosition>;
 }

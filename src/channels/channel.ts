@@ -1,5 +1,5 @@
 import type { Via } from "../requests/model/request.ts";
-import type { AskView } from "../requests/model/view.ts";
+import type { RequestView } from "../requests/model/view.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
 
 export type {
@@ -34,7 +34,7 @@ export interface Notice<Target = unknown> {
   /** The message's public name, as in a Message-ID: `dlv_` and 22 letters. It tells nothing of the delivery's id. */
   messageName: string;
   target: Target;
-  view: AskView;
+  view: RequestView;
   /** The one-time page; deciding there is a deliberate press. Where `informsOnly`, the request's place in the inbox. */
   link: string;
   /** Four characters, per delivery; empty where `informsOnly`. */
@@ -62,12 +62,12 @@ export interface Sent {
   replyToken?: string | undefined;
 }
 
-/** How an ask ended, in words for people. */
+/** How a request ended, in words for people. */
 export interface Closing {
   /** One sentence, such as "Approved by Ana Ruiz." */
   says: string;
   at: number;
-  view: AskView;
+  view: RequestView;
 }
 
 /** A message could not be sent. `retry: false` when trying again cannot help: the address or the credential is dead. */
@@ -124,7 +124,7 @@ export interface Channel<Target = unknown> {
   /** Whether such a message has room for all of a call beside what else it must say; where it is missing, always. */
   showsWhole?(notice: Notice<Target>): boolean;
   /**
-   * Checks a target as the agent sent it (snake_case), purely; runs when the ask is posted. A mail may name `others`:
+   * Checks a target as the agent sent it (snake_case), purely; runs when the request is posted. A mail may name `others`:
    * each gets a message of its own, and who is only `informed` is not asked.
    */
   parse(
@@ -134,7 +134,7 @@ export interface Channel<Target = unknown> {
   check?(target: Target, signal: AbortSignal): Promise<FieldError[]>;
   /** @throws {DeliveryError} */
   send(notice: Notice<Target>, signal: AbortSignal): Promise<Sent>;
-  /** Shows where the message was sent that the ask is over. @throws {DeliveryError} */
+  /** Shows where the message was sent that the request is over. @throws {DeliveryError} */
   close?(target: Target, sent: Sent, closing: Closing, signal: AbortSignal): Promise<void>;
   /** Says something to whoever got the message; without its ids, as a message of its own. @throws {DeliveryError} */
   tell?(target: Target, sent: Sent, words: string, signal: AbortSignal): Promise<void>;

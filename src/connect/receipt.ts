@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import { createPublicKey, verify } from "node:crypto";
 import { agentsOf } from "@parley/sdk/environment";
 import { isReceiptOf, isSigned, payloadOf, presentKeys, type ReceiptKeys, type Verify } from "@parley/sdk/receipts";
@@ -19,11 +20,11 @@ const KEYS = "/.well-known/jwks.json";
  * server says signs now: a receipt under a retired key allows nothing.
  */
 export async function receiptProblem(place: ServerAccess, call: CallOfHook, ended: Ended): Promise<string | null> {
-  const askId = typeof ended.ask_id === "string" ? ended.ask_id : "";
+  const requestId = typeof ended.ask_id === "string" ? ended.ask_id : "";
   try {
-    const { receipt, keys, areKept } = await receiptOf(place, askId, ended);
+    const { receipt, keys, areKept } = await receiptOf(place, requestId, ended);
     if (receipt === null) return keys.keys.length === 0 ? null : "the server, which signs receipts, has none of it";
-    const wanted = { ...call, askId, agents: agentsOf(place) };
+    const wanted = { ...call, requestId, agents: agentsOf(place) };
     if (!isReceiptOf(payloadOf(receipt), wanted)) return "its receipt is of another call";
     if (await isSigned(receipt, presentKeys(keys), verifyEd25519)) return null;
     // A kept key may be damaged, or of another server that was at this address.
@@ -44,12 +45,12 @@ interface ReceiptAndKeys {
 }
 
 /** Returns the receipt in the reply, with its key as it was kept or is now; a server before 0.3 is asked for both. */
-async function receiptOf(place: ServerAccess, askId: string, ended: Ended): Promise<ReceiptAndKeys> {
+async function receiptOf(place: ServerAccess, requestId: RequestId, ended: Ended): Promise<ReceiptAndKeys> {
   const { receipt, receipt_key: keyId } = ended;
   if (typeof receipt === "string" && typeof keyId === "string" && isSignedForm(receipt))
     return { receipt, ...(await keyNamed(place, keyId)) };
   const keys = keysIn(await readThere(place, KEYS));
-  const text = await readThere(place, `/receipts/${encodeURIComponent(askId)}`);
+  const text = await readThere(place, `/receipts/${encodeURIComponent(requestId)}`);
   return { receipt: text !== null && isSignedForm(text) ? text : null, keys, areKept: false };
 }
 

@@ -38,7 +38,7 @@ export async function talkingOf(on: Queryable, message: InboundMessage): Promise
   if (!talk || !("text" in content)) return null;
   const named = isNamed(match) ? await namedDelivery(on, match) : undefined;
   const isReply = named !== undefined && "to" in named.target && named.target.to === sender.id;
-  const number = isReply ? (await findRequest(on, named.askId))?.request.conversation : undefined;
+  const number = isReply ? (await findRequest(on, named.requestId))?.request.conversation : undefined;
   const going =
     number === undefined ? await findConversationByThread(on, talk.threads) : await findConversation(on, number);
   const isKept = (await findMessageBySource(on, talk.source)) !== undefined;
@@ -79,7 +79,7 @@ export async function converse(ctx: Context, message: InboundMessage, talking: T
   const words = goesOn ? content.text : (talk.opening ?? content.text);
   // A mail reaches its agent whole, with its attachments; of other channels an agent gets the words alone.
   if (words.trim() === "" && channel !== "email") return (await isRepeat(ctx, message)) ? REPEATED : WITHOUT_WORDS;
-  const speaker = { person: human?.person ?? null, identities: [opener], askId: null };
+  const speaker = { person: human?.person ?? null, identities: [opener], requestId: null };
   const clean = await cleanWords(ctx, { words, raw: talk.raw }, speaker);
   const kept = await transact(ctx, async (tx) => {
     if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;

@@ -71,7 +71,7 @@ async function personSpeaking(
   where: Pick<ConversationInput, "entry" | "goesOnWith">,
   typed: TypedMessage,
 ): Promise<ConversationInput> {
-  const speaker = { person, identities: [], askId: null };
+  const speaker = { person, identities: [], requestId: null };
   return {
     ...where,
     person,
@@ -117,7 +117,7 @@ async function answer(ctx: Context, person: string, request: Request, typed: Typ
   const result = await transact(ctx, async (tx) => {
     if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return null;
     // point: conversation-between-inbound-and-answer
-    return decideIn(ctx, tx, { askId: request.id, responder }, decision);
+    return decideIn(ctx, tx, { requestId: request.id, responder }, decision);
   });
   if (result instanceof Refusal) throw result;
 }

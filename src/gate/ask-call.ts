@@ -83,18 +83,18 @@ async function findOrRequest(ctx: Context, policy: Policy, input: GateCallInput)
     if (call.state === "asked" || (call.state === "started" && call.run === run)) {
       const peopleRequest = await readOrForget(ctx, call);
       if (peopleRequest) return peopleRequest;
-    } else if (call.state === "unknown" || (await giveUpCall(ctx, call.askId))) unknown ??= call;
+    } else if (call.state === "unknown" || (await giveUpCall(ctx, call.requestId))) unknown ??= call;
   }
   return request(ctx, policy, { input, bound, sameHash, unknown });
 }
 
 /** Returns the request of a call; one whose request is gone will not run. */
-async function readOrForget(ctx: Context, { askId }: GateCall): Promise<Request | null> {
+async function readOrForget(ctx: Context, { requestId }: GateCall): Promise<Request | null> {
   try {
-    return await readRequest(ctx, askId);
+    return await readRequest(ctx, requestId);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
-    await transact(ctx, (tx) => dropIfAsked(tx, askId));
+    await transact(ctx, (tx) => dropIfAsked(tx, requestId));
     return null;
   }
 }
@@ -119,7 +119,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
       policy_version: policy.policyVersion,
       good_for_ms: timeoutSeconds * 1000 + GOOD_AFTER_MS,
       repeatable: isRepeatable,
-      again_of: unknown?.askId ?? null,
+      again_of: unknown?.requestId ?? null,
     },
   };
   const { request: peopleRequest } = await requestCall(ctx, policy, {

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -8,7 +9,7 @@ import { endIfBegun, findGateCall, giveUpIfStarted, holdIfStarted } from "./stor
 
 /** A run of a call, and whose it is. */
 export interface Running {
-  askId: string;
+  requestId: RequestId;
   asker: string;
   run: string;
 }
@@ -50,16 +51,16 @@ export async function holdCall(ctx: Pick<Context, "db" | "wake">, running: Runni
 }
 
 /** A call whose gate has shown no life for a minute is unknown from now on, and the record says so. Returns whether it was such. */
-export async function giveUpCall(ctx: Pick<Context, "db" | "wake">, askId: string): Promise<boolean> {
+export async function giveUpCall(ctx: Pick<Context, "db" | "wake">, requestId: RequestId): Promise<boolean> {
   return transact(ctx, async (tx) => {
-    const lapsed = await giveUpIfStarted(tx, { askId, run: null });
+    const lapsed = await giveUpIfStarted(tx, { requestId, run: null });
     if (lapsed) await noteUnknown(tx, lapsed, { kind: "clock", id: "clock" });
     return lapsed !== undefined;
   });
 }
 
-async function ownCall(tx: Tx, { askId, asker, run }: Running): Promise<GateCall> {
-  const call = await findGateCall(tx, askId);
+async function ownCall(tx: Tx, { requestId, asker, run }: Running): Promise<GateCall> {
+  const call = await findGateCall(tx, requestId);
   if (!call || call.asker !== asker || call.run !== run) throw new Refusal("request_not_found");
   return call;
 }
@@ -74,7 +75,7 @@ async function note(tx: Tx, call: GateCall, { actor, action }: { actor: Actor; a
     actor,
     action,
     agent: call.asker,
-    askId: call.askId,
+    subjectId: call.requestId,
     ...(call.consentDigest !== null && { digest: call.consentDigest }),
     data: {
       gate: call.gate,

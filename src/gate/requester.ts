@@ -39,7 +39,7 @@ function callOf(request: Request): NewGateCall {
   };
   return {
     ...bound,
-    askId: request.id,
+    requestId: request.id,
     sameHash: gate.same_hash,
     digest: digestFor(request, bound),
     isRepeatable: gate.repeatable,

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
-import { aboutAsk } from "../requests/create-request.ts";
+import { aboutRequest } from "../requests/create-request.ts";
 import type { Request } from "../requests/model/request.ts";
 import { HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { digestFor } from "./requester.ts";
@@ -27,7 +27,7 @@ export async function startCall(
     if (call.state !== "asked") return null;
     const started = await startIfAsked(
       tx,
-      { askId: request.id, policyVersion },
+      { requestId: request.id, policyVersion },
       { run, consentDigest, heldMs: HELD_MS },
     );
     if (!started) return null;
@@ -42,7 +42,7 @@ export async function startCall(
         actor: { kind: "agent", id: request.asker },
         action: "gate_call.run_again",
         agent: request.asker,
-        askId: settled.askId,
+        subjectId: settled.requestId,
         data: { ...toolOf(settled), as: request.id },
       });
     }
@@ -56,7 +56,7 @@ export function noteOf(
   request: Pick<Request, "id" | "form" | "asker" | "ref">,
   what: string,
 ): AuditNote {
-  return { actor: { kind: "agent", id: asker }, ...aboutAsk(request, what), action: `gate_call.${what}` };
+  return { actor: { kind: "agent", id: asker }, ...aboutRequest(request, what), action: `gate_call.${what}` };
 }
 
 export function toolOf({ gate, tool }: Pick<GateCall, "gate" | "tool">): { gate: string; tool: string } {

@@ -158,7 +158,7 @@ export async function repeatWebhookEvents(
 export async function planWebhooks(tx: Tx, request: Request, event: string): Promise<void> {
   for (const { id, format, events, enabled } of await store.listEndpoints(tx, request.asker)) {
     if (!enabled || !wantsEvent(format, events, event)) continue;
-    await store.insertEvent(tx, { id: `msg_${request.id}_${id}`, endpointId: id, event, askId: request.id });
+    await store.insertEvent(tx, { id: `msg_${request.id}_${id}`, endpointId: id, event, requestId: request.id });
     tx.wake(WEBHOOKS_TOPIC);
   }
 }

@@ -121,8 +121,8 @@ async function rerouteWhatWaits(
   tx: Tx,
   { id, addresses, by }: { id: string; addresses: readonly string[]; by: Actor },
 ): Promise<void> {
-  for (const askId of await listOpenAt(tx, addresses)) {
-    const held = await lockRequest(tx, askId);
+  for (const requestId of await listOpenAt(tx, addresses)) {
+    const held = await lockRequest(tx, requestId);
     if (held?.request.state === "open")
       await rerouteFrom(tx, held.request, { person: id, addresses: new Set(addresses) }, by);
   }

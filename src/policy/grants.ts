@@ -36,7 +36,7 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
 export async function grantPermanently(
   ctx: Pick<Context, "newId">,
   tx: Tx,
-  { input, askId, person: by, days }: { input: PolicyInput; askId: string; person: string; days: number },
+  { input, approvalId, person: by, days }: { input: PolicyInput; approvalId: string; person: string; days: number },
 ): Promise<KeptGrant> {
   const person = await findPerson(tx, by);
   if (person?.role !== "admin") {
@@ -48,12 +48,17 @@ export async function grantPermanently(
     ...what,
     id: ctx.newId("grant"),
     classKey: classKeyOf(what),
-    askId,
+    approvalId,
     madeBy: by,
     forMs: days * DAY_MS,
   });
   const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
-  await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
+  await appendAudit(tx, {
+    actor: { kind: "human", id: by },
+    action: "policy_grant.created",
+    subjectId: approvalId,
+    data,
+  });
   return grant;
 }
 
@@ -66,7 +71,12 @@ export async function revokeGrantOf(ctx: Pick<Context, "db" | "wake">, id: strin
   return transact(ctx, async (tx) => {
     const grant = await revokeGrant(tx, id, by.id);
     if (!grant) throw new Refusal("policy_entry_not_found", { id });
-    await appendAudit(tx, { actor: by, action: "policy_grant.revoked", askId: grant.askId, data: { grant: id } });
+    await appendAudit(tx, {
+      actor: by,
+      action: "policy_grant.revoked",
+      subjectId: grant.approvalId,
+      data: { grant: id },
+    });
     return grant;
   });
 }

@@ -20,7 +20,12 @@ export const LEARNED_WITHIN_MS = 30 * 86_400_000;
 export async function noteApproved(
   ctx: Pick<Context, "newId">,
   tx: Tx,
-  { policy, input, askId, learnAfter }: { policy: Policy; input: PolicyInput; askId: string; learnAfter: number },
+  {
+    policy,
+    input,
+    approvalId,
+    learnAfter,
+  }: { policy: Policy; input: PolicyInput; approvalId: string; learnAfter: number },
 ): Promise<void> {
   const what = policyClassOf(input);
   // An answer to a question is no approval.
@@ -28,7 +33,7 @@ export async function noteApproved(
   if (learnAfter === 0 || !what || !learnedRule(what, learnAfter)) return;
   const classKey = classKeyOf(what);
   await store.lockLearning(tx);
-  await store.insertApproval(tx, askId, classKey);
+  await store.insertApproval(tx, approvalId, classKey);
   const approvals = await store.countApprovals(tx, classKey, LEARNED_WITHIN_MS);
   if (approvals < learnAfter || !evaluate(policy, [], input).trace.defaulted) return;
 
@@ -37,7 +42,12 @@ export async function noteApproved(
   const id = ctx.newId("proposal");
   if (!(await store.insertProposalIfFirst(tx, { id, classKey, rule, approvals }))) return;
   const data = { proposal: id, rule: rule.id, ...what };
-  await appendAudit(tx, { actor: { kind: "server", id: "parley" }, action: "policy_proposal.created", askId, data });
+  await appendAudit(tx, {
+    actor: { kind: "server", id: "parley" },
+    action: "policy_proposal.created",
+    subjectId: approvalId,
+    data,
+  });
 }
 
 /** A person rejected an ask of this input: what was approved before no longer counts towards a proposal. */

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { asOf, type Answer, type Question } from "./model/question.ts";
 import { checkAnswer, type UncheckedAnswer } from "./model/check-answer.ts";
@@ -12,7 +13,7 @@ import { ownsKeyOf } from "../access/store/keys.ts";
 import { findResponseOf, insertResponseIfFirst } from "./store/responses.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { transact } from "../core/store/transact.ts";
-import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
+import { questionTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
 import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "../core/limits.ts";
@@ -20,7 +21,7 @@ import { cleanWords, exposeIn, type CleanWords } from "../requests/clean-words.t
 import { writeNotes } from "../core/store/audit.ts";
 
 export interface AnswerInput {
-  askId: string;
+  questionId: QuestionId;
   caller: Caller;
   given: UncheckedAnswer;
   /**
@@ -57,11 +58,11 @@ export interface RecordedAnswer {
  *   `invalid_input`, `rate_limited`
  */
 export async function answerQuestion(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
-  const speaker = { person: asGiven.caller.person ?? null, identities: [], askId: null };
+  const speaker = { person: asGiven.caller.person ?? null, identities: [], requestId: null };
   const words = await cleanWords(ctx, asGiven.given, speaker);
   const input = { ...asGiven, given: words.words };
   const judged = await judgedText(ctx, input);
-  const row = `question ${input.askId}`;
+  const row = `question ${input.questionId}`;
   return transact(ctx, (tx) => answerIn(ctx, tx, input, { words, judged }), { row });
 }
 
@@ -72,8 +73,8 @@ async function answerIn(
   input: AnswerInput,
   { words, judged }: { words: CleanWords<UncheckedAnswer>; judged: JudgedText },
 ): Promise<RecordedAnswer> {
-  const found = await findQuestion(tx, input.askId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
+  const found = await findQuestion(tx, input.questionId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: input.questionId });
   if (await isAsker(tx, found.question.asker, input)) throw new Refusal("self_answer");
 
   const identified = await identifyForWrite(ctx, tx, input.caller);
@@ -100,7 +101,7 @@ async function answerIn(
   const counted = await countAnswerIfOpen(tx, current.id);
   if (!counted?.inTime) {
     await refuseIfAnswered(tx, current.id, identity);
-    // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
+    // Counted too late, it holds a row that is about to be undone: the question was open when its deadline came.
     const now = counted ? undefined : await findQuestion(tx, current.id);
     throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
   }
@@ -120,9 +121,9 @@ async function answerIn(
 }
 
 /** Returns what a text comes to where the question has an owner that gets it. */
-async function judgedText(ctx: Context, { askId, given }: AnswerInput): Promise<JudgedText> {
+async function judgedText(ctx: Context, { questionId, given }: AnswerInput): Promise<JudgedText> {
   if (typeof given.answer !== "string") return {};
-  const found = await findQuestion(ctx.db, askId);
+  const found = await findQuestion(ctx.db, questionId);
   const requester = found && ctx.requesters.ofQuestion(found.question);
   return requester ? requester.judge(found.question, given.answer) : {};
 }
@@ -144,7 +145,7 @@ async function record(
 ): Promise<AnswerReceipt> {
   const at = question.lastAnswerAt ?? question.createdAt;
   const stored = await insertResponseIfFirst(tx, {
-    askId: question.id,
+    questionId: question.id,
     person: identity.person,
     ord: question.n,
     id: responseId,
@@ -161,7 +162,7 @@ async function record(
   // point: answer-stored
   const settled = question.state === "answered";
   if (settled)
-    await insertOutcome(tx, { askId: question.id, status: "answered", principal: CROWD, source: question.door });
+    await insertOutcome(tx, { questionId: question.id, status: "answered", principal: CROWD, source: question.door });
   const ended =
     settled && (await ctx.requesters.ofQuestion(question)?.ended(tx, question, { kind: "answered", answer, value }));
   if (ended && !ended.isWanted) throw settledRefusal({ ...question, state: "cancelled" });
@@ -169,11 +170,11 @@ async function record(
   // point: answer-credited
   await appendEvent(tx, streamOfAsker(question.asker), {
     kind: settled ? "ask.answered" : "ask.response",
-    askId: question.id,
+    questionId: question.id,
     version: question.version,
     at,
   });
-  tx.wake(askTopic(question.id));
+  tx.wake(questionTopic(question.id));
   tx.wake(FEED_TOPIC);
   if (ended) await writeNotes(tx, ended.notes);
   return { responseId, ...credit };
@@ -193,9 +194,9 @@ function claimOf(
   return { principal: `person:${identity.person}`, verb: "answer", objectId: responseId, ...given };
 }
 
-async function refuseIfAnswered(tx: Tx, askId: string, identity: AnsweringIdentity): Promise<void> {
-  const responseId = await findResponseOf(tx, askId, identity.names);
-  if (responseId) throw new Refusal("already_answered", { question_id: askId, response_id: responseId });
+async function refuseIfAnswered(tx: Tx, questionId: QuestionId, identity: AnsweringIdentity): Promise<void> {
+  const responseId = await findResponseOf(tx, questionId, identity.names);
+  if (responseId) throw new Refusal("already_answered", { question_id: questionId, response_id: responseId });
 }
 
 /** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
@@ -209,7 +210,7 @@ async function chargeNetwork(ctx: Context, tx: Tx, identified: Identified, calle
 }
 
 /**
- * Returns the ask as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
+ * Returns the question as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
  * came in time may be committing at this very moment, and a caller that came too late must receive how it really ended.
  */
 async function heldIfDue(tx: Tx, { question, now }: QuestionAt): Promise<Question> {
@@ -218,7 +219,7 @@ async function heldIfDue(tx: Tx, { question, now }: QuestionAt): Promise<Questio
   return held ? asOf(held.question, held.now) : asOf(question, now);
 }
 
-/** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the ask. */
+/** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the question. */
 async function refusalOfSettled(tx: Tx, question: Question): Promise<Refusal> {
   return (await findQuestion(tx, question.id))
     ? settledRefusal(question)

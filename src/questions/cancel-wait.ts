@@ -3,11 +3,11 @@ import { stateOfWait } from "./model/wait.ts";
 import { lockQuestion } from "./store/questions.ts";
 import { listResponses } from "./store/responses.ts";
 import { transact } from "../core/store/transact.ts";
-import { askTopic } from "../core/store/wake.ts";
+import { questionTopic } from "../core/store/wake.ts";
 import { cancelWaitIfOpen, findWaits } from "./store/waits.ts";
 
 /**
- * Ends an asker's own wait if it is not over; its ask goes on. The ask is held meanwhile: the answer that ends the wait
+ * Ends an asker's own wait if it is not over; its question goes on. The question is held meanwhile: the answer that ends the wait
  * and the asker who gives it up leave one outcome.
  *
  * @returns whether there is such a wait
@@ -15,12 +15,12 @@ import { cancelWaitIfOpen, findWaits } from "./store/waits.ts";
 export async function cancelWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const [wait] = await findWaits(tx, [waitId], asker);
-    const held = wait && (await lockQuestion(tx, wait.askId));
+    const held = wait && (await lockQuestion(tx, wait.questionId));
     if (!held) return false;
     const responses = (await listResponses(tx, [held.question])).get(held.question.id) ?? [];
     const isDue = held.question.state === "open" && held.now >= held.question.expiresAt;
     if (isDue || stateOfWait(wait, held.question, responses).status !== "working") return true;
-    if (await cancelWaitIfOpen(tx, waitId)) tx.wake(askTopic(wait.askId));
+    if (await cancelWaitIfOpen(tx, waitId)) tx.wake(questionTopic(wait.questionId));
     return true;
   });
 }

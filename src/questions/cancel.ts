@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
@@ -6,14 +7,14 @@ import { transact } from "../core/store/transact.ts";
 import { cancelHeld } from "./expire.ts";
 
 /**
- * Ends an asker's own ask if it is open; one that is settled is returned unchanged.
+ * Ends an asker's own question if it is open; one that is settled is returned unchanged.
  *
  * @throws {Refusal} `ask_not_found` also for somebody else's
  */
-export async function cancelQuestion(ctx: Context, askId: string, asker: string): Promise<Question> {
+export async function cancelQuestion(ctx: Context, questionId: QuestionId, asker: string): Promise<Question> {
   return transact(ctx, async (tx) => {
-    const held = await lockQuestion(tx, askId);
-    if (!held || held.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
+    const held = await lockQuestion(tx, questionId);
+    if (!held || held.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: questionId });
     return held.question.state === "open" ? cancelHeld(ctx, tx, held, asker) : held.question;
   });
 }

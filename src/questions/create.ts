@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Question } from "./model/question.ts";
 import { refuseFields } from "../core/model/field-problem.ts";
@@ -14,13 +15,13 @@ import { chargeQuestion, storeQuestion } from "./store-new.ts";
 
 export interface Created {
   question: Question;
-  /** True when an idempotency key stood for an ask made before. */
+  /** True when an idempotency key stood for a question made before. */
   replayed: boolean;
   /** The asker's limit after this; nothing for a replay, which counts for none. */
   reading: LimitReading | null;
 }
 
-/** A new ask, but for what the store gives it. */
+/** A new question, but for what the store gives it. */
 export type QuestionInput = Omit<NewQuestion, "id"> & {
   /** The person to ask, and when, if nobody of the crowd has answered by then. */
   fallback?: { human: number; afterMs: number };
@@ -30,14 +31,14 @@ export type QuestionInput = Omit<NewQuestion, "id"> & {
 export interface Sameness {
   key: string;
   bodyHash: string;
-  /** The key stands for its ask only while that is open; otherwise for a day, however it ended. */
+  /** The key stands for its question only while that is open; otherwise for a day, however it ended. */
   whileOpen?: boolean;
 }
 
 /**
- * Stores a new ask, or returns the one its idempotency key already stands for.
+ * Stores a new question, or returns the one its idempotency key already stands for.
  *
- * The key comes before the limits, so that a retry always succeeds; key, limit, quota and ask are one transaction, so
+ * The key comes before the limits, so that a retry always succeeds; key, limit, quota and question are one transaction, so
  * that a refusal burns neither key nor limit (spec/ask-a-human 3.1).
  *
  * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`, `invalid_input` for a fallback that nobody
@@ -81,7 +82,7 @@ async function planFallback(
 }
 
 /**
- * Takes the key for the new ask and returns nothing, or returns the ask it stands for. Two who find the same ask over
+ * Takes the key for the new question and returns nothing, or returns the question it stands for. Two who find the same question over
  * at once do not both ask again: the second finds the key moved, and what it stands for now.
  */
 async function claimOrFind(
@@ -97,7 +98,7 @@ async function claimOrFind(
   return used?.objectId;
 }
 
-async function isOpen(tx: Tx, askId: string): Promise<boolean> {
-  const found = await findQuestion(tx, askId);
+async function isOpen(tx: Tx, questionId: QuestionId): Promise<boolean> {
+  const found = await findQuestion(tx, questionId);
   return found !== undefined && found.question.state === "open" && found.now < found.question.expiresAt;
 }

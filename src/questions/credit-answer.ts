@@ -53,7 +53,7 @@ export async function creditAnswer(
   const firstView = await findFirstView(tx, question.id, names);
   const row: LedgerRow = {
     person,
-    askId: question.id,
+    questionId: question.id,
     at,
     category: categoryOf(question),
     points,
@@ -72,7 +72,7 @@ export async function creditAnswer(
   const earned = newBadges(totals, new Set(before.badges));
   const badges: string[] = [];
   for (const id of earned) {
-    if (await insertBadgeIfNew(tx, { person, id, askId: question.id, at })) badges.push(id);
+    if (await insertBadgeIfNew(tx, { person, id, questionId: question.id, at })) badges.push(id);
   }
   await updateTotals(tx, person, { ...totals, badges: [...before.badges, ...earned].sort() });
   return { points, entries, badges, totalPoints: totals.points, streakDays: streakOn(streak, today) };

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { asOf, type Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
@@ -5,17 +6,17 @@ import { endQuestionIfOpen, insertOutcome, lockQuestion, type QuestionAt } from 
 import type { Tx } from "../core/store/db.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { transact } from "../core/store/transact.ts";
-import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
+import { questionTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 /**
- * Ends an ask whose deadline has passed, once; an ask that is settled, or still has time, is left as it is.
+ * Ends a question whose deadline has passed, once; a question that is settled, or still has time, is left as it is.
  *
- * @returns the ask as it stands afterwards, or undefined when no ask has that id
+ * @returns the question as it stands afterwards, or undefined when no question has that id
  */
-export async function expireQuestion(ctx: Context, askId: string): Promise<Question | undefined> {
+export async function expireQuestion(ctx: Context, questionId: QuestionId): Promise<Question | undefined> {
   return transact(ctx, async (tx) => {
-    const held = await lockQuestion(tx, askId);
+    const held = await lockQuestion(tx, questionId);
     if (!held || held.question.state !== "open" || held.now < held.question.expiresAt) return held?.question;
     // point: expire-held
     return endAsk(ctx, tx, held.question, { end: "expired", at: held.question.expiresAt, principal: "clock" });
@@ -26,7 +27,7 @@ export async function expireQuestion(ctx: Context, askId: string): Promise<Quest
 const COMMITS_WITHIN_MS = 10_000;
 
 /**
- * Returns the ask as it is now. One that is open in the store and past its deadline is first settled there, with its
+ * Returns the question as it is now. One that is open in the store and past its deadline is first settled there, with its
  * row held: an answer that was in time may be committing at this very moment, and a reader must never see "expired" and
  * later "closed".
  *
@@ -44,7 +45,7 @@ export async function settleIfDue(ctx: Context, { question, now }: QuestionAt): 
   }
 }
 
-/** Settles a held, open ask without an answer, with its outcome and event, and what it stands for with it. */
+/** Settles a held, open question without an answer, with its outcome and event, and what it stands for with it. */
 async function endAsk(
   ctx: Pick<Context, "requesters">,
   tx: Tx,
@@ -55,7 +56,7 @@ async function endAsk(
   if (!question) throw new Error("an ask changed while it was held");
   // point: end-between-state-and-outcome
   await insertOutcome(tx, {
-    askId: question.id,
+    questionId: question.id,
     status: end,
     principal,
     source: end === "expired" ? "clock" : question.door,
@@ -63,17 +64,17 @@ async function endAsk(
   const ended = await ctx.requesters.ofQuestion(question)?.ended(tx, question, { kind: end });
   await appendEvent(tx, streamOfAsker(question.asker), {
     kind: `ask.${end}`,
-    askId: question.id,
+    questionId: question.id,
     version: question.version,
     at,
   });
-  tx.wake(askTopic(question.id));
+  tx.wake(questionTopic(question.id));
   tx.wake(FEED_TOPIC);
   if (ended) await writeNotes(tx, ended.notes);
   return question;
 }
 
-/** Ends a held, open ask for a requester that no longer wants it; at its deadline, where that has come. */
+/** Ends a held, open question for a requester that no longer wants it; at its deadline, where that has come. */
 export async function cancelHeld(
   ctx: Pick<Context, "requesters">,
   tx: Tx,

@@ -16,7 +16,7 @@ import { cancelRequest } from "../requests/end.ts";
  * question, or withdraws what the person was asked when the question is over. Each step can be taken twice.
  */
 export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
-  const found = await findQuestion(ctx.db, fallback.askId);
+  const found = await findQuestion(ctx.db, fallback.questionId);
   const isOpen = found?.question.state === "open" && found.now < found.question.expiresAt;
   if (fallback.addressedId === null) {
     if (!found || !isOpen || found.question.n > 0) return over(ctx, fallback);
@@ -34,13 +34,13 @@ export async function stepFallback(ctx: Context, fallback: Fallback): Promise<vo
   await over(ctx, fallback);
 }
 
-async function over(ctx: Context, { askId }: Fallback): Promise<void> {
-  await transact(ctx, (tx) => setFallbackOver(tx, askId));
+async function over(ctx: Context, { questionId }: Fallback): Promise<void> {
+  await transact(ctx, (tx) => setFallbackOver(tx, questionId));
 }
 
 async function askPerson(
   ctx: Context,
-  { askId, person }: Fallback,
+  { questionId, person }: Fallback,
   question: Question,
   timeoutSeconds: number,
 ): Promise<void> {
@@ -51,8 +51,8 @@ async function askPerson(
   const { request: addressed } = await createRequest(ctx, {
     door: question.door,
     asker: question.asker,
-    ref: `fallback:${askId}`,
-    sameHash: askId,
+    ref: `fallback:${questionId}`,
+    sameHash: questionId,
     title: titleOf(question.prompt),
     words: question.prompt,
     form,
@@ -60,15 +60,15 @@ async function askPerson(
     digest: null,
     timeoutSeconds,
     remindAfterMs: null,
-    wire: { question_id: askId },
+    wire: { question_id: questionId },
   });
-  await transact(ctx, (tx) => setFallbackAsked(tx, askId, addressed.id));
+  await transact(ctx, (tx) => setFallbackAsked(tx, questionId, addressed.id));
 }
 
 /** The person's answer counts like any other signed-in person's. */
 async function giveAnswer(
   ctx: Context,
-  { askId, person }: Fallback,
+  { questionId, person }: Fallback,
   question: Question,
   { outcome }: Request,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function giveAnswer(
     question.form.kind === "choice" ? { selectedOption: question.form.options.indexOf(text ?? "") } : { answer: text };
   try {
     await answerQuestion(ctx, {
-      askId,
+      questionId,
       given,
       caller: { person, network: ctx.keyring.mac("network", `person ${person}`) },
       asAgent: { withKey: false, names: [] },
@@ -85,6 +85,6 @@ async function giveAnswer(
   } catch (error) {
     // Answered meanwhile, or over. An answer that does not fit was refused when it was given.
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
-    ctx.log.info({ question: askId, code: error.code }, "a fallback's answer was not taken");
+    ctx.log.info({ question: questionId, code: error.code }, "a fallback's answer was not taken");
   }
 }

@@ -3,14 +3,14 @@ import { findStream, listEvents, streamOfAsker } from "../core/store/streams.ts"
 import { streamTopic, watch } from "../core/store/wake.ts";
 import { readQuestions, readingAt, type QuestionReading } from "./read.ts";
 
-/** One numbered change of one of an asker's asks, or word that numbering cannot be resumed where the caller was. */
+/** One numbered change of one of an asker's questions, or word that numbering cannot be resumed where the caller was. */
 export type AskerEvent = { kind: "change"; seq: number; reading: QuestionReading } | { kind: "reset"; seq: number };
 
 const EVENTS_PER_READ = 200;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Yields everything that happens to an asker's asks after number `since`, in commit order, until aborted. Without
+ * Yields everything that happens to an asker's questions after number `since`, in commit order, until aborted. Without
  * `since` it begins with what happens next. A number that is too old or unknown yields one `reset`, then what is new
  * (spec/ask-a-human 3.3; spec/invariants S4).
  */
@@ -41,14 +41,14 @@ export async function* followAsker(
       continue;
     }
     const readings = new Map(
-      (await readQuestions(ctx, [...new Set(events.map((event) => event.askId))], asker)).map((one) => [
+      (await readQuestions(ctx, [...new Set(events.map((event) => event.questionId))], asker)).map((one) => [
         one.question.id,
         one,
       ]),
     );
     for (const event of events) {
       after = event.seq;
-      const reading = readings.get(event.askId);
+      const reading = readings.get(event.questionId);
       if (reading) yield { kind: "change", seq: event.seq, reading: readingAt(reading, event.version) };
     }
     if (events.length === 0) await changes.next(LONGEST_WAIT_MS);

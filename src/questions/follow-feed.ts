@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { listOpen } from "./list-open.ts";
 import { storeNow } from "../core/store/db.ts";
@@ -6,7 +7,7 @@ import { FEED_TOPIC, watch } from "../core/store/wake.ts";
 /** One change of the feed everybody sees. */
 export interface FeedChange {
   kind: "opened" | "needs" | "gone";
-  askId: string;
+  questionId: QuestionId;
   /** Answers still missing, where the question is open. */
   needed?: number;
 }
@@ -99,11 +100,11 @@ async function readNeeds(ctx: Context): Promise<Map<string, number>> {
 
 function compare(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): FeedChange[] {
   const changes: FeedChange[] = [];
-  for (const [askId, needed] of after) {
-    const needs = before.get(askId);
-    if (needs === undefined) changes.push({ kind: "opened", askId, needed });
-    else if (needs !== needed) changes.push({ kind: "needs", askId, needed });
+  for (const [questionId, needed] of after) {
+    const needs = before.get(questionId);
+    if (needs === undefined) changes.push({ kind: "opened", questionId, needed });
+    else if (needs !== needed) changes.push({ kind: "needs", questionId, needed });
   }
-  for (const askId of before.keys()) if (!after.has(askId)) changes.push({ kind: "gone", askId });
+  for (const questionId of before.keys()) if (!after.has(questionId)) changes.push({ kind: "gone", questionId });
   return changes;
 }

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Caller } from "./model/participant.ts";
 import type { ReportReason } from "./model/question.ts";
@@ -12,11 +13,15 @@ const SKIP_MS = 86_400_000;
 const NETWORKS_THAT_HOLD = 3;
 
 /** Hides a question from this person for 24 hours. @throws {Refusal} `ask_not_found`, `rate_limited` */
-export async function skipQuestion(ctx: Context, askId: string, caller: Caller): Promise<{ issue: string | null }> {
+export async function skipQuestion(
+  ctx: Context,
+  questionId: QuestionId,
+  caller: Caller,
+): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await findQuestion(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    if (!(await findQuestion(tx, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
     const { identity, issue } = await welcome(ctx, tx, caller);
-    await upsertSkip(tx, askId, identity.person, SKIP_MS);
+    await upsertSkip(tx, questionId, identity.person, SKIP_MS);
     return { issue };
   });
 }
@@ -29,22 +34,22 @@ export async function skipQuestion(ctx: Context, askId: string, caller: Caller):
  */
 export async function reportQuestion(
   ctx: Context,
-  askId: string,
+  questionId: QuestionId,
   caller: Caller,
   report: { reason: ReportReason; comment?: string },
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await lockQuestion(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    if (!(await lockQuestion(tx, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
     const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertReport(tx, {
-      askId,
+      questionId,
       person: identity.person,
       reason: report.reason,
       comment: report.comment ?? null,
       network: caller.network,
     });
-    if ((await countReportingNetworks(tx, askId)) >= NETWORKS_THAT_HOLD) {
-      await holdQuestion(tx, askId);
+    if ((await countReportingNetworks(tx, questionId)) >= NETWORKS_THAT_HOLD) {
+      await holdQuestion(tx, questionId);
       tx.wake(FEED_TOPIC);
     }
     return { issue };

@@ -8,7 +8,7 @@ export interface ActivityReader {
   next(): Promise<{ open: number; activity: Activity }>;
 }
 
-/** An ask that expired is written down up to two seconds after its moment, and counted only when it surely is. */
+/** A question that expired is written down up to two seconds after its moment, and counted only when it surely is. */
 const SETTLED_AFTER_MS = 5000;
 
 /** Follows what happens in the store from now on, for the metrics: whole-store figures, the same on every server. */

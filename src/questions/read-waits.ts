@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
 import { stateOfWait, type Wait, type WaitState } from "./model/wait.ts";
-import { askTopic, watch } from "../core/store/wake.ts";
+import { questionTopic, watch } from "../core/store/wake.ts";
 import { findWaits } from "./store/waits.ts";
 import { readQuestions, readingAt, untilDeadline, type QuestionReading } from "./read.ts";
 
-/** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
+/** A wake-up from another server may be lost, and giving up a wait is no change of its question. */
 const LOOK_AGAIN_MS = 10_000;
 
 /** A wait and where it stands. */
@@ -29,8 +29,8 @@ export async function* followWaits(
   asker: string,
   signal: AbortSignal,
 ): AsyncGenerator<WaitReading> {
-  const askIds = (await findWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
-  using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
+  const questionIds = (await findWaits(ctx.db, waitIds, asker)).map(({ questionId }) => questionId);
+  using changes = watch(ctx, questionIds.map(questionTopic), [ctx.stopping, signal]);
   const seen = new Map<string, number>();
   const over = new Set<string>();
   for (;;) {
@@ -65,11 +65,13 @@ async function findOwn(
   asker: string,
 ): Promise<{ wait: Wait; reading: QuestionReading }[]> {
   const waits = new Map((await findWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
-  const askIds = [...new Set([...waits.values()].map(({ askId }) => askId))];
-  const readings = new Map((await readQuestions(ctx, askIds, asker)).map((reading) => [reading.question.id, reading]));
+  const questionIds = [...new Set([...waits.values()].map(({ questionId }) => questionId))];
+  const readings = new Map(
+    (await readQuestions(ctx, questionIds, asker)).map((reading) => [reading.question.id, reading]),
+  );
   return waitIds.flatMap((id) => {
     const wait = waits.get(id);
-    const reading = wait && readings.get(wait.askId);
+    const reading = wait && readings.get(wait.questionId);
     return wait && reading ? [{ wait, reading }] : [];
   });
 }

@@ -30,9 +30,9 @@ export async function chargeQuestion(
 /** Stores a question to the crowd: it is in the feed, and its asker's stream says so, once this is committed. */
 export async function storeQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil, now: number): Promise<Question> {
   const stored = await insertQuestion(tx, ask, now);
-  const { id: askId, version, createdAt: at } = stored;
+  const { id: questionId, version, createdAt: at } = stored;
   // point: create-ask-stored
-  await appendEvent(tx, streamOfAsker(stored.asker), { kind: "ask.created", askId, version, at });
+  await appendEvent(tx, streamOfAsker(stored.asker), { kind: "ask.created", questionId, version, at });
   tx.wake(FEED_TOPIC);
   return stored;
 }

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Question } from "./model/question.ts";
 import type { AnsweringIdentity } from "./model/participant.ts";
@@ -16,26 +17,26 @@ import type { QuestionReading } from "./read.ts";
  */
 export async function viewQuestion(
   ctx: Context,
-  askId: string,
+  questionId: QuestionId,
   identity: AnsweringIdentity | null,
   viewer: string,
 ): Promise<{ question: Question; answered: boolean }> {
-  const found = await findQuestion(ctx.db, askId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: askId });
+  const found = await findQuestion(ctx.db, questionId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: questionId });
   const question = await settleIfDue(ctx, found);
 
-  const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
+  const answered = identity !== null && (await findResponseOf(ctx.db, questionId, identity.names)) !== undefined;
   if (answered) return { question, answered };
   if (question.state !== "open") {
-    await refuseIfGone(ctx, askId);
+    await refuseIfGone(ctx, questionId);
     throw new Refusal("ask_settled", {
-      question_id: askId,
+      question_id: questionId,
       status: question.state === "answered" ? "CLOSED" : "EXPIRED",
     });
   }
-  ctx.readers.opened(askId, viewer);
-  if (identity && (await findFirstView(ctx.db, askId, identity.names)) === null) {
-    await transact(ctx, (tx) => insertFirstView(tx, askId, identity.person));
+  ctx.readers.opened(questionId, viewer);
+  if (identity && (await findFirstView(ctx.db, questionId, identity.names)) === null) {
+    await transact(ctx, (tx) => insertFirstView(tx, questionId, identity.person));
   }
   return { question, answered };
 }
@@ -47,23 +48,23 @@ export async function viewQuestion(
  */
 export async function readResults(
   ctx: Context,
-  askId: string,
+  questionId: QuestionId,
   identity: AnsweringIdentity | null,
 ): Promise<QuestionReading> {
-  const found = await findQuestion(ctx.db, askId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: askId });
-  const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
+  const found = await findQuestion(ctx.db, questionId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: questionId });
+  const answered = identity !== null && (await findResponseOf(ctx.db, questionId, identity.names)) !== undefined;
   const question = await settleIfDue(ctx, found);
-  const responses = (await listResponses(ctx.db, [question])).get(askId) ?? [];
-  await refuseIfGone(ctx, askId);
+  const responses = (await listResponses(ctx.db, [question])).get(questionId) ?? [];
+  await refuseIfGone(ctx, questionId);
   if (!answered) throw new Refusal("answer_first");
   return { question, responses };
 }
 
 /**
- * Refuses a question that is gone. Retention deletes answers and their ask together: a reader that finds no answers
- * looks for the ask.
+ * Refuses a question that is gone. Retention deletes answers and their question together: a reader that finds no answers
+ * looks for the question.
  */
-async function refuseIfGone(ctx: Context, askId: string): Promise<void> {
-  if (!(await findQuestion(ctx.db, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+async function refuseIfGone(ctx: Context, questionId: QuestionId): Promise<void> {
+  if (!(await findQuestion(ctx.db, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
 }

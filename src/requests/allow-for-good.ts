@@ -15,16 +15,16 @@ import type { Request } from "./model/request.ts";
 export async function allowCallForGood(
   ctx: Pick<Context, "newId" | "addressed">,
   tx: Tx,
-  { id: askId, asker, digest, form, wire, outcome }: Request,
+  { id: requestId, asker, digest, form, wire, outcome }: Request,
 ): Promise<void> {
   const { standing, by } = outcome ?? {};
   if (!standing || form.kind !== "approval" || by?.kind !== "person" || wire["standing"] !== true) return;
   const input = policyInputOfCall({ asker, digest, form });
-  await grantPermanently(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
+  await grantPermanently(ctx, tx, { input, approvalId: requestId, person: by.id, days: ctx.addressed.grantDays });
 }
 
 /**
- * Returns whether a person may tick "always allow this" at an ask: an approval that policy put to people and says may be
+ * Returns whether a person may tick "always allow this" at a request: an approval that policy put to people and says may be
  * allowed for good, and a person who administers the server.
  */
 export async function mayAllowForGood(

@@ -1,8 +1,9 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
-import { aboutAsk } from "./create-request.ts";
+import { aboutRequest } from "./create-request.ts";
 import { claimOf, type Request } from "./model/request.ts";
 import { lockRequest, updateRequest } from "./store/requests.ts";
 
@@ -12,9 +13,9 @@ import { lockRequest, updateRequest } from "./store/requests.ts";
  *
  * @throws {Refusal} `request_not_found`, `not_decided`, `already_claimed`
  */
-export async function claimDecision(ctx: Context, askId: string, run: string): Promise<Request> {
+export async function claimDecision(ctx: Context, requestId: RequestId, run: string): Promise<Request> {
   return transact(ctx, async (tx) => {
-    const locked = await lockRequest(tx, askId);
+    const locked = await lockRequest(tx, requestId);
     if (!locked) throw new Refusal("request_not_found");
     const { request, now } = locked;
     if (request.state === "open") throw new Refusal("not_decided");
@@ -24,7 +25,7 @@ export async function claimDecision(ctx: Context, askId: string, run: string): P
     const claimed = await updateRequest(tx, { ...request, wire: { ...request.wire, claim: { run, at: now } } });
     await appendAudit(tx, {
       actor: { kind: "agent", id: request.asker },
-      ...aboutAsk(request, "claimed"),
+      ...aboutRequest(request, "claimed"),
       ...(request.outcome?.digest !== undefined && { digest: request.outcome.digest }),
       data: { run },
     });

@@ -1,10 +1,11 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Identity } from "../access/model/identity.ts";
 import type { Context } from "../context.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { yieldAfterLarge } from "../lib/event-loop.ts";
-import { aboutAsk } from "./create-request.ts";
+import { aboutRequest } from "./create-request.ts";
 import { tokenHashes, tokensOf } from "./links/delivery-tokens.ts";
 import {
   beginningsIn,
@@ -33,7 +34,7 @@ export interface WordsAuthor {
   person: string | null;
   identities: readonly Identity[];
   /** The request that the words answer, where they answer one. */
-  askId: string | null;
+  requestId: RequestId | null;
 }
 
 declare const cleaned: unique symbol;
@@ -77,7 +78,7 @@ export async function cleanWords<T>(
     parts.flatMap(({ candidates }) => candidates),
   );
   const own = await listAnswerableBy(db, speaker, CODES_MOST);
-  if (speaker.askId !== null) own.push(...(await listAnswerable(db, speaker.askId)));
+  if (speaker.requestId !== null) own.push(...(await listAnswerable(db, speaker.requestId)));
   const known = [...new Set([...own, ...named.values()])].map((id) => ({ id, ...tokensOf({ keyring }, id) }));
   const codes = known.map(({ code }) => code);
   const exposed = new Set<string>();
@@ -141,15 +142,15 @@ export async function exposeIn(
 ): Promise<void> {
   const renewed = new Set<string>();
   for (const one of await exposeIfOpen(tx, words.exposed)) {
-    const found = await findRequest(tx, one.askId);
+    const found = await findRequest(tx, one.requestId);
     if (!found) continue;
     await appendAudit(tx, {
       actor: { kind: "server", id: "parley" },
-      ...aboutAsk(found.request, "message_exposed"),
+      ...aboutRequest(found.request, "message_exposed"),
       via: one.channel,
       data: { delivery: one.id },
     });
-    const whom = JSON.stringify([one.askId, one.channel, one.target]);
+    const whom = JSON.stringify([one.requestId, one.channel, one.target]);
     if (renewed.has(whom)) continue;
     renewed.add(whom);
     await renew(ctx, tx, one, found.now);
@@ -160,14 +161,14 @@ export async function exposeIn(
 async function renew(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  { askId, channel, target, person }: ExposedDelivery,
+  { requestId, channel, target, person }: ExposedDelivery,
   now: number,
 ): Promise<void> {
   const first = FIRST_RENEWAL + Math.floor(now / 3_600_000) * RENEWALS_PER_HOUR;
   for (let step = first; step < first + RENEWALS_PER_HOUR; step += 1) {
     const id = ctx.newId("dlv");
     const hashes = tokenHashes(tokensOf(ctx, id));
-    const input = { id, ...hashes, askId, kind: "remind", channel, target, person, step, inMs: 0 } as const;
+    const input = { id, ...hashes, requestId, kind: "remind", channel, target, person, step, inMs: 0 } as const;
     if (await insertDelivery(tx, input)) break;
   }
 }

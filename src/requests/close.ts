@@ -5,10 +5,10 @@ import { endRequest } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { closeDeliveries } from "./store/deliveries.ts";
-import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./create-request.ts";
+import { requestTopic, INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutRequest } from "./create-request.ts";
 
-/** How an ask ended and when, who ended it, and what the record calls that. */
+/** How a request ended and when, who ended it, and what the record calls that. */
 export interface RequestEnd {
   outcome: Outcome;
   at: number;
@@ -19,7 +19,7 @@ export interface RequestEnd {
 }
 
 /**
- * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
+ * Ends a held, open request: outcome, record, and the closing of every message about it, in the transaction under way.
  * `act` does, in between, what the outcome means to the requester.
  */
 export async function closeRequestIn(
@@ -35,13 +35,13 @@ export async function closeRequestIn(
   await closeDeliveries(tx, request.id);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
-    ...aboutAsk(request, how.action),
+    ...aboutRequest(request, how.action),
     ...("via" in how.by && { via: how.by.via }),
     ...(how.origin && { origin: how.origin }),
     ...(outcome.digest !== undefined && { digest: outcome.digest }),
     ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
   });
-  tx.wake(askTopic(request.id));
+  tx.wake(requestTopic(request.id));
   tx.wake(INBOX_TOPIC);
   return over;
 }

@@ -9,7 +9,7 @@ export const DECIDED_ELSEWHERE =
 /** The reply to a press or an approval under a message that the asker can read. */
 export const DECIDED_IN_INBOX = "The agent can read this message, so nothing is decided here. Decide in the inbox.";
 
-/** Returns how an ask ended, and by whom, as one sentence for people. */
+/** Returns how a request ended, and by whom, as one sentence for people. */
 export async function closingSentence(on: Queryable, request: Request): Promise<string> {
   if (request.state === "expired") return "nobody answered in time.";
   if (request.state === "cancelled") return "the agent withdrew it.";

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { NO_DEADLINE, type Request, type Audience, type Target } from "./model/request.ts";
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
@@ -15,7 +16,7 @@ import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { tokenHashes, tokensOf } from "./links/delivery-tokens.ts";
 import { tellDevices } from "./tell-devices.ts";
 
-/** A new ask to people, but for what the store gives it. */
+/** A new request to people, but for what the store gives it. */
 export type RequestInput = Omit<NewRequest, "id"> & {
   /** When everybody who was notified is reminded, null for never; left out, as is usual for its time. */
   remindAfterMs?: number | null;
@@ -43,7 +44,7 @@ export interface EscalationRound {
 const MINUTE_MS = 60_000;
 
 /**
- * Stores an ask to people with every message that shall go out about it, or returns the one its `ref` already stands
+ * Stores a request to people with every message that shall go out about it, or returns the one its `ref` already stands
  * for, if that is the same request.
  *
  * The `ref` comes before the limits, so that a retry always succeeds; a refusal burns nothing. Nothing is sent here:
@@ -120,7 +121,7 @@ export async function storeRequestIn(
   return { request: inserted.request, replayed: false };
 }
 
-/** Every message that shall go out about a new ask is a row, and the record has it. */
+/** Every message that shall go out about a new request is a row, and the record has it. */
 export async function notifyRecipientsIn(
   ctx: Pick<RequestContext, "newId" | "keyring">,
   tx: Tx,
@@ -136,12 +137,12 @@ export async function notifyRecipientsIn(
   const { id } = request;
   await tellDevices(tx, id, request.audience);
   // point: addressed-stored
-  if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
+  if (!inboxOnly) await planDeliveries(ctx, tx, { requestId: id, audience, firstStep: 0 });
   let firstStep = leavesOf(audience).length;
   // People who are added have the place of their leaf; people who are informed stand behind all leaves.
   for (const { afterMs, audience: node, words } of [...addedBy(rounds), ...rounds.filter(({ informs }) => informs)]) {
     const later: Audience = { kind: "any", of: [{ afterMs, node }] };
-    await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words });
+    await planDeliveries(ctx, tx, { requestId: id, audience: later, firstStep, words });
     firstStep += leavesOf(later).length;
   }
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
@@ -153,7 +154,7 @@ export async function notifyRecipientsIn(
 export async function noteCreated(tx: Tx, request: Request): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: "agent", id: request.asker },
-    ...aboutAsk(request, "created"),
+    ...aboutRequest(request, "created"),
     ...(request.digest !== null && { digest: request.digest }),
   });
 }
@@ -190,15 +191,15 @@ async function chargeAsker(
   if (knowsAll) askerBounds.counted(asker, counts);
 }
 
-/** Returns what an entry of the record says of an ask, whatever happened to it. */
-export function aboutAsk(
+/** Returns what an entry of the record says of a request, whatever happened to it. */
+export function aboutRequest(
   request: Pick<Request, "id" | "form" | "asker" | "ref">,
   action: string,
-): Pick<AuditNote, "action" | "agent" | "askId" | "callId"> {
+): Pick<AuditNote, "action" | "agent" | "subjectId" | "callId"> {
   return {
     action: `${auditNoun(request)}.${action}`,
     agent: request.asker,
-    askId: request.id,
+    subjectId: request.id,
     callId: request.ref.slice(request.ref.indexOf(":") + 1),
   };
 }
@@ -218,17 +219,29 @@ const STEPS_OF_A_LEAF = 20;
 export async function planDeliveries(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  { askId, audience, firstStep, words }: { askId: string; audience: Audience; firstStep: number; words?: string },
+  {
+    requestId,
+    audience,
+    firstStep,
+    words,
+  }: { requestId: RequestId; audience: Audience; firstStep: number; words?: string },
 ): Promise<void> {
   for (const [i, leaf] of leavesOf(audience).entries()) {
     const step = (firstStep + i) * STEPS_OF_A_LEAF;
     if (leaf.target.via === "person") {
       const human = await findHuman(tx, leaf.target.person);
       if (human)
-        await planNextChannel(ctx, tx, { askId, human, step, from: 0, inMs: leaf.afterMs, ...(words && { words }) });
+        await planNextChannel(ctx, tx, {
+          requestId,
+          human,
+          step,
+          from: 0,
+          inMs: leaf.afterMs,
+          ...(words && { words }),
+        });
     } else {
       await plan(ctx, tx, {
-        askId,
+        requestId,
         target: leaf.target,
         person: null,
         step,
@@ -243,7 +256,7 @@ export async function planDeliveries(
 export async function planNextChannel(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  next: { askId: string; human: Human; step: number; from: number; inMs: number; words?: string },
+  next: { requestId: RequestId; human: Human; step: number; from: number; inMs: number; words?: string },
 ): Promise<boolean> {
   const { human, from, step, ...rest } = next;
   for (const [i, { channel, target }] of human.channels.entries()) {
@@ -257,7 +270,7 @@ export async function planNextChannel(
 async function plan(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  one: Pick<NewDelivery, "askId" | "target" | "person" | "step" | "inMs" | "words">,
+  one: Pick<NewDelivery, "requestId" | "target" | "person" | "step" | "inMs" | "words">,
 ): Promise<boolean> {
   const { via } = one.target;
   if (via === "inbox" || via === "person") return false;
@@ -266,10 +279,10 @@ async function plan(
 }
 
 /** The reminder is one row: whom it reaches is found when it is due. */
-async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, askId: string, inMs: number): Promise<void> {
+async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, requestId: RequestId, inMs: number): Promise<void> {
   const id = ctx.newId("dlv");
   const target: Target = { via: "inbox" };
-  await insertDelivery(tx, { id, askId, kind: "remind", channel: "inbox", target, person: null, step: 0, inMs });
+  await insertDelivery(tx, { id, requestId, kind: "remind", channel: "inbox", target, person: null, step: 0, inMs });
 }
 
 /** The place in the audience, among its leaves, of whom a message is for, from the step of the message. */

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import { canonicalExact, readExactJson, sha256Digest } from "../lib/json/exact-json.ts";
 import type {
@@ -31,14 +32,14 @@ import type { Queryable, Tx } from "../core/store/db.ts";
 import { findHuman, findHumans, listIdentities } from "../access/store/humans.ts";
 import { ownsKeyOf } from "../access/store/keys.ts";
 import { transact } from "../core/store/transact.ts";
-import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./create-request.ts";
+import { requestTopic, INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutRequest } from "./create-request.ts";
 import { cleanWords, exposeIn, type CleanWords } from "./clean-words.ts";
 import { secretsOfArguments } from "./guard-arguments.ts";
 import { endHeldIfDue, finishRequest, settledRefusal, type Ending } from "./end.ts";
 
 export interface DecisionInput {
-  askId: string;
+  requestId: RequestId;
   /** The request as the caller has just read it; otherwise it is read once more. */
   read?: Request;
   responder: Decider;
@@ -67,20 +68,20 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
 }
 
 /**
- * Records one person's decision, and settles the ask when it was the last one needed. Every way to answer ends here.
+ * Records one person's decision, and settles the request when it was the last one needed. Every way to answer ends here.
  *
  * Looked at in this order: the same person repeats the same → the same result; over → `already_decided`; past its
  * deadline → ended, `request_expired`; asked at all; shown the same digest; valid; enough (spec/a2h 9).
- * An answer that is refused for what it says is kept with the ask, so that its agent sees that somebody tried.
+ * An answer that is refused for what it says is kept with the request, so that its agent sees that somebody tried.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
  *   `not_counted`, `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
  */
-export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
-  const request = input.read ?? (await findRequest(ctx.db, input.askId))?.request;
+export async function decideRequest(ctx: Context, input: DecisionInput): Promise<Decided> {
+  const request = input.read ?? (await findRequest(ctx.db, input.requestId))?.request;
   if (!request) throw new Refusal("request_not_found");
   if (request.state !== "open") {
-    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: request.id });
+    const { words: decision } = await cleanWords(ctx, input.decision, { ...input.responder, requestId: request.id });
     const late = await lateAnswer(ctx.db, request, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
@@ -114,7 +115,7 @@ async function decideHeld(
   input: DecisionInput,
   misfit: Refusal | null,
 ): Promise<Decided | Refusal> {
-  const held = await lockRequest(tx, input.askId);
+  const held = await lockRequest(tx, input.requestId);
   if (!held) throw new Refusal("request_not_found");
   const { request, now } = held;
   if (request.state !== "open") return lateAnswer(tx, request, input);
@@ -154,7 +155,7 @@ async function decideHeld(
   if (!settled.outcome) {
     const counting = await updateRequest(tx, { ...request, refused: null });
     await note(tx, request, settled.counted, "approval_counted");
-    tx.wake(askTopic(request.id));
+    tx.wake(requestTopic(request.id));
     tx.wake(INBOX_TOPIC);
     return { request: counting, repeated: false };
   }
@@ -243,7 +244,7 @@ export async function judged(
   { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
 ): Promise<JudgedDecision> {
   const { form } = request;
-  const clean = await cleanWords(ctx, given, { ...responder, askId: request.id });
+  const clean = await cleanWords(ctx, given, { ...responder, requestId: request.id });
   const decision = await withGuard(ctx, clean.words);
   const words = { ...clean, words: decision };
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
@@ -287,7 +288,7 @@ async function misfitOf(ctx: Context, request: Request, decision: Decision): Pro
 /** So much is kept of the words of an answer that was refused. */
 const MOST_INPUT = 2000;
 
-/** How an answer that was refused is kept with its ask; other refusals are nobody's answer. */
+/** How an answer that was refused is kept with its request; other refusals are nobody's answer. */
 const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
   answer_misfit: "schema",
   unknown_option: "unknown_option",
@@ -298,7 +299,7 @@ const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
 
 async function noteRefused(
   ctx: Context,
-  { askId, responder, decision }: DecisionInput,
+  { requestId, responder, decision }: DecisionInput,
   refusal: Refusal,
 ): Promise<void> {
   const reason = REASONS[refusal.code];
@@ -306,7 +307,7 @@ async function noteRefused(
   const wasAsked = reason === "schema" || reason === "unknown_option";
   const words =
     ("text" in decision ? decision.text : undefined) ?? ("option" in decision ? decision.option : undefined);
-  await noteRefusedAnswer(ctx, askId, responder, {
+  await noteRefusedAnswer(ctx, requestId, responder, {
     reason,
     ...(wasAsked && words !== undefined && { input: words }),
     ...(refusal.code === "answer_misfit" && { errors: refusal.details["errors"] as RefusedAnswer["errors"] & object }),
@@ -319,24 +320,24 @@ async function noteRefused(
  */
 export async function noteRefusedAnswer(
   ctx: Context,
-  askId: string,
+  requestId: RequestId,
   responder: Pick<Decider, "via" | "person" | "identities" | "called">,
   refusal: Pick<RefusedAnswer, "reason" | "input" | "errors">,
 ): Promise<void> {
   const { via, person, called = "unknown" } = responder;
-  const words = await cleanWords(ctx, refusal, { ...responder, askId });
+  const words = await cleanWords(ctx, refusal, { ...responder, requestId });
   const { input, ...kept } = words.words;
   await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, askId);
+    const held = await lockRequest(tx, requestId);
     if (held?.request.state !== "open") return;
     const attempts = (held.request.refused?.attempts ?? 0) + 1;
     const by = { via, responder: person ?? called };
     const refused = { ...by, ...kept, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
-    await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
+    await updateRefused(tx, requestId, { ...refused, at: held.now, attempts });
     const isKnown = person !== null && (await findHuman(tx, person)) !== undefined;
     await appendAudit(tx, {
       actor: isKnown ? { kind: "human", id: person } : { kind: "address", id: via },
-      ...aboutAsk(held.request, "answer_refused"),
+      ...aboutRequest(held.request, "answer_refused"),
       via,
       data: { reason: kept.reason },
     });
@@ -365,7 +366,7 @@ async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<M
 async function note(tx: Tx, request: Request, { by, pressed: origin }: CountedDecision, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
-    ...aboutAsk(request, action),
+    ...aboutRequest(request, action),
     via: by.via,
     ...(origin && { origin }),
     ...(request.digest !== null && { digest: request.digest }),

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Request, Audience, Outcome } from "./model/request.ts";
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
@@ -7,7 +8,7 @@ import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk, planDeliveries } from "./create-request.ts";
+import { aboutRequest, planDeliveries } from "./create-request.ts";
 import { closeRequestIn, type RequestEnd } from "./close.ts";
 import { tellDevices } from "./tell-devices.ts";
 
@@ -18,7 +19,7 @@ export type Ending = Pick<Context, "requesters" | "openWaits">;
 export const NOBODY_WAITS = "Nobody waits for it any more.";
 
 /**
- * Ends a held, open ask, and does what that means to its owner, in the transaction under way. Every end that people, policy
+ * Ends a held, open request, and does what that means to its owner, in the transaction under way. Every end that people, policy
  * and the clock make is here; an owner that ends its own uses `closeRequestIn`.
  *
  * @throws {Refusal} why its owner cannot take the outcome
@@ -37,7 +38,7 @@ function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Reques
   return waitedUntil !== undefined && now >= waitedUntil && !openWaits.has(id);
 }
 
-/** Ends a held ask that is due, and returns it; nothing when it still has time. */
+/** Ends a held request that is due, and returns it; nothing when it still has time. */
 export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request | undefined> {
   if (!isDue(ctx, { request, now })) return undefined;
   if (now < request.expiresAt) {
@@ -55,22 +56,22 @@ export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: Reques
   });
 }
 
-/** Ends an ask whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
-export async function expireRequest(ctx: Context, askId: string): Promise<Request | undefined> {
+/** Ends a request whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
+export async function expireRequest(ctx: Context, requestId: RequestId): Promise<Request | undefined> {
   return transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, askId);
+    const held = await lockRequest(tx, requestId);
     return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.request);
   });
 }
 
 /**
- * Withdraws an open ask; cancelling again changes nothing.
+ * Withdraws an open request; cancelling again changes nothing.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
  */
-export async function cancelRequest(ctx: Context, askId: string, by: Actor, reason?: string): Promise<Request> {
+export async function cancelRequest(ctx: Context, requestId: RequestId, by: Actor, reason?: string): Promise<Request> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, askId);
+    const held = await lockRequest(tx, requestId);
     if (!held) throw new Refusal("request_not_found");
     const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (over.state === "cancelled") return over;
@@ -90,7 +91,7 @@ function withdrawn({ form }: Request, reason?: string): Outcome {
   };
 }
 
-/** Returns why an ask that is over takes no decision, with how it ended. */
+/** Returns why a request that is over takes no decision, with how it ended. */
 export function settledRefusal(request: Request): Refusal {
   const at = request.settledAt ?? request.createdAt;
   if (request.state === "expired") return new Refusal("request_expired", { resolved_at: at });
@@ -116,11 +117,11 @@ const STEPS_OF_AN_ESCALATION = 1000;
  */
 export async function escalateRequest(
   ctx: Context,
-  askId: string,
+  requestId: RequestId,
   { added, informed, words, by }: { added: Audience | null; informed: Audience | null; words: string; by: Actor },
 ): Promise<Request> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, askId);
+    const held = await lockRequest(tx, requestId);
     if (!held) throw new Refusal("request_not_found");
     const request = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
     if (request.state !== "open") return settledRefusal(request);
@@ -130,14 +131,14 @@ export async function escalateRequest(
     const informedOnly = [added, informed].filter((one) => one !== null);
     const all: Audience = { kind: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
     const firstStep = leavesOf(request.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
-    await planDeliveries(ctx, tx, { askId, audience: all, firstStep, words });
+    await planDeliveries(ctx, tx, { requestId, audience: all, firstStep, words });
     const audience = escalated(request.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
     if (added !== null && audience !== request.audience) {
-      await insertReaders(tx, askId, readersOf(added));
-      await tellDevices(tx, askId, added);
+      await insertReaders(tx, requestId, readersOf(added));
+      await tellDevices(tx, requestId, added);
     }
     await updateRequest(tx, { ...request, audience, wire: { ...request.wire, escalations: escalations + 1 } });
-    await appendAudit(tx, { actor: by, ...aboutAsk(request, "escalated") });
+    await appendAudit(tx, { actor: by, ...aboutRequest(request, "escalated") });
     tx.wake(INBOX_TOPIC);
     return { ...request, audience };
   });

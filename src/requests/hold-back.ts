@@ -68,11 +68,11 @@ async function hold(tx: Tx, delivery: Delivery, { resetsAt, now }: LimitState): 
 
 /** Plans a message without words, which informs how many wait; its text is made when it is sent. */
 async function planDigest(ctx: Context, tx: Tx, delivery: Delivery, { now }: LimitState): Promise<void> {
-  const { askId, channel, target, person } = delivery;
-  // Steps of its own: other words about an ask have steps above zero.
+  const { requestId, channel, target, person } = delivery;
+  // Steps of its own: other words about a request have steps above zero.
   const step = -Math.floor(now / HOUR_MS);
   const id = ctx.newId("dlv");
-  await insertDelivery(tx, { id, askId, kind: "tell", channel, target, person, step, inMs: DIGEST_AFTER_MS });
+  await insertDelivery(tx, { id, requestId, kind: "tell", channel, target, person, step, inMs: DIGEST_AFTER_MS });
 }
 
 /** Returns the text for a recipient about held-back messages; null if none is held back any more. */

@@ -2,7 +2,7 @@ import { closingSentence, DECIDED_IN_INBOX, DECIDED_ELSEWHERE } from "./closing-
 import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
 import { viewOutside } from "./model/message-view.ts";
-import type { AskView } from "./model/view.ts";
+import type { RequestView } from "./model/view.ts";
 import { isPostedAt, isReadByAsker, type SlackMessageRef } from "./model/carrier.ts";
 import { inForce, isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
@@ -18,13 +18,13 @@ export async function openEditor(
   ctx: Context,
   { delivery: id, ...message }: SlackMessageRef & { delivery: string },
   responder: Decider,
-): Promise<{ view: AskView } | { refused: string }> {
+): Promise<{ view: RequestView } | { refused: string }> {
   const delivery = await findDelivery(ctx.db, id);
   if (!delivery) return { refused: "This request is not here any more." };
   if (!isPostedAt(delivery, message)) return { refused: DECIDED_ELSEWHERE };
   if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
-    const request = await readRequest(ctx, delivery.askId);
+    const request = await readRequest(ctx, delivery.requestId);
     if (request.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, request)}` };
     const sinceMs = (await storeNow(ctx.db)) - request.createdAt;
     return isAsked(inForce(request.audience, ctx.addressed.groups), responder, request.form.kind, sinceMs)

@@ -46,10 +46,10 @@ export interface SignedReceipt {
 }
 
 /**
- * Returns the signed receipt of an ask that is over (spec/security 4): what was approved, who decided and what
+ * Returns the signed receipt of a request that is over (spec/security 4): what was approved, who decided and what
  * each of them was shown. It says what this server recorded, and not that anybody understood it.
  *
- * @throws {Refusal} `request_not_found` while the ask is open
+ * @throws {Refusal} `request_not_found` while the request is open
  */
 export async function readReceipt(ctx: Context, request: Request, issuer: string): Promise<SignedReceipt> {
   const { outcome, settledAt } = request;

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Request } from "./model/request.ts";
 import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "./model/audience.ts";
@@ -10,10 +11,10 @@ import { listDeliveries, type Delivery } from "./store/deliveries.ts";
 import { findHumans, listIdentities, type Human } from "../access/store/humans.ts";
 import { findHuman } from "../access/store/humans.ts";
 import { findNewestPrompt } from "./store/newest.ts";
-import { askTopic, watch } from "../core/store/wake.ts";
+import { requestTopic, watch } from "../core/store/wake.ts";
 import { expireRequest, isDue } from "./end.ts";
 
-/** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
+/** Returns the request as it is now: past its deadline it is settled first, so that it is never shown as open. */
 async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
   if (!isDue(ctx, { request, now })) return request;
   return (await expireRequest(ctx, request.id)) ?? request;
@@ -26,7 +27,7 @@ export async function readByRef(ctx: Context, asker: string, ref: string): Promi
   return asOfNow(ctx, found);
 }
 
-/** Returns the one ask that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
+/** Returns the one request that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
 export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> {
   const found = await store.findAllByRef(ctx.db, ref);
   const [only, ...others] = found;
@@ -44,30 +45,28 @@ export async function readNewestPrompt(
   return found ? asOfNow(ctx, found) : null;
 }
 
-/** Returns an ask by its own id. @throws {Refusal} `request_not_found` */
-export async function readRequest(ctx: Context, askId: string): Promise<Request> {
-  const found = await store.findRequest(ctx.db, askId);
+/** Returns a request by its own id. @throws {Refusal} `request_not_found` */
+export async function readRequest(ctx: Context, requestId: RequestId): Promise<Request> {
+  const found = await store.findRequest(ctx.db, requestId);
   if (!found) throw new Refusal("request_not_found");
   return asOfNow(ctx, found);
 }
 
-/** Returns the ask as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
+/** Returns the request as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
 export async function waitForRequest(
   ctx: Context,
-  askId: string,
+  requestId: RequestId,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<Request> {
   const until = ctx.clock.monotonic() + waitMs;
-  using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, signal]);
+  using changes = watch(ctx, [requestTopic(requestId)], [ctx.stopping, signal]);
   for (;;) {
-    const request = await readRequest(ctx, askId);
+    const request = await readRequest(ctx, requestId);
     const leftMs = until - ctx.clock.monotonic();
     if (request.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
-    // Another node's word may be lost: the row is looked at every second.
-    await changes.next(Math.min(leftMs, LOOK_AGAIN_MS, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
+    await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
   }
 }
-const LOOK_AGAIN_MS = 1000;
 
 /** The messages sent about a request, the decisions counted, and everybody named in them. */
 export interface RequestDetails {
@@ -95,7 +94,7 @@ function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: 
   return [...new Set([...asked, ...decided, ...notified, ...refused])];
 }
 
-/** Returns one page of open asks, oldest first. */
+/** Returns one page of open requests, oldest first. */
 export async function listPending(
   ctx: Context,
   of: { asker?: string; person?: string; conversation?: number; kinds?: store.Kinds },
@@ -107,13 +106,14 @@ export async function listPending(
   return { items: items.map(({ request }) => request), total };
 }
 
-/** Returns an ask that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
-export async function readInInbox(ctx: Context, person: string, askId: string): Promise<Request> {
-  if (!(await store.isReader(ctx.db, askId, await readersFor(ctx.db, person)))) throw new Refusal("request_not_found");
-  return readRequest(ctx, askId);
+/** Returns a request that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
+export async function readInInbox(ctx: Context, person: string, requestId: RequestId): Promise<Request> {
+  if (!(await store.isReader(ctx.db, requestId, await readersFor(ctx.db, person))))
+    throw new Refusal("request_not_found");
+  return readRequest(ctx, requestId);
 }
 
-/** Returns the names under which asks are addressed to a person. */
+/** Returns the names under which requests are addressed to a person. */
 export async function readersFor(on: Queryable, person: string): Promise<string[]> {
   const human = await findHuman(on, person);
   const identities = await listIdentities(on, person);

@@ -9,7 +9,7 @@ import type { Tx } from "../core/store/db.ts";
 import { findHuman, findHumanByNumber, lockHumans, retireHuman } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "./create-request.ts";
+import { aboutRequest } from "./create-request.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /**
@@ -65,7 +65,7 @@ export async function rerouteFrom(
   await insertReaders(tx, request.id, readersOf(audience));
   await tellDevices(tx, request.id, audience);
   await updateRequest(tx, { ...request, audience });
-  await appendAudit(tx, { actor: by, ...aboutAsk(request, "rerouted") });
+  await appendAudit(tx, { actor: by, ...aboutRequest(request, "rerouted") });
 }
 
 interface Gone {

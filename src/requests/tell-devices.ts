@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import { findPeopleOfReaders } from "../access/store/people.ts";
 import { insertRequestNotices } from "../requests/store/device-notices.ts";
 import type { Audience } from "../requests/model/request.ts";
@@ -9,12 +10,12 @@ import type { Tx } from "../core/store/db.ts";
  * are rows of the caller's transaction, sent while the request is open (spec/channels 5.2). Only enrolled people have
  * devices here.
  */
-export async function tellDevices(tx: Tx, askId: string, audience: Audience): Promise<void> {
+export async function tellDevices(tx: Tx, requestId: RequestId, audience: Audience): Promise<void> {
   const leaves = leavesOf(audience);
   for (const afterMs of new Set(leaves.map((leaf) => leaf.afterMs))) {
     const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
     const readers = then.flatMap(({ target }) => readersOf({ kind: "leaf", target }));
     const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
-    await insertRequestNotices(tx, askId, people, afterMs);
+    await insertRequestNotices(tx, requestId, people, afterMs);
   }
 }

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Request, Audience, Target, Via } from "./model/request.ts";
 import type { TestedChannel } from "./model/tested-channel.ts";
 import type { Context } from "../context.ts";
@@ -92,8 +93,8 @@ async function stateOf(on: Queryable, request: Request): Promise<ChannelTest> {
 
 type Message = Pick<ChannelTest, "state" | "attempts" | "error">;
 
-async function written(on: Queryable, askId: string): Promise<Message> {
-  const message = (await listDeliveries(on, askId)).find(({ kind }) => kind === "ask");
+async function written(on: Queryable, requestId: RequestId): Promise<Message> {
+  const message = (await listDeliveries(on, requestId)).find(({ kind }) => kind === "ask");
   if (!message) return { state: "failed", attempts: 0, error: "nothing was sent" };
   const { attempt: attempts, lastError: error, externalIds } = message;
   // Once it is sent, its attempts are those of closing it.
@@ -102,8 +103,8 @@ async function written(on: Queryable, askId: string): Promise<Message> {
   return { state: error === null ? "sending" : "retrying", attempts, error };
 }
 
-async function pushed(on: Queryable, askId: string): Promise<Message> {
-  const message = await findPushState(on, askId);
+async function pushed(on: Queryable, requestId: RequestId): Promise<Message> {
+  const message = await findPushState(on, requestId);
   if (!message) return { state: "failed", attempts: 0, error: "no device" };
   const attempts = message.attempt;
   if (message.state === "sent") return { state: "sent", attempts, error: null };

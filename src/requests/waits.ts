@@ -4,11 +4,11 @@ import { Refusal } from "../refusals.ts";
 import { lockRequest } from "./store/requests.ts";
 import { cancelRequestWaitIfOpen, findRequestWaits, insertRequestWait, type RequestWait } from "./store/waits.ts";
 import { transact } from "../core/store/transact.ts";
-import { askTopic, watch } from "../core/store/wake.ts";
+import { requestTopic, watch } from "../core/store/wake.ts";
 import { cancelRequest } from "./end.ts";
 import { readRequest } from "./read.ts";
 
-/** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
+/** A wake-up from another server may be lost, and giving up a wait is no change of its request. */
 const LOOK_AGAIN_MS = 10_000;
 
 /** A wait for named people and where it stands. */
@@ -20,10 +20,10 @@ export interface RequestWaitReading {
   at: number;
 }
 
-/** The wait stands in the store and can be read for the ask's whole lifetime and its retention after that. */
-export async function keepRequestWait(ctx: Context, request: Request, ownsAsk: boolean): Promise<RequestWait> {
+/** The wait stands in the store and can be read for the request's whole lifetime and its retention after that. */
+export async function keepRequestWait(ctx: Context, request: Request, ownsRequest: boolean): Promise<RequestWait> {
   const lifetimeMs = request.expiresAt >= NO_DEADLINE ? 0 : request.expiresAt - request.createdAt;
-  const wait = { id: ctx.newId("t"), asker: request.asker, askId: request.id, ownsAsk };
+  const wait = { id: ctx.newId("t"), asker: request.asker, requestId: request.id, ownsRequest };
   return transact(ctx, (tx) => insertRequestWait(tx, { ...wait, keptMs: lifetimeMs + ctx.addressed.keptMs }));
 }
 
@@ -37,7 +37,7 @@ export async function readRequestWaits(
   const readings = waitIds.map(async (id) => {
     const wait = found.get(id);
     // A request that retention deleted meanwhile is left out.
-    const request = wait && (await readRequest(ctx, wait.askId).catch(notFound));
+    const request = wait && (await readRequest(ctx, wait.requestId).catch(notFound));
     return wait && request ? [stateOf(wait, request)] : [];
   });
   return (await Promise.all(readings)).flat();
@@ -63,8 +63,8 @@ export async function* followRequestWaits(
   asker: string,
   signal: AbortSignal,
 ): AsyncGenerator<RequestWaitReading> {
-  const askIds = (await findRequestWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
-  using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
+  const requestIds = (await findRequestWaits(ctx.db, waitIds, asker)).map(({ requestId }) => requestId);
+  using changes = watch(ctx, requestIds.map(requestTopic), [ctx.stopping, signal]);
   const reported = new Map<string, RequestWaitReading["status"]>();
   for (;;) {
     const readings = await readRequestWaits(ctx, waitIds, asker);
@@ -81,7 +81,7 @@ export async function* followRequestWaits(
 }
 
 /**
- * Gives up an asker's own wait if it is not over. One that began with its ask withdraws the ask, unless somebody has
+ * Gives up an asker's own wait if it is not over. One that began with its request withdraws the request, unless somebody has
  * decided first: then the wait is completed with that decision.
  *
  * @returns whether there is such a wait
@@ -91,11 +91,11 @@ export async function cancelRequestWait(ctx: Context, waitId: string, asker: str
   if (!reading) return false;
   const { wait, request, status } = reading;
   if (status !== "working") return true;
-  if (wait.ownsAsk && !(await withdraw(ctx, request))) return true;
+  if (wait.ownsRequest && !(await withdraw(ctx, request))) return true;
   await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, request.id);
-    if (!held || (!wait.ownsAsk && held.request.state !== "open")) return;
-    if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(askTopic(request.id));
+    if (!held || (!wait.ownsRequest && held.request.state !== "open")) return;
+    if (await cancelRequestWaitIfOpen(tx, waitId)) tx.wake(requestTopic(request.id));
   });
   return true;
 }

@@ -1,4 +1,4 @@
-import { isRelayFact } from "../asks/model/fact.ts";
+import { isAskFact } from "../asks/model/fact.ts";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
@@ -76,7 +76,7 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     metrics,
     groups,
     offer: (askId) => later.relay?.respond.offer(askId),
-    tell: (fact) => isRelayFact(fact) && telemetry.note(fact),
+    tell: (fact) => isAskFact(fact) && telemetry.note(fact),
     stopping: stopping.signal,
   });
   const telemetry = openAskTelemetry(ctx, tracer);

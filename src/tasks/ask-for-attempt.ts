@@ -1,3 +1,4 @@
+import type { AskId } from "../core/model/ids.ts";
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
 import { canonicalExact, sha256Digest } from "../lib/json/exact-json.ts";
@@ -19,7 +20,7 @@ import {
 } from "./model/attempt-asks.ts";
 import { readOptions } from "../asks/model/choice-options.ts";
 import { consentText } from "../requests/model/consent.ts";
-import type { RelayAnswer } from "../asks/model/ask.ts";
+import type { AskAnswer } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findAsk } from "../asks/store/asks.ts";
 import { postAsk, type AskInput } from "../asks/post-ask.ts";
@@ -65,7 +66,7 @@ export async function askForAttempt(
   who: AskingAttempt,
   ref: string,
   request: AgentRequest,
-): Promise<{ askId: string }> {
+): Promise<{ askId: AskId }> {
   const { jobId, lease, principal, attemptId, slug, deadlineS } = who;
   const id = askIdOf(attemptId, ref);
   const asked = isPermission(request) ? await permissionAsk(ctx, who, request) : await questionAsk(ctx, who, request);
@@ -196,7 +197,7 @@ const LOOK_AGAIN_MS = 60_000;
  */
 export async function awaitDecision(
   ctx: Context,
-  askId: string,
+  askId: AskId,
   signal: AbortSignal,
 ): Promise<PermissionDecision | null> {
   const answer = await answerTo(ctx, askId, signal);
@@ -206,14 +207,14 @@ export async function awaitDecision(
 }
 
 /** The same of a question. @throws {Refusal} `request_not_found` */
-export async function awaitAnswer(ctx: Context, askId: string, signal: AbortSignal): Promise<QuestionAnswer | null> {
+export async function awaitAnswer(ctx: Context, askId: AskId, signal: AbortSignal): Promise<QuestionAnswer | null> {
   const answer = await answerTo(ctx, askId, signal);
   if (!answer) return null;
   const asked = await findAsk(ctx.db, askId);
   return answerOf(answer, asked?.ask.meta["prompt_overrides"] !== undefined);
 }
 
-async function answerTo(ctx: Context, askId: string, signal: AbortSignal): Promise<RelayAnswer | null> {
+async function answerTo(ctx: Context, askId: AskId, signal: AbortSignal): Promise<AskAnswer | null> {
   const found = await findAsk(ctx.db, askId);
   if (!found) throw new Refusal("request_not_found");
   const reader = { principal: found.ask.principal, readsAll: false };

@@ -1,9 +1,10 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { TaskAskWire } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { agentName } from "../requests/model/view.ts";
 import type { Request, RequestForm, Outcome } from "../requests/model/request.ts";
 import type { Attempt, Task } from "./model/task.ts";
-import type { RelayAnswer } from "../asks/model/ask.ts";
+import type { AskAnswer } from "../asks/model/ask.ts";
 import {
   ASSIGNMENT_DOOR,
   CONFLICT_FORM,
@@ -139,7 +140,7 @@ function requestOutcome({ addressed: request, by }: ToolAsk): string {
   return `${titleOf(outcomeText(request, outcome) ?? "answered")}, said ${by}`;
 }
 
-function outcomeOf(answer: RelayAnswer | null): string {
+function outcomeOf(answer: AskAnswer | null): string {
   if (!answer) return "nobody has answered";
   const { status, source, answeredBy, text, json } = answer;
   const by = answeredBy ?? (source === "person" ? "a person" : source === "server" ? "nobody" : agentName(source));
@@ -155,10 +156,10 @@ function outcomeOf(answer: RelayAnswer | null): string {
  */
 export async function closeTaskAskIn(
   tx: Tx,
-  askId: string | null | undefined,
+  requestId: RequestId | null | undefined,
   { by, outcome = { status: "cancelled" } }: { by: Actor; outcome?: Outcome },
 ): Promise<Request | undefined> {
-  const held = askId ? await lockRequest(tx, askId) : undefined;
+  const held = requestId ? await lockRequest(tx, requestId) : undefined;
   if (held?.request.state !== "open") return undefined;
   const action = outcome.status === "answered" ? "answered" : "cancelled";
   return closeRequestIn(tx, held.request, { outcome, at: held.now, by, action });

@@ -1,3 +1,4 @@
+import type { RequestId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
 import type { Attempt } from "./model/task.ts";
 import { isOver } from "../asks/model/ask.ts";
@@ -31,10 +32,10 @@ export async function endAttemptIn(
 }
 
 /** Takes back what people were asked about a task's work, where nobody has decided it; what is over stays so. */
-export async function withdrawReview(ctx: Context, askId: string | null | undefined, by: Actor): Promise<void> {
-  if (!askId) return;
+export async function withdrawReview(ctx: Context, requestId: RequestId | null | undefined, by: Actor): Promise<void> {
+  if (!requestId) return;
   try {
-    await cancelRequest(ctx, askId, by);
+    await cancelRequest(ctx, requestId, by);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }

@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import type { Request } from "../requests/model/request.ts";
 import { askerOf } from "./model/attempt-asked.ts";
 import { everyRow, type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
-import type { RelayAnswer, Ask } from "../asks/model/ask.ts";
+import type { AskAnswer, Ask } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { listAttempts, type StoredAttempt } from "./store/attempts.ts";
 import { findTask } from "./store/tasks.ts";
@@ -18,7 +18,7 @@ export type TaskAsk = StepAsk | ToolAsk;
 interface StepAsk {
   attempt: number;
   ask: Ask;
-  answer: RelayAnswer | null;
+  answer: AskAnswer | null;
 }
 
 export interface ToolAsk {
@@ -96,7 +96,7 @@ async function pageOfAttempt(
   return { items: await Promise.all(items.map((one) => withEnd(on, one, answers))), next };
 }
 
-async function withEnd(on: Queryable, one: TaskAsk, answers: ReadonlyMap<string, RelayAnswer>): Promise<TaskAsk> {
+async function withEnd(on: Queryable, one: TaskAsk, answers: ReadonlyMap<string, AskAnswer>): Promise<TaskAsk> {
   if ("ask" in one) return { ...one, answer: answers.get(one.ask.id) ?? null };
   return { ...one, by: await nameOfDecider(on, one.addressed) };
 }

@@ -1,4 +1,4 @@
-import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
+import type { TaskOfRequest } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import type { Request } from "../requests/model/request.ts";
 
@@ -6,6 +6,6 @@ import type { Request } from "../requests/model/request.ts";
 export async function readTaskOfAsk(
   { db, requesters }: Pick<Context, "db" | "requesters">,
   request: Request,
-): Promise<TaskOfAsk | null> {
+): Promise<TaskOfRequest | null> {
   return requesters.ofRequest(request).taskOf(db, request);
 }

@@ -6,7 +6,7 @@ import { conflictReason } from "./model/conflict.ts";
 import { ASSIGNMENT_DOOR, reviewDecisionOf } from "./model/task-asks.ts";
 import type { Requester } from "../requester.ts";
 import { Refusal } from "../refusals.ts";
-import { findTaskOfAsk, findTaskOrphans, lockTask } from "./store/tasks.ts";
+import { findTaskOfRequest, findTaskOrphans, lockTask } from "./store/tasks.ts";
 import { listDependencies } from "./store/dependencies.ts";
 import type { Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -22,7 +22,7 @@ export function assignmentRequester(ctx: OwningTasks): Requester {
   return {
     door: ASSIGNMENT_DOOR,
     listUnwanted: (on, limit) => findTaskOrphans(on, ASSIGNMENT_DOOR, limit),
-    isWanted: async (tx, { id }) => (await findTaskOfAsk(tx, id)) !== undefined,
+    isWanted: async (tx, { id }) => (await findTaskOfRequest(tx, id)) !== undefined,
     check: (request, decision) => Promise.resolve(withoutWords(request, decision)),
     ended: (tx, over) => settleTaskAsk(ctx, tx, over),
     taskOf(_, request) {
@@ -58,7 +58,7 @@ async function settleTaskAsk(ctx: OwningTasks, tx: Tx, over: Request): Promise<v
 }
 
 async function settleConflict(ctx: OwningTasks, tx: Tx, over: Request): Promise<void> {
-  const found = await findTaskOfAsk(tx, over.id);
+  const found = await findTaskOfRequest(tx, over.id);
   const held = found && (await lockTask(tx, found.repo, found.id));
   if (held?.state !== "conflict" || held.reviewAsk !== over.id) return;
   if (over.outcome?.status === "expired") {

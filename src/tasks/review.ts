@@ -36,7 +36,7 @@ export type Feedback = Pick<ReviewInput, "attempt" | "comment" | "comments">;
  */
 export async function reviewTask(ctx: Context, given: ReviewInput): Promise<Task> {
   const { comment, comments } = given;
-  const words = await cleanWords(ctx, { comment, comments }, { person: given.person, identities: [], askId: null });
+  const words = await cleanWords(ctx, { comment, comments }, { person: given.person, identities: [], requestId: null });
   const input = { ...given, ...words.words };
   return transact(ctx, async (tx) => {
     await exposeIn(ctx, tx, words);

@@ -39,7 +39,7 @@ const RETRY_S = 60;
  */
 export async function submitTask(ctx: Context, input: SubmitTaskInput): Promise<{ task: Task; replayed: boolean }> {
   const { repo, id, retry, dependencies, by, ...given } = input;
-  const speaker = { person: by.kind === "human" ? by.id : null, identities: [], askId: null };
+  const speaker = { person: by.kind === "human" ? by.id : null, identities: [], requestId: null };
   const words = await cleanWords(ctx, given.prompt, speaker);
   const rest = { ...given, prompt: words.words };
   const warnings = await warningsOf(ctx, rest.prompt);

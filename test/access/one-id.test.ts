@@ -13,7 +13,7 @@ import type { Tx } from "../../src/core/store/db.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { grantPermanently } from "../../src/policy/grants.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
@@ -128,17 +128,17 @@ async function liveFully(world: World): Promise<void> {
   const ask = await askPeople(ctx, { audience });
   const approve = { kind: "approve" } as const;
   await assert.rejects(
-    decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, BO, "web"), decision: approve }),
+    decideRequest(ctx, { requestId: ask.id, responder: await responderOf(ctx.db, BO, "web"), decision: approve }),
   );
   await askPeople(ctx, { audience: leaf({ via: "person", person: BO }) });
-  await decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, ANA, "web"), decision: approve });
+  await decideRequest(ctx, { requestId: ask.id, responder: await responderOf(ctx.db, ANA, "web"), decision: approve });
   const open = await askPeople(ctx, { audience });
   await assert.rejects(
-    decideAsk(ctx, { askId: open.id, responder: await responderOf(ctx.db, BO, "web"), decision: approve }),
+    decideRequest(ctx, { requestId: open.id, responder: await responderOf(ctx.db, BO, "web"), decision: approve }),
   );
   await ctx.db.transact((tx) => tx.all(sql`UPDATE deliveries SET person = ${ANA}`));
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
-  await transact(ctx, (tx) => grantPermanently(ctx, tx, { input, askId: ask.id, person: ANA, days: 30 }));
+  await transact(ctx, (tx) => grantPermanently(ctx, tx, { input, approvalId: ask.id, person: ANA, days: 30 }));
 }
 
 type Column = { table: string; column: string };

@@ -67,7 +67,7 @@ describe("the adapter for Mastra", () => {
     const stop = new AbortController();
     const naming = nameButton(new Parley({ url: world.url }), model, stop.signal).catch((error: unknown) => error);
     const id = await openQuestion(world);
-    const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+    const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`question:${id}`);
     await until(async () => isWaitedFor());
     stop.abort();
     await naming;

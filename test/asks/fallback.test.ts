@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
 import { enrol, until } from "../support/addressed.ts";
@@ -59,10 +59,10 @@ for (const on of DATABASES) {
       await world.advance(599_000);
       assert.deepEqual((await readInbox(ctx, jane.person, { state: "open" }, { limit: 10 })).asks, []);
 
-      const askId = await scene.askedOfJane();
+      const requestId = await scene.askedOfJane();
       const responder = await responderOf(ctx.db, jane.person, "web");
       const decide = (text: string) =>
-        decideAsk(ctx, { askId, responder, decision: { kind: "value", text, value: text } });
+        decideRequest(ctx, { requestId, responder, decision: { kind: "value", text, value: text } });
       await assert.rejects(decide("Whatever"), { code: "answer_misfit" });
       await decide("Submit");
       await until(async () => {

@@ -88,16 +88,21 @@ for (const on of DATABASES) {
       await using world = await openWorld({ on });
       let { ctx } = world.server;
       const input = policyInput(DEPLOY);
-      const grantOf = (resource: string, askId: string) =>
+      const grantOf = (resource: string, approvalId: string) =>
         transact(ctx, (tx) =>
-          grantPermanently(ctx, tx, { input: policyInput({ ...DEPLOY, resource }), askId, person: OPERATOR, days: 30 }),
+          grantPermanently(ctx, tx, {
+            input: policyInput({ ...DEPLOY, resource }),
+            approvalId,
+            person: OPERATOR,
+            days: 30,
+          }),
         );
       await grantOf("shop-api", "ask_1");
       const second = await grantOf("site", "ask_2");
       const asked = policyInput({ ...DEPLOY, ask_type: "APPROVAL" });
       for (let i = 0; i < 3; i += 1)
         await transact(ctx, (tx) =>
-          noteApproved(ctx, tx, { policy: POLICY, input: asked, askId: `ask_n${i}`, learnAfter: 3 }),
+          noteApproved(ctx, tx, { policy: POLICY, input: asked, approvalId: `ask_n${i}`, learnAfter: 3 }),
         );
       const [proposal] = await ctx.db.all<{ id: string }>(sql`SELECT proposal_id AS id FROM policy_proposals`);
       await acceptProposal(ctx, proposal?.id ?? assert.fail("nothing was proposed"), BY);

@@ -70,10 +70,10 @@ export async function fillRelay(world: World): Promise<FilledRelay> {
 
   const [policy, input] = [parsePolicy(FIRST_POLICY), policyInput(DEPLOY)];
   for (const n of [1, 2]) {
-    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, askId: `deploy-${n}`, learnAfter: 2 }));
+    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, approvalId: `deploy-${n}`, learnAfter: 2 }));
   }
   const restart = policyInput({ ...DEPLOY, action: "restart" });
-  const grantInput = { input: restart, askId: waiting.ask_id, person: OPERATOR, days: 30 };
+  const grantInput = { input: restart, approvalId: waiting.ask_id, person: OPERATOR, days: 30 };
   await transact(ctx, (tx) => grantPermanently(ctx, tx, grantInput));
   await ctx.db.transact((tx) =>
     tx.all(sql`INSERT INTO decision_cache (decision_key, answer_text, created_at, ttl_seconds, seed_key, role, source,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Request } from "../../src/requests/model/request.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
@@ -25,7 +25,8 @@ it("reaches the first and the last of five hundred that wait on a phone, and say
     made.push(await askPeople(ctx, { audience, asker, ...times, ...what }));
   }
   const responder = await responderOf(ctx.db, ana.id, "slack");
-  const end = (i: number) => decideAsk(ctx, { askId: made[i - 1]?.id ?? "", responder, decision: { kind: "reject" } });
+  const end = (i: number) =>
+    decideRequest(ctx, { requestId: made[i - 1]?.id ?? "", responder, decision: { kind: "reject" } });
 
   const browser = await launchBrowser();
   try {

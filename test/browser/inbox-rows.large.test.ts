@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
@@ -88,7 +88,7 @@ describe("the rows of the inbox", () => {
     assert.deepEqual(await names(), ["First", "Second"]);
 
     const responder = await responderOf(ctx.db, una.id, "slack");
-    await decideAsk(ctx, { askId: second.id, responder, decision: { kind: "reject" } });
+    await decideRequest(ctx, { requestId: second.id, responder, decision: { kind: "reject" } });
     await row(page, "Second").waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "2 new" }).tap();
     await row(page, "Between").waitFor();
@@ -141,7 +141,7 @@ describe("the rows of the inbox", () => {
       ["deploy_shop", "Not on a Friday"],
     ] as const) {
       const made = await askPeople(ctx, { ...callOf(fn, {}), audience: toPerson(pia.id) });
-      await decideAsk(ctx, { askId: made.id, responder, decision: { kind: "reject", comment } });
+      await decideRequest(ctx, { requestId: made.id, responder, decision: { kind: "reject", comment } });
     }
     await using visitor = await pia.visit(scene().browser, { screen: "desk" });
     const { page } = visitor;

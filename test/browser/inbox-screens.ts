@@ -3,7 +3,7 @@ import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import type { Request } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
@@ -104,8 +104,8 @@ export async function fillInbox(): Promise<FilledInbox> {
     timeoutSeconds: 5400,
   });
   const responder = await responderOf(ctx.db, bo.id, "slack");
-  await decideAsk(ctx, {
-    askId: deploy.id,
+  await decideRequest(ctx, {
+    requestId: deploy.id,
     responder,
     decision: { kind: "approve", comment: "After the backup, please.", digest: deploy.digest ?? "" },
   });

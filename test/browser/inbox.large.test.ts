@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { readRequest } from "../../src/requests/read.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -32,9 +32,9 @@ describe("the Inbox room", () => {
   const ask = (more: Parameters<typeof askPeople>[1] = {}) =>
     askPeople(world.server.ctx, { audience: both(), ...more });
   const outcomeOf = async (id: string) => (await readRequest(world.server.ctx, id)).outcome;
-  const answerAsBo = async (id: string, decision: Parameters<typeof decideAsk>[1]["decision"]) => {
+  const answerAsBo = async (id: string, decision: Parameters<typeof decideRequest>[1]["decision"]) => {
     const { ctx } = world.server;
-    await decideAsk(ctx, { askId: id, responder: await responderOf(ctx.db, bo.id, "slack"), decision });
+    await decideRequest(ctx, { requestId: id, responder: await responderOf(ctx.db, bo.id, "slack"), decision });
   };
 
   it("tells whoever is not signed in what to do, and signs in with a link that leaves no code behind", async () => {
@@ -364,7 +364,7 @@ describe("the Inbox room", () => {
     await page.getByLabel("Show").selectOption("");
 
     const responder = await responderOf(world.server.ctx.db, dora.id, "slack");
-    await decideAsk(world.server.ctx, { askId: made.id, responder, decision: { kind: "reject" } });
+    await decideRequest(world.server.ctx, { requestId: made.id, responder, decision: { kind: "reject" } });
     await row(page, "New call").waitFor({ state: "hidden" });
     await page.getByLabel("Done").check();
     await row(page, "New call").getByText("Rejected by Dora Falk").waitFor();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { sharedConsole } from "./console-screens.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
@@ -27,7 +27,7 @@ describe("the choice of the inbox's list", () => {
     await askPeople(ctx, { ...asks, ...question, timeoutSeconds: 5 * HOUR_S });
     const over = await askPeople(ctx, { ...asks, ...callOf("issue_refund", {}) });
     const responder = await responderOf(ctx.db, eli.id, "slack");
-    await decideAsk(ctx, { askId: over.id, responder, decision: { kind: "reject" } });
+    await decideRequest(ctx, { requestId: over.id, responder, decision: { kind: "reject" } });
 
     await using visitor = await eli.visit(scene().browser, { screen: "phone" });
     const { page } = visitor;

@@ -100,7 +100,7 @@ async function assertReadSafely({ world }: OnSlack, { post, delivery }: Asked): 
   const { link, code, reply } = tokensOf(ctx, delivery);
   for (const secret of [link, code, reply]) assert.ok(!all.includes(secret), all);
   assert.doesNotMatch(all, /\/r\/|\(code |parley:/);
-  assert.match(post.form["text"] ?? "", new RegExp(`on the page: <http\\S+/inbox/${row?.askId}>$`, "m"));
+  assert.match(post.form["text"] ?? "", new RegExp(`on the page: <http\\S+/inbox/${row?.requestId}>$`, "m"));
   assert.equal(row?.shownDigest, null);
   // A guessed link leads nowhere, and nobody decides by it.
   assert.equal((await world.call("GET", `/r/${link}`)).status, 404);

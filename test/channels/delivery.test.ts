@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
 import { readChannels } from "../../src/requests/read-channels.ts";
@@ -43,8 +43,8 @@ async function openScene(on: DatabaseName): Promise<Scene> {
   };
 }
 
-const states = async ({ world }: Scene, askId: string) =>
-  (await listDeliveries(world.server.ctx.db, askId)).map(({ channel, state }) => `${channel} ${state}`);
+const states = async ({ world }: Scene, requestId: string) =>
+  (await listDeliveries(world.server.ctx.db, requestId)).map(({ channel, state }) => `${channel} ${state}`);
 
 for (const on of DATABASES) {
   describe(`messages on ${on}`, () => {
@@ -65,7 +65,7 @@ for (const on of DATABASES) {
       assert.equal(email.sent.length, 1);
       await world.advance(15 * MINUTE_MS);
       await scene.settle(async () => (await states(scene, silent.id)).includes("email sent"));
-      assert.equal(email.sent.at(-1)?.view.askId, silent.id);
+      assert.equal(email.sent.at(-1)?.view.requestId, silent.id);
       assert.deepEqual((await states(scene, silent.id)).sort(), ["email sent", "slack sent"]);
     });
 
@@ -76,8 +76,8 @@ for (const on of DATABASES) {
       const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       await until(async () => (await states(scene, ask.id)).includes("slack sent"));
-      await decideAsk(ctx, {
-        askId: ask.id,
+      await decideRequest(ctx, {
+        requestId: ask.id,
         responder: await responderOf(ctx.db, ana, "web"),
         decision: { kind: "approve" },
       });
@@ -101,7 +101,7 @@ for (const on of DATABASES) {
       const responder = await responderOf(ctx.db, ana, "web");
       for (const { id } of [old, lost]) {
         await world.advance(MINUTE_MS);
-        await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+        await decideRequest(ctx, { requestId: id, responder, decision: { kind: "approve" } });
       }
       await scene.settle(async () => (await states(scene, old.id)).includes("email closed"));
       assert.deepEqual(await readChannels(ctx), [before]);
@@ -158,8 +158,8 @@ for (const on of DATABASES) {
       } as const;
       const ask = await askPeople(ctx, { audience, timeoutSeconds: 86_400 });
       await scene.settle(() => slack.sent.length === 1);
-      await decideAsk(ctx, {
-        askId: ask.id,
+      await decideRequest(ctx, {
+        requestId: ask.id,
         responder: await responderOf(ctx.db, ana, "web"),
         decision: { kind: "approve" },
       });
@@ -185,7 +185,7 @@ for (const on of DATABASES) {
         [false, true],
       );
       const { link = "" } = slack.sent[1] ?? {};
-      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).request.id, slack.sent[0]?.view.askId);
+      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).request.id, slack.sent[0]?.view.requestId);
     });
 
     for (const [what, kwargs, showsWhole] of [
@@ -343,7 +343,7 @@ for (const on of DATABASES) {
       assert.equal((await readRequest(ctx, ask.id)).state, "open");
       // The inbox is another way.
       const responder = await responderOf(ctx.db, ana, "web");
-      assert.equal((await decideAsk(ctx, { askId: ask.id, responder, decision })).request.state, "answered");
+      assert.equal((await decideRequest(ctx, { requestId: ask.id, responder, decision })).request.state, "answered");
     });
   });
 }

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Decision } from "../../src/requests/model/request.ts";
 import type { InboundMessage, InboundResult } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink } from "../../src/requests/links/open-link.ts";
 import { readRequest } from "../../src/requests/read.ts";
@@ -48,7 +48,7 @@ for (const on of ONE_DATABASE) {
           return (await sent()).length === 3;
         });
         const noticeOf = (provider: typeof slack) => {
-          const notice = provider.sent.find(({ view }) => view.askId === ask.id);
+          const notice = provider.sent.find(({ view }) => view.requestId === ask.id);
           return notice ?? assert.fail("no message");
         };
         const [onSlack, byMail, byText] = [noticeOf(slack), noticeOf(email), noticeOf(sms)];
@@ -89,7 +89,9 @@ for (const on of ONE_DATABASE) {
               content: { text: `${says} ${byText.code}` },
             }),
           ),
-          web: won(decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, people.di, "web"), decision })),
+          web: won(
+            decideRequest(ctx, { requestId: ask.id, responder: await responderOf(ctx.db, people.di, "web"), decision }),
+          ),
           link: won(decideByLink(ctx, byMail.link.split("/r/")[1] ?? "", { decision, code: byMail.code })),
         };
         const results = await Promise.all(

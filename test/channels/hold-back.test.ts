@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Notice } from "../../src/channels/channel.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { listPending, readRequest, readersFor } from "../../src/requests/read.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { sql } from "../../src/core/store/sql.ts";
@@ -90,8 +90,8 @@ for (const on of DATABASES) {
       assert.ok((await readersFor(ctx.db, ana)).includes(`email:${address}`));
       const [last, cancelled] = [asks.at(-1), asks.at(-2)];
       assert.ok(last && cancelled);
-      await decideAsk(ctx, {
-        askId: last.id,
+      await decideRequest(ctx, {
+        requestId: last.id,
         responder: await responderOf(ctx.db, ana, "web"),
         decision: { kind: "approve" },
       });

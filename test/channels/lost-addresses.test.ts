@@ -4,7 +4,7 @@ import type { Context } from "../../src/context.ts";
 import type { Target } from "../../src/requests/model/request.ts";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { changeHuman, enrollHuman, type Human, type HumanChannel } from "../../src/access/enroll-human.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
@@ -171,7 +171,7 @@ for (const on of ONE_DATABASE) {
         await LOSSES["changed"]?.(all);
         await scene.world.advance(61_000);
         const [notice] = await sentTo(scene, kind, another.target["to"]);
-        assert.equal(notice?.view.askId, ask.id);
+        assert.equal(notice?.view.requestId, ask.id);
 
         // Its reminder goes nowhere when the new address is lost, too.
         await LOSSES["removed"]?.(all);
@@ -182,13 +182,13 @@ for (const on of ONE_DATABASE) {
           return rows.every(({ state }) => ["sent", "closed", "skipped"].includes(state));
         });
         const responder = await responderOf(ctx.db, ana.person, "web");
-        await decideAsk(ctx, { askId: ask.id, responder, decision: APPROVE });
+        await decideRequest(ctx, { requestId: ask.id, responder, decision: APPROVE });
         await until(async () => {
           await scene.world.advance(500);
           return (await listDeliveries(ctx.db, ask.id)).every(({ state }) => state !== "closing" && state !== "sent");
         });
         const provider = scene.providers.get(kind[0]) ?? assert.fail("no provider");
-        const sent = provider.sent.filter(({ view }) => view.askId === ask.id);
+        const sent = provider.sent.filter(({ view }) => view.requestId === ask.id);
         assert.deepEqual(
           sent.map(({ target }) => (target as { to: unknown }).to),
           [another.target["to"]],

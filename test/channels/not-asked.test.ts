@@ -15,7 +15,7 @@ const ROOM = "C024BE91L";
 
 /** A request to a person, to a room on Slack where one may answer, and to an address. */
 interface Guarded {
-  askId: string;
+  requestId: string;
   callId: string;
   /** A mail and a message on Slack about it were sent. */
   sent(): Promise<unknown>;
@@ -34,35 +34,35 @@ async function guarded(town: Town): Promise<Guarded> {
   const body = { run_id: "run_1", call_id: callId, spec: { fn: "pay", kwargs: { order: 7 }, channel: { any_of } } };
   const posted = await world.call("POST", `${BASE}/function_calls`, { headers: agent, body });
   assert.equal(posted.status, 200, posted.text);
-  const askId = posted.body.status.ask_id as string;
+  const requestId = posted.body.status.ask_id as string;
   const sent = () =>
     until(async () => {
-      const rows = (await listDeliveries(world.server.ctx.db, askId)).filter(({ kind }) => kind === "ask");
+      const rows = (await listDeliveries(world.server.ctx.db, requestId)).filter(({ kind }) => kind === "ask");
       return rows.length === 2 && rows.every(({ state }) => state === "sent");
     });
-  return { askId, callId, sent };
+  return { requestId, callId, sent };
 }
 
 const bo = (callId: string) => `bo-${callId}@people.example`;
 
 /** All that the agent sees of a request, and what its version is; the note about a refused answer is left out. */
-async function seen({ world, agent }: Town, { askId, callId }: Guarded) {
+async function seen({ world, agent }: Town, { requestId, callId }: Guarded) {
   const read = async (path: string) => {
     const { text } = await world.call("GET", `${BASE}${path}`, { headers: agent });
     return text.replace(/"failed_validation_details":\{[^}]*\{[^}]*\}[^}]*\},?/g, "");
   };
-  const { version, outcome, audience } = await readRequest(world.server.ctx, askId);
+  const { version, outcome, audience } = await readRequest(world.server.ctx, requestId);
   return {
     one: await read(`/function_calls/${callId}`),
     pending: await read("/agent/function_calls/pending"),
     whole: { version, outcome, audience },
     // The recipient of a mail reads that another address answered it.
-    deliveries: (await listDeliveries(world.server.ctx.db, askId)).filter(({ kind }) => kind !== "tell"),
+    deliveries: (await listDeliveries(world.server.ctx.db, requestId)).filter(({ kind }) => kind !== "tell"),
   };
 }
 
-async function attempts({ world, admin }: Town, { askId }: Guarded): Promise<unknown[]> {
-  const path = `${BASE}/audit?ask_id=${askId}&action=function_call.answer_refused&limit=1000`;
+async function attempts({ world, admin }: Town, { requestId }: Guarded): Promise<unknown[]> {
+  const path = `${BASE}/audit?ask_id=${requestId}&action=function_call.answer_refused&limit=1000`;
   return (await world.call("GET", path, { headers: admin })).body.items;
 }
 
@@ -76,16 +76,16 @@ const DOORS: Readonly<Record<string, (town: Town, ask: Guarded) => Promise<void>
     const reply = await world.call("POST", path, { headers, body: { approved: true } });
     assert.deepEqual([reply.status, reply.body.error.code], [403, "responder_not_allowed"]);
   },
-  async inbox({ world, di }, { askId }) {
-    const { digest } = (await world.call("GET", `/people/me/asks/${askId}`, { headers: di })).body;
+  async inbox({ world, di }, { requestId }) {
+    const { digest } = (await world.call("GET", `/people/me/asks/${requestId}`, { headers: di })).body;
     const body = { approved: true, digest };
-    const reply = await world.call("POST", `/people/me/asks/${askId}/decision`, { headers: di, body });
+    const reply = await world.call("POST", `/people/me/asks/${requestId}/decision`, { headers: di, body });
     assert.deepEqual([reply.status, reply.body.error.code], [403, "NOT_ASKED"]);
   },
-  async "a link"({ world, link }, { askId }) {
+  async "a link"({ world, link }, { requestId }) {
     const { ctx } = world.server;
     // A message in a room belongs to nobody. A person who follows its link is not one who was asked.
-    const delivery = (await listDeliveries(ctx.db, askId)).find(({ channel }) => channel === "slack");
+    const delivery = (await listDeliveries(ctx.db, requestId)).find(({ channel }) => channel === "slack");
     const { link: token, code } = tokensOf(ctx, delivery?.id ?? assert.fail("nothing was sent to the room"));
     const page = await link(`/r/${token}`, "open", {});
     assert.equal(page.status, 200, page.text);
@@ -107,9 +107,9 @@ const DOORS: Readonly<Record<string, (town: Town, ask: Guarded) => Promise<void>
   },
 };
 
-async function strangersPress({ world, slack }: Town, { askId }: Guarded): Promise<object> {
+async function strangersPress({ world, slack }: Town, { requestId }: Guarded): Promise<object> {
   slack.users.set("U0EVE", { id: "U0EVE", team_id: TEAM, name: "eve", deleted: false, is_bot: false });
-  const delivery = (await listDeliveries(world.server.ctx.db, askId)).find(({ channel }) => channel === "slack");
+  const delivery = (await listDeliveries(world.server.ctx.db, requestId)).find(({ channel }) => channel === "slack");
   const { channel = "", ts = "" } = delivery?.externalIds ?? {};
   return aPress("parley:approve", {
     user: "U0EVE",

@@ -11,7 +11,7 @@ import { findBrokenAudit, type AuditEntry } from "../../src/core/store/audit.ts"
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { removeHuman } from "../../src/requests/remove-human.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink } from "../../src/requests/links/open-link.ts";
@@ -56,11 +56,11 @@ const AUDIENCES: Record<Name, Audience> = {
 };
 
 /** Waits for the message about an ask, and approves by it as its provider would tell. */
-async function approve({ world, sent }: Scene, askId: string, name: Name, how: "reply" | "link"): Promise<string> {
+async function approve({ world, sent }: Scene, requestId: string, name: Name, how: "reply" | "link"): Promise<string> {
   const { ctx } = world.server;
-  const noticeOf = () => sent[name].sent.find(({ view }) => view.askId === askId);
+  const noticeOf = () => sent[name].sent.find(({ view }) => view.requestId === requestId);
   await until(async () => {
-    return noticeOf() !== undefined && (await listDeliveries(ctx.db, askId)).some(({ state }) => state === "sent");
+    return noticeOf() !== undefined && (await listDeliveries(ctx.db, requestId)).some(({ state }) => state === "sent");
   });
   const { delivery, link, code } = noticeOf() ?? assert.fail("nothing was sent");
   if (how === "link") {
@@ -91,15 +91,15 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
   return delivery;
 }
 
-async function entriesOf(world: World, askId: string, action: string): Promise<AuditEntry[]> {
-  const { items } = await readAudit(world.server.ctx, { askId, action, afterSeq: 0, limit: 10 });
+async function entriesOf(world: World, requestId: string, action: string): Promise<AuditEntry[]> {
+  const { items } = await readAudit(world.server.ctx, { subjectId: requestId, action, afterSeq: 0, limit: 10 });
   return items;
 }
 
 const payloadOf = (jws: string) => JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString());
 
-async function receiptOf({ server: { ctx } }: World, askId: string): Promise<string> {
-  return (await readReceipt(ctx, await readRequest(ctx, askId), "http://parley.test")).jws;
+async function receiptOf({ server: { ctx } }: World, requestId: string): Promise<string> {
+  return (await readReceipt(ctx, await readRequest(ctx, requestId), "http://parley.test")).jws;
 }
 
 /** Retention deletes everything that is over, at once. */
@@ -138,19 +138,19 @@ for (const on of ONE_DATABASE) {
       await using scene = await openScene(on);
       const { world } = scene;
       const { ctx } = world.server;
-      const pressed: { askId: string; delivery: string; name: Name; from: Identity; receipt: string }[] = [];
+      const pressed: { requestId: string; delivery: string; name: Name; from: Identity; receipt: string }[] = [];
       for (const [name, how, from] of WAYS) {
-        const { id: askId } = await askPeople(ctx, { audience: AUDIENCES[name] });
-        const delivery = await approve(scene, askId, name, how);
-        pressed.push({ askId, delivery, name, from, receipt: await receiptOf(world, askId) });
+        const { id: requestId } = await askPeople(ctx, { audience: AUDIENCES[name] });
+        const delivery = await approve(scene, requestId, name, how);
+        pressed.push({ requestId, delivery, name, from, receipt: await receiptOf(world, requestId) });
       }
       assert.notDeepEqual(await tablesWith(world, MAIL.value), []);
 
       await retain(world);
-      for (const { askId, delivery, name, from, receipt } of pressed) {
-        await assert.rejects(readRequest(ctx, askId), { code: "request_not_found" });
-        const mac = addressMac(ctx, askId, from);
-        const [entry] = await entriesOf(world, askId, "function_call.approved");
+      for (const { requestId, delivery, name, from, receipt } of pressed) {
+        await assert.rejects(readRequest(ctx, requestId), { code: "request_not_found" });
+        const mac = addressMac(ctx, requestId, from);
+        const [entry] = await entriesOf(world, requestId, "function_call.approved");
         const { kind } = from;
         assert.deepEqual(
           [entry?.["actor"], entry?.["via"], entry?.["delivery"], entry?.["address_mac"]],
@@ -162,7 +162,7 @@ for (const on of ONE_DATABASE) {
           [{ kind: "address", id: kind, via: name, delivery, address_mac: mac }],
         );
       }
-      const macs = pressed.map(({ askId, from }) => addressMac(ctx, askId, from));
+      const macs = pressed.map(({ requestId, from }) => addressMac(ctx, requestId, from));
       assert.equal(new Set(macs).size, macs.length, "decisions from one address look like each other");
       for (const { value } of [MAIL, SLACK, PHONE]) assert.deepEqual(await tablesWith(world, value), []);
       assert.equal((await verifyAudit(ctx)).brokenAt, null);
@@ -177,15 +177,21 @@ for (const on of ONE_DATABASE) {
       const carla = await enrol(ctx, "Carla", [channel("email", MAIL)], { identities: [MAIL] });
       const uwe = await enrol(ctx, "Uwe", [channel("slack", SLACK)], { identities: [SLACK] });
       const eve = await enrol(ctx, "Eve");
-      const { id: askId } = await askPeople(ctx, { audience: { kind: "all", of: [carla, uwe, eve].map(toPerson) } });
-      const byMail = await approve(scene, askId, "email", "reply");
-      const bySlack = await approve(scene, askId, "slack", "reply");
-      await decideAsk(ctx, { askId, responder: await responderOf(ctx.db, eve, "web"), decision: { kind: "approve" } });
+      const { id: requestId } = await askPeople(ctx, {
+        audience: { kind: "all", of: [carla, uwe, eve].map(toPerson) },
+      });
+      const byMail = await approve(scene, requestId, "email", "reply");
+      const bySlack = await approve(scene, requestId, "slack", "reply");
+      await decideRequest(ctx, {
+        requestId,
+        responder: await responderOf(ctx.db, eve, "web"),
+        decision: { kind: "approve" },
+      });
       for (const person of [carla, uwe, eve]) await removeHuman(ctx, Number(person), BY);
       await retain(world);
 
-      const counted = await entriesOf(world, askId, "function_call.approval_counted");
-      const [last] = await entriesOf(world, askId, "function_call.approved");
+      const counted = await entriesOf(world, requestId, "function_call.approval_counted");
+      const [last] = await entriesOf(world, requestId, "function_call.approved");
       assert.deepEqual(
         [...counted, last].map((entry) => [
           (entry?.["actor"] as { id?: string } | undefined)?.id,
@@ -193,8 +199,8 @@ for (const on of ONE_DATABASE) {
           entry?.["address_mac"],
         ]),
         [
-          [carla, byMail, addressMac(ctx, askId, MAIL)],
-          [uwe, bySlack, addressMac(ctx, askId, SLACK)],
+          [carla, byMail, addressMac(ctx, requestId, MAIL)],
+          [uwe, bySlack, addressMac(ctx, requestId, SLACK)],
           [eve, undefined, undefined],
         ],
       );
@@ -205,11 +211,11 @@ for (const on of ONE_DATABASE) {
       await using scene = await openScene(on);
       const { world } = scene;
       const { ctx } = world.server;
-      const { id: askId } = await askPeople(ctx, { audience: AUDIENCES.email });
-      await approve(scene, askId, "email", "reply");
-      const [entry] = await entriesOf(world, askId, "function_call.approved");
-      const mac = addressMac(ctx, askId, MAIL);
-      const forged = addressMac(ctx, askId, { kind: "email", value: "mallory@people.example" });
+      const { id: requestId } = await askPeople(ctx, { audience: AUDIENCES.email });
+      await approve(scene, requestId, "email", "reply");
+      const [entry] = await entriesOf(world, requestId, "function_call.approved");
+      const mac = addressMac(ctx, requestId, MAIL);
+      const forged = addressMac(ctx, requestId, { kind: "email", value: "mallory@people.example" });
       assert.equal(await findBrokenAudit(ctx.db), undefined);
       await transact(ctx, (tx) =>
         tx.all(sql`UPDATE audit SET entry = replace(entry, ${mac}, ${forged}) WHERE seq = ${entry?.seq ?? 0}`),
@@ -226,10 +232,10 @@ for (const on of ONE_DATABASE) {
         PARLEY_DATA_DIR: world.config.dataDir,
         ...(on === "postgres" && { DATABASE_URL: world.config.databaseUrl ?? "" }),
       };
-      const { id: askId } = await askPeople(ctx, { audience: AUDIENCES.email });
-      const delivery = await approve(scene, askId, "email", "reply");
+      const { id: requestId } = await askPeople(ctx, { audience: AUDIENCES.email });
+      const delivery = await approve(scene, requestId, "email", "reply");
       const file = join(folder, "receipt.jws");
-      writeFileSync(file, await receiptOf(world, askId));
+      writeFileSync(file, await receiptOf(world, requestId));
       await retain(world);
       const said = async (args: string[], env: Record<string, string>) => {
         const { code, out, err } = await parley(args, env);
@@ -256,7 +262,7 @@ for (const on of ONE_DATABASE) {
       const nonsense = await said(["verify", file, "--address", "carla"], store);
       assert.deepEqual([nonsense.code, /--address takes/.test(nonsense.said)], [2, true]);
 
-      const all = await said(["record", askId], store);
+      const all = await said(["record", requestId], store);
       assert.equal(all.code, 0, all.said);
       assert.match(all.said, /function_call\.created/);
       assert.match(
@@ -265,9 +271,9 @@ for (const on of ONE_DATABASE) {
           `function_call\\.approved\\s+somebody not enrolled, address email via email \\(message ${delivery}\\)`,
         ),
       );
-      const hers = await parley(["record", askId, "--address", MAIL.value, "--json"], store);
+      const hers = await parley(["record", requestId, "--address", MAIL.value, "--json"], store);
       assert.deepEqual([hers.code, JSON.parse(hers.out).delivery], [0, delivery], hers.err);
-      const others = await said(["record", askId, "--address", "+49 30 901820"], store);
+      const others = await said(["record", requestId, "--address", "+49 30 901820"], store);
       assert.deepEqual([others.code, others.said], [1, "Nothing about it was decided from that address.\n"]);
       const unknown = await said(["record", "ask_unknown"], store);
       assert.deepEqual([unknown.code, unknown.said], [1, "The record says nothing of it.\n"]);

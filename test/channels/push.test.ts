@@ -71,10 +71,10 @@ for (const on of DATABASES) {
     /** Chooses once more, of all questions, as every node does each minute. */
     const choose = (node: Node = world) =>
       openNotify(node.server.ctx, { rules: RULES, kinds: KINDS })(new AbortController().signal);
-    const planned = async (askId: string, state = "%") => {
+    const planned = async (requestId: string, state = "%") => {
       const row = await first<{ n: number }>(
         world.server.ctx.db,
-        sql`SELECT count(*) AS n FROM notices WHERE ask_id = ${askId} AND state LIKE ${state}`,
+        sql`SELECT count(*) AS n FROM notices WHERE ask_id = ${requestId} AND state LIKE ${state}`,
       );
       return row?.n ?? 0;
     };

@@ -9,7 +9,7 @@ import type { SlackOutside, SlackSettings } from "../../src/channels/slack/setti
 import { slackChannel } from "../../src/channels/slack/slack.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import type { AskView } from "../../src/requests/model/view.ts";
+import type { RequestView } from "../../src/requests/model/view.ts";
 import { shapeOf } from "../../src/requests/model/schema-shape.ts";
 import { heldClock } from "../support/held-clock.ts";
 import { openSlackDouble, type SlackDouble, TEAM } from "./slack-double.ts";
@@ -37,7 +37,7 @@ export interface SlackScene extends AsyncDisposable {
   /** The core's result for the next inbound messages. */
   verdict: InboundResult;
   /** The data from which an editor is filled. */
-  opened: { view: AskView } | { refused: string };
+  opened: { view: RequestView } | { refused: string };
   clock: Clock;
   /** Every line that was logged. */
   logged: string[];
@@ -141,10 +141,10 @@ export function headersSignedAt(body: string, secret: string, timestamp: string)
   return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${mac}` };
 }
 
-export function aView(more: Partial<AskView> = {}): AskView {
+export function aView(more: Partial<RequestView> = {}): RequestView {
   const argumentsText = '{\n  "amount": 49.9,\n  "order": "A-1007"\n}';
   return {
-    askId: "ask_5b0e",
+    requestId: "ask_5b0e",
     agent: "support",
     run: "run_9",
     kind: "approval",
@@ -166,7 +166,7 @@ export function aView(more: Partial<AskView> = {}): AskView {
 }
 
 /** A question without arguments. */
-export function aQuestion(more: Partial<AskView> = {}): AskView {
+export function aQuestion(more: Partial<RequestView> = {}): RequestView {
   const none = { fn: null, argumentsText: null, argumentsLength: 0, argumentNames: [], digest: null };
   return aView({ kind: "reply", title: "Which region?", words: "Which region shall I deploy to?", ...none, ...more });
 }

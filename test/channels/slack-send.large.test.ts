@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { slackChannel } from "../../src/channels/slack/slack.ts";
-import type { AskView } from "../../src/requests/model/view.ts";
+import type { RequestView } from "../../src/requests/model/view.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { controlIn, elementsOf, shownIn } from "./slack-double.ts";
@@ -243,8 +243,8 @@ describe("a Slack message in plain text", () => {
 describe("what may be answered to a Slack message in plain text", () => {
   it("stands in it: ready-made answers and ways to reject by number, or what a value has to be", async () => {
     await using scene = await openSlackScene();
-    const value = (shape: AskView["shape"], schema: object | null = {}) =>
-      aQuestion({ kind: "value", schema: schema as AskView["schema"], shape });
+    const value = (shape: RequestView["shape"], schema: object | null = {}) =>
+      aQuestion({ kind: "value", schema: schema as RequestView["schema"], shape });
     const field = { name: "n", label: "How <many>", required: true, nullable: false } as const;
     const number = { kind: "number", says: "a whole number, at least 3" } as const;
     const yesOrNo = [

@@ -8,7 +8,7 @@ import { sweep } from "../../src/server/loops/sweep.ts";
 import { startServer } from "../../src/server/server.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideAsk } from "../../src/requests/decide.ts";
+import { decideRequest } from "../../src/requests/decide.ts";
 import { beginInInbox } from "../../src/conversations/speak-in-inbox.ts";
 import { accepted, callBody, contactBody, messageBody } from "../support/a2h.ts";
 import { openTalking, seen, type Talking } from "../support/conversations.ts";
@@ -134,8 +134,8 @@ for (const on of ONE_DATABASE) {
       );
       const identities = [{ kind: "slack" as const, value: "U0CY" }];
       const slackMember = { channel: "C0DUTY", mayApprove: true };
-      await decideAsk(ctx, {
-        askId: row?.ask_id ?? "",
+      await decideRequest(ctx, {
+        requestId: row?.ask_id ?? "",
         responder: { via: "slack", person: null, identities, seesAll: false, slackMember },
         decision: { kind: "approve", digest: structuredContent.consent_digest },
       });

@@ -154,7 +154,7 @@ describe("requests to the operator's own programs", () => {
     assert.deepEqual(JSON.parse(text), {
       type: "ask.closed",
       delivery: DELIVERY,
-      ask_id: view.askId,
+      ask_id: view.requestId,
       outcome: "Approved by Ana Ruiz.",
       at: "2026-01-02T00:00:00.000Z",
     });
@@ -220,14 +220,14 @@ describe("requests to the operator's own programs", () => {
   /** Asks by a target, and lets the core send; returns what the program was sent. */
   async function delivered(
     more: Parameters<typeof newCallRequest>[0] = {},
-  ): Promise<{ askId: string; delivery: string; digest: string }> {
+  ): Promise<{ requestId: string; delivery: string; digest: string }> {
     const { ctx } = here().server;
     const { id } = await askPeople(ctx, { ...more, audience: leaf(target()) });
     await advanceUntil(here(), 500, async () => (await listDeliveries(ctx.db, id))[0]?.state === "sent");
     const asked =
       receiver.arrived.findLast(({ text }) => text.includes(`/inbox/${id}"`)) ?? assert.fail("nothing arrived");
     const event = JSON.parse(asked.text) as { delivery: string; request: { consent_digest: string } };
-    return { askId: id, delivery: event.delivery, digest: event.request.consent_digest };
+    return { requestId: id, delivery: event.delivery, digest: event.request.consent_digest };
   }
   let messages = 0;
   const saidBy = (delivery: string, id: string, said: object) => sendBack({ delivery, responder: { id }, ...said });
@@ -258,11 +258,11 @@ describe("requests to the operator's own programs", () => {
     people.push(person);
     return String((await findHuman(here().server.ctx.db, person))?.number);
   }
-  const outcomeOf = async (askId: string) => (await findRequest(here().server.ctx.db, askId))?.request.outcome;
+  const outcomeOf = async (requestId: string) => (await findRequest(here().server.ctx.db, requestId))?.request.outcome;
 
   it("bring back an approval that names a listed human and the digest, once", async () => {
     const id = await ana();
-    const { askId, delivery, digest } = await delivered();
+    const { requestId, delivery, digest } = await delivered();
     const approve = { delivery, responder: { id }, approved: true, comment: "fine", consent_digest: digest };
 
     assert.deepEqual(await callback({ ...approve, consent_digest: undefined }), [422, "validation_failed"]);
@@ -271,22 +271,22 @@ describe("requests to the operator's own programs", () => {
       "digest_mismatch",
     ]);
     assert.deepEqual(await callback({ ...approve, responder: { id: "999" } }), [403, "responder_not_allowed"]);
-    assert.equal(await outcomeOf(askId), null);
+    assert.equal(await outcomeOf(requestId), null);
 
     assert.deepEqual(await callback(approve, { id: "msg_once" }), [200, "accepted"]);
     assert.deepEqual(await callback(approve, { id: "msg_once" }), [200, "accepted"]);
-    const outcome = await outcomeOf(askId);
+    const outcome = await outcomeOf(requestId);
     assert.deepEqual([outcome?.approved, outcome?.by?.via, outcome?.by?.id], [true, "webhook", people[0]]);
     const late = { delivery, responder: { id }, approved: false, comment: "no" };
     assert.deepEqual(await callback(late), [409, "already_responded"]);
-    assert.equal((await outcomeOf(askId))?.approved, true);
+    assert.equal((await outcomeOf(requestId))?.approved, true);
   });
 
   it("bring back rejections, options and words", async () => {
     const id = await ana();
     const rejected = await delivered();
     await callback({ delivery: rejected.delivery, responder: { id }, approved: false, comment: "wrong account" });
-    const rejection = await outcomeOf(rejected.askId);
+    const rejection = await outcomeOf(rejected.requestId);
     assert.deepEqual([rejection?.approved, rejection?.comment], [false, "wrong account"]);
 
     const options = [
@@ -298,13 +298,13 @@ describe("requests to the operator's own programs", () => {
     const choose = (response_option_name: string) =>
       callback({ delivery: chosen.delivery, responder: { id }, response_option_name });
     assert.deepEqual(await choose("asia"), [422, "unknown_option"]);
-    assert.equal((await findRequest(here().server.ctx.db, chosen.askId))?.request.refused?.input, "asia");
+    assert.equal((await findRequest(here().server.ctx.db, chosen.requestId))?.request.refused?.input, "asia");
     assert.deepEqual(await choose("us"), [200, "accepted"]);
-    assert.equal((await outcomeOf(chosen.askId))?.option, "us");
+    assert.equal((await outcomeOf(chosen.requestId))?.option, "us");
 
     const answered = await delivered(reply);
     await callback({ delivery: answered.delivery, responder: { id }, response: "Neither, ask Bo." });
-    assert.equal((await outcomeOf(answered.askId))?.text, "Neither, ask Bo.");
+    assert.equal((await outcomeOf(answered.requestId))?.text, "Neither, ask Bo.");
   });
 
   it("name an option that was offered, and none beside an approval, or hear which there are", async () => {
@@ -314,7 +314,7 @@ describe("requests to the operator's own programs", () => {
       { name: "later", interactive: false },
     ];
     const { form } = newCallRequest();
-    const { askId, delivery, digest } = await delivered({ form: { ...form, rejectOptions } as typeof form });
+    const { requestId, delivery, digest } = await delivered({ form: { ...form, rejectOptions } as typeof form });
     const error = {
       code: "unknown_option",
       message: "This option was not offered.",
@@ -327,26 +327,26 @@ describe("requests to the operator's own programs", () => {
       const { status, body } = await saidBy(delivery, id, answer);
       assert.deepEqual([status, body], [422, { error, detail: error.message }]);
     }
-    const { request: { refused } = assert.fail() } = (await findRequest(here().server.ctx.db, askId)) ?? {};
+    const { request: { refused } = assert.fail() } = (await findRequest(here().server.ctx.db, requestId)) ?? {};
     assert.deepEqual([refused?.reason, refused?.input, refused?.attempts], ["unknown_option", "later", 2]);
-    assert.equal(await outcomeOf(askId), null);
+    assert.equal(await outcomeOf(requestId), null);
 
     // The agent sees nothing of an answer by a person for whom the target may not speak.
     const bo = await enrol(here().server.ctx, "Bo Lind");
     const number = String((await findHuman(here().server.ctx.db, bo))?.number);
     const stranger = await saidBy(delivery, number, { approved: false, reject_option_name: "secret words" });
     assert.equal(stranger.body.error.code, "responder_not_allowed");
-    const after = (await findRequest(here().server.ctx.db, askId))?.request.refused;
+    const after = (await findRequest(here().server.ctx.db, requestId))?.request.refused;
     assert.deepEqual([after?.reason, after?.input], ["responder_not_allowed", undefined]);
 
     const rejected = await saidBy(delivery, id, { approved: false, reject_option_name: "later" });
     assert.equal(rejected.status, 200);
-    assert.deepEqual([(await outcomeOf(askId))?.approved, (await outcomeOf(askId))?.option], [false, "later"]);
+    assert.deepEqual([(await outcomeOf(requestId))?.approved, (await outcomeOf(requestId))?.option], [false, "later"]);
   });
 
   it("believe nothing that is unsigned, stale, of the future, or signed by another target", async () => {
     const id = await ana();
-    const { askId, delivery, digest } = await delivered();
+    const { requestId, delivery, digest } = await delivered();
     const approve = { delivery, responder: { id }, approved: true, consent_digest: digest };
     assert.deepEqual(await callback(approve, { secret: OTHER }), [401, "unauthorized"]);
     assert.deepEqual(await callback(approve, { at: Date.now() - 301_000 }), [401, "unauthorized"]);
@@ -356,7 +356,7 @@ describe("requests to the operator's own programs", () => {
     assert.equal(bare.status, 401);
     // Signed well, but by a target that was not the one asked.
     assert.deepEqual(await callback(approve, { name: "other", secret: OTHER }), [403, "responder_not_allowed"]);
-    assert.equal(await outcomeOf(askId), null);
+    assert.equal(await outcomeOf(requestId), null);
   });
 
   it("are refused in one sentence when they make no sense", async () => {

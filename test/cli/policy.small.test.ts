@@ -41,12 +41,12 @@ async function installation() {
   await prepareFirstStart(ctx);
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
   const grant = await transact(ctx, (tx) =>
-    grantPermanently(ctx, tx, { input, askId: "ask_1", person: OPERATOR, days: 30 }),
+    grantPermanently(ctx, tx, { input, approvalId: "ask_1", person: OPERATOR, days: 30 }),
   );
   const policy = parsePolicy(FIRST_POLICY);
   const often = policyInput({ ask_type: "APPROVAL", action: "open_pr", resource: "shop-api", agent: "ana-bot" });
-  for (const askId of ["ask_2", "ask_3"]) {
-    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input: often, askId, learnAfter: 2 }));
+  for (const approvalId of ["ask_2", "ask_3"]) {
+    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input: often, approvalId, learnAfter: 2 }));
   }
   await store.close();
   writeFileSync(join(dataDir, "policy.yaml"), FIRST_POLICY);

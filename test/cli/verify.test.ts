@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
 import { makeSigningKey, publicPart, type Receipt, retiredPart, signReceipt } from "../../src/lib/receipt.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { parley } from "../support/program.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -33,7 +33,7 @@ describe("parley verify with a receipt's address", () => {
     ids = [];
     for (const asker of ["open:default", "open:default", "open:another-bot"]) {
       const { id } = await askPeople(ctx, { asker, audience: toPerson(ana), kwargs: KWARGS });
-      await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+      await decideRequest(ctx, { requestId: id, responder, decision: { kind: "approve" } });
       ids.push(id);
     }
   });
@@ -94,7 +94,7 @@ describe("parley verify with a receipt's address", () => {
     const { id } = await askPeople(ctx, { audience: { kind: "leaf", target } });
     const identities = [{ kind: "email", value: target.to }] as const;
     const responder = { via: "email", person: null, identities, seesAll: false } as const;
-    await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+    await decideRequest(ctx, { requestId: id, responder, decision: { kind: "approve" } });
     const place = `${world.url}/receipts/${id}`;
     const env = { PARLEY_URL: world.url, PARLEY_KEY: adminKey };
     const said = await verify([place], env);

@@ -137,7 +137,7 @@ describe("adapters for agent frameworks", () => {
       const running = scripted.run(new Parley({ url: world.url }), stop.signal);
       const refused = assert.rejects(running);
       const { question_id: id } = await openQuestion(world);
-      const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+      const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`question:${id}`);
       await until(async () => isWaitedFor());
       stop.abort();
       await refused;

@@ -68,7 +68,7 @@ describe("the TypeScript client", () => {
     const stop = new AbortController();
     const other = await parley.ask({ prompt: "Is anybody there today?" });
     const waiting = assert.rejects(parley.wait(other.question_id, { signal: stop.signal }), /enough/);
-    await until(() => [...world.server.ctx.wake.topics()].includes(`ask:${other.question_id}`));
+    await until(() => [...world.server.ctx.wake.topics()].includes(`question:${other.question_id}`));
     stop.abort(new Error("enough"));
     await waiting;
   });

@@ -130,8 +130,8 @@ for (const on of ONE_DATABASE) {
       const first = await scene.asks("Is the weather nice?");
       const second = await scene.asks("May I?");
       await scene.cancel(first);
-      const { ask_id: askId } = await statusOf(scene, second);
-      const [delivery] = await listDeliveries(scene.world.server.ctx.db, askId);
+      const { ask_id: requestId } = await statusOf(scene, second);
+      const [delivery] = await listDeliveries(scene.world.server.ctx.db, requestId);
       assert.ok(delivery);
       const { tokensOf } = await import("../../src/requests/links/delivery-tokens.ts");
       const { code } = tokensOf(scene.world.server.ctx, delivery.id);

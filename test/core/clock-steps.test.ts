@@ -4,7 +4,7 @@ import type { Audience } from "../../src/requests/model/request.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { OWNED_TABLES } from "../../src/backup/store/owned-tables.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { claimDedupeKey } from "../../src/requests/dedupe-key.ts";
 import { openEditor } from "../../src/requests/open-editor.ts";
 import { readLink } from "../../src/requests/links/open-link.ts";
@@ -76,7 +76,7 @@ for (const on of DATABASES) {
         await advanceUntil(world, 500, () => Promise.resolve(slack.sent.length > 0));
         const token = slack.sent[0]?.link.split("/r/")[1] ?? "";
         const responder = await responderOf(ctx.db, ana, "web");
-        await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+        await decideRequest(ctx, { requestId: id, responder, decision: { kind: "approve" } });
         world.clock.step(stepMs);
         await world.advance(7 * DAY - HOUR);
         assert.equal((await readLink(ctx, token)).request.id, id);

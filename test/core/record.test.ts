@@ -7,7 +7,7 @@ import { addressed } from "../../src/core/store/migrations/0003-addressed.ts";
 import { sealing } from "../../src/core/store/migrations/0024-sealing.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { sealRecord } from "../../src/core/seal-record.ts";
@@ -132,15 +132,15 @@ describe("the head of the record's chain", () => {
     await holder.query("BEGIN");
     await holder.query("SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE");
     const { id } = await askPeople(ctx, { audience: toPerson(ana) });
-    await decideAsk(ctx, {
-      askId: id,
+    await decideRequest(ctx, {
+      requestId: id,
       responder: await responderOf(ctx.db, ana, "web"),
       decision: { kind: "approve" },
     });
-    const meanwhile = await readAudit(ctx, { ...everything, askId: id });
+    const meanwhile = await readAudit(ctx, { ...everything, subjectId: id });
     assert.deepEqual([meanwhile.items, meanwhile.head.seq, meanwhile.unsealed], [[], before, 2]);
     await holder.query("ROLLBACK");
-    const after = await readAudit(ctx, { ...everything, askId: id });
+    const after = await readAudit(ctx, { ...everything, subjectId: id });
     assert.deepEqual(
       after.items.map(({ action }) => action),
       ["function_call.created", "function_call.approved"],

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { examineRows } from "../../src/doctor/store/checks.ts";
 import { sql, type Sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
@@ -17,8 +17,8 @@ async function lived(on: DatabaseName): Promise<World> {
   const world = await openWorld({ on });
   const { ctx } = world.server;
   const [ana, bo] = [await enrol(ctx, "Ana"), await enrol(ctx, "Bo")];
-  const decide = async (askId: string, person: string, kind: "approve" | "reject") =>
-    decideAsk(ctx, { askId, responder: await responderOf(ctx.db, person, "web"), decision: { kind } });
+  const decide = async (requestId: string, person: string, kind: "approve" | "reject") =>
+    decideRequest(ctx, { requestId, responder: await responderOf(ctx.db, person, "web"), decision: { kind } });
 
   const both = await askPeople(ctx, { audience: { kind: "all", of: [toPerson(ana), toPerson(bo)] } });
   await decide(both.id, ana, "approve");
@@ -131,7 +131,7 @@ for (const on of DATABASES) {
       const id = deliveries[0]?.id ?? assert.fail("no message was planned");
       const { link, reply } = tokensOf(ctx, id);
       const responder = await responderOf(ctx.db, ana, "email");
-      await decideAsk(ctx, { askId: approved.id, responder, decision: { kind: "approve" } });
+      await decideRequest(ctx, { requestId: approved.id, responder, decision: { kind: "approve" } });
       assert.deepEqual(await broken(world), []);
 
       const page = `https://parley.example/r/${link}`;

@@ -30,7 +30,7 @@ for (const on of DATABASES) {
     });
 
     const agent = () => gateClient(world());
-    const actions = (askId: string) => actionsOf(world(), askId);
+    const actions = (requestId: string) => actionsOf(world(), requestId);
 
     it("runs at once where a rule allows it, and the record holds asked, decided, started and ended", async () => {
       const bot = await agent();

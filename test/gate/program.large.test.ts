@@ -170,8 +170,10 @@ describe("parley gate in front of an MCP server", () => {
     const rows = await world().server.ctx.db.all<{ ask_id: string }>(
       sql`SELECT ask_id FROM gate_calls WHERE tool = 'charge'`,
     );
-    const askId = rows[0]?.ask_id ?? "";
-    await advanceUntil(world(), 30_000, async () => (await actionsOf(world(), askId)).includes("gate_call.unknown"));
+    const requestId = rows[0]?.ask_id ?? "";
+    await advanceUntil(world(), 30_000, async () =>
+      (await actionsOf(world(), requestId)).includes("gate_call.unknown"),
+    );
 
     const next = start(gated("tools", ["--hold", "0s"], [UNANSWERING]).slice(1), env);
     next.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: charge })}\n`);

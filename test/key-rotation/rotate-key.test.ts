@@ -21,7 +21,7 @@ import { systemRandom } from "../../src/lib/random.ts";
 import { createEndpoint, readEndpoint, secretsOf } from "../../src/notices/webhook-endpoints.ts";
 import { readVapidKey } from "../../src/notices/read-vapid-key.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { ROTATED, SIGNING_SECRET } from "../../src/requests/read-receipt.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { readLink } from "../../src/requests/links/open-link.ts";
@@ -85,7 +85,7 @@ for (const on of DATABASES) {
       const { endpoint, secret } = await createEndpoint(ctx, "agent:helper", input, BY);
       const ana = await enrol(ctx, "Ana Ruiz");
       const words = { words: "Ship it?", raw: {} };
-      const clean = await cleanWords(ctx, words, { person: ana, identities: [], askId: null });
+      const clean = await cleanWords(ctx, words, { person: ana, identities: [], requestId: null });
       const said = await transact(ctx, (tx) =>
         keepMessage(ctx, tx, {
           entry: { ...ENTRY, inbox: true, from: "people", responseSchema: null } as never,
@@ -140,10 +140,10 @@ for (const on of DATABASES) {
       const settle = async () => {
         const { ctx } = world.server;
         const ana = await enrol(ctx, "Ana Ruiz");
-        const { id: askId } = await askPeople(ctx, { asker: "open:ana-bot", audience: toPerson(ana) });
+        const { id: requestId } = await askPeople(ctx, { asker: "open:ana-bot", audience: toPerson(ana) });
         const responder = await responderOf(ctx.db, ana, "web");
-        await decideAsk(ctx, { askId, responder, decision: { kind: "approve" } });
-        return askId;
+        await decideRequest(ctx, { requestId, responder, decision: { kind: "approve" } });
+        return requestId;
       };
       const receiptOf = async (id: string) =>
         (await world.call("GET", `/receipts/${id}`, { headers: { "x-agent-id": "ana-bot" } })).text;

@@ -169,9 +169,9 @@ for (const on of DATABASES) {
       await using _ = scene;
       const { ctx } = scene.world.server;
       await erasePerson(ctx, id, { by: BY, dryRun: false });
-      for (const askId of [asks.waiting, asks.byAddress]) {
+      for (const requestId of [asks.waiting, asks.byAddress]) {
         const [row] = await ctx.db.all<{ state: string; audience: string }>(
-          sql`SELECT state, audience FROM requests WHERE ask_id = ${askId}`,
+          sql`SELECT state, audience FROM requests WHERE ask_id = ${requestId}`,
         );
         assert.equal(row?.state, "open");
         assert.deepEqual(JSON.parse(row.audience), { kind: "leaf", target: { via: "inbox" } });

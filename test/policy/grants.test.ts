@@ -57,7 +57,7 @@ async function judge({ server: { ctx } }: World, words: PolicyWords, policy = PO
 }
 
 async function grant({ server: { ctx } }: World, words: PolicyWords = DEPLOY, person: string = OPERATOR) {
-  const input = { input: policyInput(words), askId: "ask_1", person, days: 30 };
+  const input = { input: policyInput(words), approvalId: "ask_1", person, days: 30 };
   return transact(ctx, (tx) => grantPermanently(ctx, tx, input));
 }
 
@@ -65,7 +65,7 @@ let asks = 0;
 async function approve({ server: { ctx } }: World, words: PolicyWords = DEPLOY, policy = POLICY): Promise<void> {
   asks += 1;
   const input = policyInput({ ask_type: "APPROVAL", ...words });
-  const approval = { policy, input, askId: `ask_${asks}`, learnAfter: 3 };
+  const approval = { policy, input, approvalId: `ask_${asks}`, learnAfter: 3 };
   await transact(ctx, (tx) => noteApproved(ctx, tx, approval));
 }
 

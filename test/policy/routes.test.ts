@@ -21,7 +21,7 @@ async function adminOf(world: World) {
 async function propose({ server: { ctx } }: World, words: typeof DEPLOY): Promise<void> {
   const [policy, input] = [parsePolicy(FIRST_POLICY), policyInput(words)];
   for (const n of [1, 2]) {
-    const approval = { policy, input, askId: `${words.resource}-${n}`, learnAfter: 2 };
+    const approval = { policy, input, approvalId: `${words.resource}-${n}`, learnAfter: 2 };
     await transact(ctx, (tx) => noteApproved(ctx, tx, approval));
   }
 }
@@ -101,7 +101,7 @@ for (const on of ONE_DATABASE) {
         assert.deepEqual([status, body.error.code], [404, "NOT_FOUND"]);
       }
 
-      const input = { input: policyInput(DEPLOY), askId: "ask_1", person: OPERATOR, days: 30 };
+      const input = { input: policyInput(DEPLOY), approvalId: "ask_1", person: OPERATOR, days: 30 };
       const { id } = await transact(ctx, (tx) => grantPermanently(ctx, tx, input));
       const decide = async () => (await admin("POST", "/admin/policy/test", DEPLOY)).body.trace.decision as string;
       assert.equal(await decide(), "ALLOW");

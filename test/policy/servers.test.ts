@@ -43,8 +43,8 @@ const decide = ({ server: { ctx } }: World, words: PolicyWords = DEPLOY, by: Par
 async function learn({ server: { ctx } }: World) {
   const policy = checkPolicy({ version: 1 });
   const input = policyInput({ ask_type: "APPROVAL", ...DEPLOY });
-  for (const askId of ["a", "b", "c"])
-    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, askId, learnAfter: 3 }));
+  for (const approvalId of ["a", "b", "c"])
+    await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, approvalId, learnAfter: 3 }));
   const [proposal] = (await readBesidePolicy(ctx)).proposals;
   assert.ok(proposal);
   return acceptProposal(ctx, proposal.id, { kind: "human", id: OPERATOR });
@@ -123,7 +123,7 @@ for (const on of DATABASES) {
       assert.equal((await decide(world, DEPLOY, bare)).decision, "ALLOW");
       await other(world, `version: 1\nrules: [{ when: { action: deploy }, decision: ESCALATE }]\n`);
       assert.equal((await decide(world, DEPLOY, bare)).decision, "ESCALATE");
-      const input = { input: policyInput(DEPLOY), askId: "ask_1", person: OPERATOR, days: 30 };
+      const input = { input: policyInput(DEPLOY), approvalId: "ask_1", person: OPERATOR, days: 30 };
       await transact(ctx, (tx) => grantPermanently(ctx, tx, input));
       assert.equal((await decide(world, DEPLOY, bare)).decision, "ALLOW");
       await other(world, `version: 1\nrules: [{ when: { action: deploy }, decision: ESCALATE, standing: false }]\n`);

@@ -21,19 +21,22 @@ export async function restoreBackup(story: ConsentStory): Promise<void> {
   const who = await equip(story);
   const { session } = await signIn(story, OPERATOR);
   const gate = await gateClient(world, story.fresh("gate"));
-  const askId = (await gate.ask("wipe", { path: story.fresh("path") })).body.id as string;
-  const whole = await world.call("GET", `/people/me/asks/${askId}`, { headers: session });
+  const requestId = (await gate.ask("wipe", { path: story.fresh("path") })).body.id as string;
+  const whole = await world.call("GET", `/people/me/asks/${requestId}`, { headers: session });
   const body = { approved: true, digest: whole.body.digest as string };
-  const { status } = await world.call("POST", `/people/me/asks/${askId}/decision`, { body, headers: session });
+  const { status } = await world.call("POST", `/people/me/asks/${requestId}/decision`, { body, headers: session });
   story.note(`has a gated call approved -> ${status}, and restores a backup`);
 
   const token = /^[^=]+=([^;]+)/.exec(who.session["cookie"] ?? "")?.[1] ?? "";
   const key = (who.key["authorization"] ?? "").replace("Bearer ", "");
   let [before, after] = [{}, {}];
   const look = async (tx: Tx) => {
-    before = { ...(await inForce(tx, { token, key })), approval: (await findGateCall(tx, askId))?.state === "asked" };
+    before = {
+      ...(await inForce(tx, { token, key })),
+      approval: (await findGateCall(tx, requestId))?.state === "asked",
+    };
     await beginEpoch(tx, { madeAt: "now" }, { clock: world.clock, keeps: [] });
-    after = { ...(await inForce(tx, { token, key })), approval: await starts(tx, askId) };
+    after = { ...(await inForce(tx, { token, key })), approval: await starts(tx, requestId) };
     throw new NothingStays();
   };
   await world.server.ctx.db.transact(look).catch((error: unknown) => {
@@ -49,8 +52,8 @@ const inForce = async (tx: Tx, { token, key }: { token: string; key: string }) =
   key: (await findLiveKey(tx, sha256Hex(key))) !== undefined,
 });
 
-async function starts(tx: Tx, askId: string): Promise<boolean> {
-  const call = await findGateCall(tx, askId);
+async function starts(tx: Tx, requestId: string): Promise<boolean> {
+  const call = await findGateCall(tx, requestId);
   const run = { run: "again", consentDigest: "sha256:00", heldMs: 60_000 };
   return call !== undefined && (await startIfAsked(tx, call, run)) !== undefined;
 }

@@ -12,7 +12,7 @@ const SHOWN_USES = 4;
 
 /** A request that stands in somebody's inbox, and the use that it shows. */
 interface ShownUse {
-  askId: string;
+  requestId: string;
   use: Use;
 }
 
@@ -55,7 +55,7 @@ export async function loseReply(story: ConsentStory): Promise<void> {
   const [shown] = await shownTo(story, { agents: [lost], uses: [use], decider }, before);
   if (!shown) return unshown(story, { agents: [lost], uses: [use], decider });
   await gone(story, [lost], [shown]);
-  if (!(await decideAs(story, decider, shown.askId, true))) return;
+  if (!(await decideAs(story, decider, shown.requestId, true))) return;
   const isLate = story.dice.chance(0.6);
   if (isLate) await story.on.advance(LAPSED_MS);
   const again = askAbout(story, use, "");
@@ -65,7 +65,7 @@ export async function loseReply(story: ConsentStory): Promise<void> {
   if (!isLate && !(await again.isAllowed)) story.broke(`approve forgets a decision whose reply was lost: ${use.id}`);
   again.leave();
   await again.isAllowed;
-  for (const { askId } of asked) await decideAs(story, decider, askId, false);
+  for (const { requestId } of asked) await decideAs(story, decider, requestId, false);
 }
 
 /** A use whose id, and perhaps all of it, was named before. */
@@ -104,16 +104,16 @@ async function inboxOf(story: ConsentStory, { answers }: Somebody): Promise<stri
 /** Returns the new requests that show the whole of a use, once there is one for each or an agent was answered. */
 async function shownTo(story: ConsentStory, scene: Scene, before: ReadonlySet<string>): Promise<ShownUse[]> {
   const shown = new Map<string, Use | undefined>();
-  const uses = () => [...shown].flatMap(([askId, use]) => (use ? [{ askId, use }] : []));
+  const uses = () => [...shown].flatMap(([requestId, use]) => (use ? [{ requestId, use }] : []));
   const end = performance.now() + SHOWN_WITHIN_MS;
   while (uses().length < scene.uses.length && !scene.agents.some(({ isOver }) => isOver) && performance.now() < end) {
-    for (const askId of await inboxOf(story, scene.decider)) {
-      if (before.has(askId) || shown.has(askId)) continue;
-      const { text } = await story.on.world.call("GET", `/people/me/asks/${askId}`, {
+    for (const requestId of await inboxOf(story, scene.decider)) {
+      if (before.has(requestId) || shown.has(requestId)) continue;
+      const { text } = await story.on.world.call("GET", `/people/me/asks/${requestId}`, {
         headers: scene.decider.answers ?? {},
       });
       const isShown = (use: Use) => text.includes(use.command) && (use.door === "approve" || text.includes(use.folder));
-      shown.set(askId, scene.uses.find(isShown));
+      shown.set(requestId, scene.uses.find(isShown));
     }
   }
   return uses();
@@ -139,7 +139,7 @@ async function decideAbout(story: ConsentStory, scene: Scene, shown: readonly Sh
   for (const one of shown) {
     const choice = dice.pick(["approve", "approve", "reject", "leave"]);
     if (choice === "leave") left.push(one);
-    else if ((await decideAs(story, decider, one.askId, choice === "approve")) && choice === "approve")
+    else if ((await decideAs(story, decider, one.requestId, choice === "approve")) && choice === "approve")
       agreed.add(one.use);
   }
   const leaving = agents.filter(({ use }) => left.some((one) => one.use === use));
@@ -147,8 +147,8 @@ async function decideAbout(story: ConsentStory, scene: Scene, shown: readonly Sh
   // A hook reads the receipt after its decision, and for no long time.
   await Promise.all(agents.map(({ isAllowed }) => isAllowed));
   if (left.length > 0) await story.on.advance(LAPSED_MS);
-  for (const { askId, use } of left) {
-    if (await decideAs(story, decider, askId, true)) story.broke(`${use.door} takes a decision after its lease`);
+  for (const { requestId, use } of left) {
+    if (await decideAs(story, decider, requestId, true)) story.broke(`${use.door} takes a decision after its lease`);
   }
   for (const { use, isAllowed } of agents) {
     const allowed = await isAllowed;
@@ -161,25 +161,25 @@ async function decideAbout(story: ConsentStory, scene: Scene, shown: readonly Sh
 async function gone(story: ConsentStory, agents: readonly WaitingAgent[], shown: readonly ShownUse[]): Promise<void> {
   for (const agent of agents) agent.leave();
   const { openWaits } = story.on.world.server.ctx;
-  await until(() => !shown.some(({ askId }) => openWaits.has(askId)), "the end of waits whose agents left");
+  await until(() => !shown.some(({ requestId }) => openWaits.has(requestId)), "the end of waits whose agents left");
 }
 
 /** The asker escalates what its hook asked, to a colleague or to itself, who decides if that is possible. */
-async function addSomebody(story: ConsentStory, { askId, use }: ShownUse): Promise<void> {
+async function addSomebody(story: ConsentStory, { requestId, use }: ShownUse): Promise<void> {
   const { world, agent: headers, people } = story.on;
   const bo = people[1] as Somebody;
   const address = story.dice.pick([ASKERS_MAILBOX, bo.email]);
   const body = { escalation_msg: "please", channel: { email: { address } } };
-  const callId = await story.callOf(askId);
+  const callId = await story.callOf(requestId);
   const path = `/humanlayer/v1/agent/function_calls/${callId}/escalate_email`;
   const { status } = await world.call("POST", path, { headers, body });
   await story.on.settled();
-  story.note(`escalates ${use.door} ${askId} to ${address} -> ${status}`);
+  story.note(`escalates ${use.door} ${requestId} to ${address} -> ${status}`);
   const mail = story.on.post.taken.findLast(({ to }) => to.includes(address));
   const { link, code } = mail ? tokensIn(mail) : { link: null, code: null };
-  const isByLink = link !== null && code !== null && (await askOfLink(story, mail)) === askId;
+  const isByLink = link !== null && code !== null && (await askOfLink(story, mail)) === requestId;
   const isTaken = isByLink && (await story.decideByLink(link, { choice: "approve", code }));
-  if (isTaken || (await decideAs(story, bo, askId, true)))
+  if (isTaken || (await decideAs(story, bo, requestId, true)))
     story.broke(`somebody whom the asker added decides about a use of ${use.door}`);
 }
 
@@ -188,12 +188,12 @@ async function askOfLink(story: ConsentStory, mail: Parameters<typeof tokensIn>[
 }
 
 /** Decides in somebody's inbox; true where that was taken. */
-async function decideAs(story: ConsentStory, who: Somebody, askId: string, approved: boolean): Promise<boolean> {
+async function decideAs(story: ConsentStory, who: Somebody, requestId: string, approved: boolean): Promise<boolean> {
   const { world } = story.on;
   const headers = who.answers ?? {};
-  const whole = await world.call("GET", `/people/me/asks/${askId}`, { headers });
+  const whole = await world.call("GET", `/people/me/asks/${requestId}`, { headers });
   if (whole.status !== 200) return false;
   const body = { approved, digest: whole.body.digest as string };
-  const reply = await world.call("POST", `/people/me/asks/${askId}/decision`, { headers, body });
+  const reply = await world.call("POST", `/people/me/asks/${requestId}/decision`, { headers, body });
   return reply.status === 200;
 }

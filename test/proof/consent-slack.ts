@@ -48,10 +48,10 @@ export async function pressInChannel(story: ConsentStory): Promise<void> {
   const ts = tsOfPost(story.on.slack.of("chat.postMessage").indexOf(one));
   const user = MEMBER.slack ?? "";
   story.on.slack.users.set(user, { id: user, team_id: TEAM, deleted: false, is_bot: false });
-  const askId = await story.askOfDelivery(delivery);
-  story.calls.find((call) => call.askId === askId)?.agreed.add(MEMBER);
+  const requestId = await story.askOfDelivery(delivery);
+  story.calls.find((call) => call.requestId === requestId)?.agreed.add(MEMBER);
   await pressAs(story, { user, channel: CHANNEL, delivery, app: "ours", ts });
-  story.note(`somebody who is not enrolled presses in the channel about ${askId}`);
+  story.note(`somebody who is not enrolled presses in the channel about ${requestId}`);
 }
 
 /** The asker signs presses of Ana's on what its own app has posted. */

@@ -58,8 +58,8 @@ const askCall: Step = async (story) => {
     },
   });
   story.note(`asks ${id} of ${JSON.stringify(channel)}${hasStranger ? ", then of itself" : ""} -> ${reply.status}`);
-  const askId = reply.body.status?.ask_id as string | undefined;
-  if (reply.status === 200 && askId) story.calls.push({ id, askId, needs, of, agreed: new Set() });
+  const requestId = reply.body.status?.ask_id as string | undefined;
+  if (reply.status === 200 && requestId) story.calls.push({ id, requestId, needs, of, agreed: new Set() });
 };
 
 const askQuestion: Step = async (story) => {
@@ -72,8 +72,8 @@ const askQuestion: Step = async (story) => {
   const spec = { msg, channel: mailOf(of), ...(story.dice.chance(0.3) && { response_schema: schema }) };
   const reply = await post(story, `${A2H}/human_contacts`, { run_id: "run", call_id: id, spec });
   story.note(`asks ${id} of ${of.name} -> ${reply.status}`);
-  const askId = reply.body.status?.ask_id as string | undefined;
-  if (reply.status === 200 && askId) story.questions.push({ id, askId, of, marks: new Set() });
+  const requestId = reply.body.status?.ask_id as string | undefined;
+  if (reply.status === 200 && requestId) story.questions.push({ id, requestId, of, marks: new Set() });
 };
 
 /** The asker reads all that it may read. */
@@ -185,8 +185,8 @@ const replyByMail: Step = async (story) => {
 
 /** The question that a mail was sent for, by the store: the words of a mail may name any other. */
 async function questionFor(story: ConsentStory, mail: MailTokens): Promise<AskedQuestion | undefined> {
-  const askId = await story.askOfMail(mail);
-  return story.questions.find((one) => one.askId === askId);
+  const requestId = await story.askOfMail(mail);
+  return story.questions.find((one) => one.requestId === requestId);
 }
 
 /** A person who is asked for a call approves or rejects it, by mail or with the link and the code of their own message. */
@@ -197,7 +197,7 @@ const decide: Step = async (story) => {
   const mails = story.mailsTo(person).toReversed().map(tokensIn);
   let tokens: MailTokens | undefined;
   for (const one of mails) {
-    if ((await story.askOfMail(one)) !== call.askId) continue;
+    if ((await story.askOfMail(one)) !== call.requestId) continue;
     tokens = one;
     break;
   }

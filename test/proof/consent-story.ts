@@ -12,7 +12,7 @@ import type { Dice } from "./sim-dice.ts";
 /** A call that the asker wants to run, and who has to agree for it to be approved. */
 export interface AskedCall {
   id: string;
-  askId: string;
+  requestId: string;
   /** Every one of these, or with `any` one of them. */
   needs: "all" | "any";
   of: readonly Somebody[];
@@ -23,7 +23,7 @@ export interface AskedCall {
 /** A question of the asker's, and the marks of its person's real answers. */
 export interface AskedQuestion {
   id: string;
-  askId: string;
+  requestId: string;
   of: Somebody;
   marks: Set<string>;
 }
@@ -103,21 +103,21 @@ export class ConsentStory {
     if (atRest.length > 0) return { broken: "a one-time link stands in the database", ...figures };
     const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM requests WHERE state = 'open'`);
     const open = new Set(rows.map((row) => row.ask_id));
-    const takeEnded = <T extends { askId: string }>(list: T[]): T[] => {
-      const ended = list.filter(({ askId }) => !open.has(askId));
+    const takeEnded = <T extends { requestId: string }>(list: T[]): T[] => {
+      const ended = list.filter(({ requestId }) => !open.has(requestId));
       for (const one of ended) list.splice(list.indexOf(one), 1);
       return ended;
     };
     let broken: string | null = null;
     for (const call of takeEnded(this.calls)) {
-      const { state, outcome } = await readRequest(ctx, call.askId);
+      const { state, outcome } = await readRequest(ctx, call.requestId);
       figures.calls += 1;
       if (state !== "answered" || outcome?.approved !== true) continue;
       figures.approvals += 1;
       broken ??= withoutConsent(call, outcome.by);
     }
     for (const question of takeEnded(this.questions)) {
-      const { state, outcome } = await readRequest(ctx, question.askId);
+      const { state, outcome } = await readRequest(ctx, question.requestId);
       if (state !== "answered") continue;
       const given = `${outcome?.text ?? ""} ${outcome?.value ?? ""} ${outcome?.comment ?? ""}`;
       if ([...question.marks].some((mark) => given.includes(mark))) continue;
@@ -144,9 +144,9 @@ export class ConsentStory {
   }
 
   /** Returns the id by which its agent names a request. */
-  async callOf(askId: string): Promise<string> {
+  async callOf(requestId: string): Promise<string> {
     const [row] = await this.on.world.server.ctx.db.all<{ ref: string }>(
-      sql`SELECT ref FROM requests WHERE ask_id = ${askId}`,
+      sql`SELECT ref FROM requests WHERE ask_id = ${requestId}`,
     );
     return (row?.ref ?? "").replace(/^call:/, "");
   }
@@ -173,10 +173,10 @@ export class ConsentStory {
   }
 
   /** Waits until an executor's ask has its answer. */
-  async answered(askId: string): Promise<void> {
+  async answered(requestId: string): Promise<void> {
     const { db } = this.on.world.server.ctx;
     await until(async () => {
-      const rows = await db.all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${askId} AND status <> 'PENDING'`);
+      const rows = await db.all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${requestId} AND status <> 'PENDING'`);
       return rows.length > 0;
     });
   }

@@ -195,7 +195,7 @@ export async function askAfterGrantRevoked(story: ConsentStory): Promise<void> {
   const body = { approved: true, standing: true, digest: whole.body.digest as string };
   await world.call("POST", `/people/me/asks/${inboxId}/decision`, { body, headers: session });
   const second = await ask(story, { fn });
-  const grant = (await listGrants(ctx.db, { limit: 100 })).find((one) => one.askId === first.body.status?.ask_id);
+  const grant = (await listGrants(ctx.db, { limit: 100 })).find((one) => one.approvalId === first.body.status?.ask_id);
   if (!grant) return story.broke("a call that was allowed for good is not");
   await revokeGrantOf(ctx, grant.id, BY);
   const third = await ask(story, { fn });

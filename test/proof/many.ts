@@ -1,7 +1,7 @@
 import type { Decision } from "../../src/requests/model/request.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { readRequest } from "../../src/requests/read.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
@@ -85,7 +85,7 @@ async function race(
   const people: string[] = [];
   for (let i = 0; i < count; i += 1) people.push(await enrol(ctx, `Person ${i}`));
   const of = people.map((person) => ({ afterMs: 0, node: toPerson(person) }));
-  const { id: askId } = await askPeople(ctx, { audience: { kind: "any", of } });
+  const { id: requestId } = await askPeople(ctx, { audience: { kind: "any", of } });
   const responders = await Promise.all(people.map((person) => responderOf(ctx.db, person, "web")));
 
   const raced: Raced = { taken: 0, again: 0, late: 0, turnedAway: 0, megabytes: 0, seconds: 0 };
@@ -104,7 +104,7 @@ async function race(
         const responder = responders[i % responders.length];
         if (!responder) return;
         try {
-          const { repeated } = await decideAsk(ctx, { askId, responder, decision: decision(i) });
+          const { repeated } = await decideRequest(ctx, { requestId, responder, decision: decision(i) });
           raced[repeated ? "again" : "taken"] += 1;
         } catch (error) {
           if (!(error instanceof Refusal)) problems.push(String(error));
@@ -119,21 +119,21 @@ async function race(
     waiting = turned;
   }
 
-  const { outcome, state } = await readRequest(ctx, askId);
+  const { outcome, state } = await readRequest(ctx, requestId);
   const told = raced.taken + raced.again + raced.late;
   if (raced.taken !== 1) problems.push(`${raced.taken} answers were taken`);
   if (told !== ANSWERS) problems.push(`${ANSWERS - told} answers were told nothing`);
   if (state !== "answered" || outcome?.approved === undefined) problems.push(`it ended as ${state}`);
-  problems.push(...(await kept(world, askId)));
+  problems.push(...(await kept(world, requestId)));
   if (raced.megabytes > MOST_MEGABYTES) problems.push(`it took ${Math.round(raced.megabytes)} MB`);
   if (raced.seconds > MOST_SECONDS) problems.push(`it took ${Math.round(raced.seconds)} s`);
   return { raced, problems };
 }
 
-async function kept({ server }: World, askId: string): Promise<string[]> {
-  const decisions = await server.ctx.db.all(sql`SELECT ask_id FROM decisions WHERE ask_id = ${askId}`);
+async function kept({ server }: World, requestId: string): Promise<string[]> {
+  const decisions = await server.ctx.db.all(sql`SELECT ask_id FROM decisions WHERE ask_id = ${requestId}`);
   const entries = await server.ctx.db.all(
-    sql`SELECT seq FROM audit WHERE ask_id = ${askId}
+    sql`SELECT seq FROM audit WHERE ask_id = ${requestId}
       AND action IN ('function_call.approved', 'function_call.rejected', 'function_call.approval_counted')`,
   );
   return [

@@ -52,7 +52,7 @@ export const PLANTS: readonly Plant[] = [
     bug: "read before subscribe",
     file: "src/questions/read.ts",
     find: "await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.question)));",
-    put: `using late = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
+    put: `using late = watch(ctx, [askTopic(questionId)], [ctx.stopping, options.signal]);
     await late.next(Math.min(leftMs, untilDeadline(ctx, reading.question)));`,
     harness: "sim",
     fast: true,
@@ -133,8 +133,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "cancel and expiry read the row without holding it",
     file: "src/questions/store/questions.ts",
-    find: "sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,",
-    put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,",
+    find: "sql`UPDATE questions SET state = state WHERE ask_id = ${questionId} RETURNING *, parley_now() AS now`,",
+    put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`,",
     harness: "race",
     says: /answered 500/,
   },
@@ -208,12 +208,12 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "reads served for a moment from a node's memory",
     file: "src/questions/read.ts",
-    find: "const found = await findQuestion(ctx.db, askId);",
+    find: "const found = await findQuestion(ctx.db, questionId);",
     put: `const kept = ((ctx as { kept?: Map<string, { found: QuestionAt | undefined; at: number }> }).kept ??= new Map());
-  const last = kept.get(askId);
+  const last = kept.get(questionId);
   const isFresh = last !== undefined && ctx.clock.monotonic() - last.at < 200;
-  const found = isFresh ? last.found : await findQuestion(ctx.db, askId);
-  if (!isFresh) kept.set(askId, { found, at: ctx.clock.monotonic() });`,
+  const found = isFresh ? last.found : await findQuestion(ctx.db, questionId);
+  if (!isFresh) kept.set(questionId, { found, at: ctx.clock.monotonic() });`,
     harness: "race",
     says: /after .* had (made or )?shown|a wait heard/,
   },

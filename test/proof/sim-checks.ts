@@ -100,24 +100,24 @@ async function checkResponses(world: SimWorld): Promise<void> {
   const kept = new Set(
     (await store.truth.all<{ ask_id: string }>(sql`SELECT ask_id FROM questions`)).map(({ ask_id }) => ask_id),
   );
-  const intentsOf = Map.groupBy(ledger.answers, ({ askId }) => askId);
+  const intentsOf = Map.groupBy(ledger.answers, ({ questionId }) => questionId);
 
   for (const entry of ledger.asks.values()) {
     if (!kept.has(entry.id)) continue;
     for (const id of entry.acked)
       if (!byId.has(id)) broken("D1", `response ${id} to ${entry.id} was acknowledged and is not there`);
   }
-  for (const intent of ledger.answers) if (kept.has(intent.askId)) checkAnswer(world, intent, byId, rows);
+  for (const intent of ledger.answers) if (kept.has(intent.questionId)) checkAnswer(world, intent, byId, rows);
 
-  for (const [askId, own] of Map.groupBy(rows, ({ ask_id }) => ask_id)) {
-    const intents = intentsOf.get(askId) ?? [];
+  for (const [questionId, own] of Map.groupBy(rows, ({ ask_id }) => ask_id)) {
+    const intents = intentsOf.get(questionId) ?? [];
     const told = new Set(intents.flatMap(({ ids }) => [...ids]));
     const unknown = intents.reduce((sum, one) => sum + (one.known && !one.open ? 0 : one.unknown), 0);
     const untold = own.filter(({ response_id }) => !told.has(response_id));
     if (untold.length > unknown) {
       broken(
         "D4",
-        `${askId} has ${untold.length} responses nobody was told of, and ${unknown} may be: ${untold.map((row) => row.response_id).join(", ")}`,
+        `${questionId} has ${untold.length} responses nobody was told of, and ${unknown} may be: ${untold.map((row) => row.response_id).join(", ")}`,
       );
     }
   }
@@ -141,7 +141,7 @@ function checkAnswer(
     row.answer === intent.text &&
     row.selected_option === intent.option &&
     row.confidence === intent.confidence &&
-    row.ask_id === intent.askId &&
+    row.ask_id === intent.questionId &&
     row.person === intent.response?.person;
   if (!same)
     broken(
@@ -161,19 +161,19 @@ async function checkReceipts(world: SimWorld): Promise<void> {
   );
   const byAnswer = new Map(rows.map((row) => [`${row.person} ${row.ask_id}`, row]));
   const givenFor = new Map(badges.map((row) => [`${row.person} ${row.badge}`, row.ask_id]));
-  for (const { response, askId, who } of ledger.answers) {
+  for (const { response, questionId, who } of ledger.answers) {
     if (!response?.receipt || response.person === null) continue;
     const { points, entries } = response.receipt;
-    const row = byAnswer.get(`${response.person} ${askId}`);
+    const row = byAnswer.get(`${response.person} ${questionId}`);
     if (row?.points !== points || row.entries !== JSON.stringify(entries)) {
       broken(
         "A13",
-        `${who} was told of ${points} points for ${askId}, and the ledger says ${row?.points ?? "nothing"}`,
+        `${who} was told of ${points} points for ${questionId}, and the ledger says ${row?.points ?? "nothing"}`,
       );
     }
     for (const badge of response.receipt.badges) {
-      if (givenFor.get(`${response.person} ${badge}`) !== askId)
-        broken("A13", `${who} was told of the badge ${badge} for ${askId}`);
+      if (givenFor.get(`${response.person} ${badge}`) !== questionId)
+        broken("A13", `${who} was told of the badge ${badge} for ${questionId}`);
     }
   }
 }

@@ -47,7 +47,7 @@ export interface AskEntry {
 
 /** An answer that a person wants to give to one question, once. */
 export interface AnswerIntent {
-  askId: string;
+  questionId: string;
   who: string;
   person: Person;
   /** The same person every time: not so for somebody anonymous. */
@@ -125,8 +125,8 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
       for (const topic of topics) {
         own.set(topic, (own.get(topic) ?? 0) + 1);
         ledger.topics.set(topic, (ledger.topics.get(topic) ?? 0) + 1);
-        if (!topic.startsWith("ask:")) continue;
-        const id = topic.slice("ask:".length);
+        if (!topic.startsWith("question:")) continue;
+        const id = topic.slice("question:".length);
         const commits = ledger.commits.get(id) ?? [];
         commits.push({ at: world.time.now(), node, wokenAt: null });
         ledger.commits.set(id, commits);
@@ -140,9 +140,9 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
         if (count === 0) world.broken("D5", `${node.name} woke ${topic} although nothing of it had committed`);
         else wakeable.get(node)?.set(topic, count - 1);
         const commit = ledger.commits
-          .get(topic.slice("ask:".length))
+          .get(topic.slice("question:".length))
           ?.find((one) => one.node === node && one.wokenAt === null);
-        if (topic.startsWith("ask:") && commit) commit.wokenAt = world.time.now();
+        if (topic.startsWith("question:") && commit) commit.wokenAt = world.time.now();
       }
     },
 

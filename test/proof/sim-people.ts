@@ -50,8 +50,8 @@ export async function playPerson(world: SimWorld, person: Person): Promise<void>
     if (isOver(world)) return;
     const known = [...ledger.asks.keys()];
     // Most find their question in the feed; some come with an old link.
-    const askId = dice.chance(0.75) ? await findOpen(world, person) : known.length > 0 ? dice.pick(known) : null;
-    const entry = askId === null ? undefined : ledger.asks.get(askId);
+    const questionId = dice.chance(0.75) ? await findOpen(world, person) : known.length > 0 ? dice.pick(known) : null;
+    const entry = questionId === null ? undefined : ledger.asks.get(questionId);
     if (!entry) continue;
     const doing = dice.int(100);
     if (doing < 6) await skip(world, person, entry);
@@ -91,14 +91,14 @@ async function answer(world: SimWorld, person: Person, entry: AskEntry): Promise
 
 /** A client sends the same words again as long as it does not know what became of them. */
 function ofPerson({ ledger }: SimWorld, person: Person, entry: AskEntry): AnswerIntent | undefined {
-  return ledger.answers.find((one) => one.who === whoIs(person) && one.askId === entry.id && one.known);
+  return ledger.answers.find((one) => one.who === whoIs(person) && one.questionId === entry.id && one.known);
 }
 
 function newAnswer(world: SimWorld, person: Person, entry: AskEntry): AnswerIntent {
   const { dice, ledger } = world;
   const { form } = entry.intent;
   const intent: AnswerIntent = {
-    askId: entry.id,
+    questionId: entry.id,
     who: whoIs(person),
     person,
     // A fingerprint stands for nobody once its participant has shown a credential.
@@ -138,12 +138,12 @@ export async function tryAnswer(
     `${person.name} answers ${entry.id} ${given.key === null ? "" : "with a key"}`,
     ({ ctx }) =>
       answerQuestion(ctx, {
-        askId: entry.id,
+        questionId: entry.id,
         caller: callerOf(person),
         given: words,
         asAgent: { withKey: false, names: [] },
         ...(given.key !== null && {
-          idempotency: { key: given.key, bodyHash: digestOf({ askId: entry.id, ...words }) },
+          idempotency: { key: given.key, bodyHash: digestOf({ questionId: entry.id, ...words }) },
         }),
       }),
   );
@@ -223,7 +223,7 @@ function judgeRefusal(
 
 /** Two requests of one person at once: the reply to the one may show the other. */
 function othersUnderWay(answers: readonly AnswerIntent[], given: AnswerIntent): boolean {
-  return answers.some((other) => other !== given && other.who === given.who && other.askId === given.askId);
+  return answers.some((other) => other !== given && other.who === given.who && other.questionId === given.questionId);
 }
 
 /** Sends an invalid answer, or one from the asker. It is refused, and nothing of it is stored. */
@@ -239,7 +239,7 @@ async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Pr
     `${person.name} sends ${byAsker ? "an asker's answer" : "nonsense"} to ${entry.id}`,
     ({ ctx }) =>
       answerQuestion(ctx, {
-        askId: entry.id,
+        questionId: entry.id,
         caller: callerOf(person),
         given: byAsker ? { answer: "nonsense", selectedOption: 0 } : nonsense,
         asAgent: { withKey: false, names: byAsker ? ["open:somebody", asker] : [] },
@@ -256,7 +256,7 @@ async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Pr
 async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
   const { broken, ledger, store } = world;
   const storeNow = store.now();
-  const given = ledger.answers.find((one) => one.who === whoIs(person) && one.askId === entry.id);
+  const given = ledger.answers.find((one) => one.who === whoIs(person) && one.questionId === entry.id);
   const wasAnswered = given?.known === true && given.response !== null;
   const told = await call(world, `${person.name} views ${entry.id}`, async ({ ctx }) => {
     const identity = await identifyForRead(ctx, callerOf(person));
@@ -336,13 +336,13 @@ export async function walkFeed(world: SimWorld, person: Person | null): Promise<
     from = told.value.next ?? undefined;
   } while (from && seen.size < 200);
 
-  for (const askId of before) {
-    if (seen.has(askId) || person?.touched.has(askId)) continue;
+  for (const questionId of before) {
+    if (seen.has(questionId) || person?.touched.has(questionId)) continue;
     const { open } = await one<{ open: number }>(
       store.truth,
-      sql`SELECT count(*) AS open FROM questions WHERE ask_id = ${askId} AND state = 'open' AND held = 0
+      sql`SELECT count(*) AS open FROM questions WHERE ask_id = ${questionId} AND state = 'open' AND held = 0
         AND expires_at > (SELECT parley_now())`,
     );
-    if (open > 0) world.broken("A12", `${askId} is open and was left out of the feed of ${name}`);
+    if (open > 0) world.broken("A12", `${questionId} is open and was left out of the feed of ${name}`);
   }
 }

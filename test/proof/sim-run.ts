@@ -189,7 +189,7 @@ async function askAgain(world: SimWorld): Promise<void> {
     if (intent.key !== null && intent.unknown > 0) await insist(world, () => create(world, intent), never);
   }
   for (const intent of [...ledger.answers]) {
-    const entry = ledger.asks.get(intent.askId);
+    const entry = ledger.asks.get(intent.questionId);
     if (!intent.known || intent.response || intent.unknown === 0 || !entry) continue;
     await insist(world, () => tryAnswer(world, intent.person, entry, intent), never);
     intent.open = false;

@@ -163,9 +163,9 @@ export async function followFeedPicture(world: SimWorld): Promise<void> {
   void watch();
   while (!done) {
     opened.clear();
-    const take = async ({ kind, askId }: FeedChange): Promise<void> => {
-      if (kind === "gone") opened.delete(askId);
-      else opened.add(askId);
+    const take = async ({ kind, questionId }: FeedChange): Promise<void> => {
+      if (kind === "gone") opened.delete(questionId);
+      else opened.add(questionId);
     };
     await readStream(world, "somebody follows the feed", {
       open: (node, signal) => node.feed.changes(signal),

@@ -63,7 +63,7 @@ for (const on of DATABASES) {
       const gone = new AbortController();
       const seenBy = Array.from({ length: 30 }, () => new Set<string>());
       const following = seenBy.map(async (ids) => {
-        for await (const { askId } of feed.changes(gone.signal)) ids.add(askId);
+        for await (const { questionId } of feed.changes(gone.signal)) ids.add(questionId);
       });
       const passUntil = async (isTrue: () => boolean) => {
         for (let turns = 0; turns < 4000 && !isTrue(); turns += 1) {

@@ -50,7 +50,10 @@ for (const on of DATABASES) {
       assert.ok(await comesTrue(world, () => failed > 0), "a reading fails");
       await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE mislaid RENAME TO questions")));
       const { id } = await world.agent("ana-bot").ask();
-      assert.ok(await comesTrue(world, () => changes.some(({ askId }) => askId === id)), "the next question is told");
+      assert.ok(
+        await comesTrue(world, () => changes.some(({ questionId }) => questionId === id)),
+        "the next question is told",
+      );
 
       gone.abort();
       await following;

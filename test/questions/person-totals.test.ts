@@ -81,7 +81,7 @@ for (const on of DATABASES) {
         const statements: string[] = [];
         const caller = { participant: row.person, network: "n" };
         const asAgent = { withKey: false, names: [] };
-        const input = { askId: await asked(world), caller, given: { selectedOption: 0 }, asAgent };
+        const input = { questionId: await asked(world), caller, given: { selectedOption: 0 }, asAgent };
         await answerQuestion(noting(ctx, statements), input);
         return statements;
       };

@@ -6,7 +6,7 @@ import { raw, sql } from "../../src/core/store/sql.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { answerQuestion } from "../../src/questions/answer.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import type { Request, RequestForm, Decision } from "../../src/requests/model/request.ts";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
@@ -44,7 +44,7 @@ interface Scene extends AsyncDisposable {
   ask(more?: Parameters<typeof askPeople>[1]): Promise<Asked>;
   /** Words as a mail brings them in reply to a message, from an address that is not proved. */
   mailed(asked: Pick<Asked, "reply">, text: string): ReturnType<typeof handleInbound>;
-  decide(ask: Request, decision: Decision): ReturnType<typeof decideAsk>;
+  decide(ask: Request, decision: Decision): ReturnType<typeof decideRequest>;
   /** The messages about an ask, oldest first. */
   messages(ask: Request): Promise<Delivery[]>;
 }
@@ -85,7 +85,7 @@ async function openScene(on: DatabaseName): Promise<Scene> {
       } satisfies InboundMessage),
     async decide(ask, decision) {
       const responder = await responderOf(ctx.db, person, "web");
-      return decideAsk(ctx, { askId: ask.id, responder, decision });
+      return decideRequest(ctx, { requestId: ask.id, responder, decision });
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
@@ -206,7 +206,7 @@ for (const on of DATABASES) {
       const question = await agent.ask({ type: "text", minResponses: 1 });
       const caller = { network: "n", fingerprint: "f" };
       await answerQuestion(ctx, {
-        askId: question.id,
+        questionId: question.id,
         caller,
         given: { answer: quoted(other) },
         asAgent: { withKey: false, names: [] },
@@ -242,7 +242,7 @@ for (const on of DATABASES) {
       assert.deepEqual([renewed.target, renewed.person], [own.delivery.target, own.delivery.person]);
       const notice = email.sent.find(({ delivery }) => delivery === renewed.id);
       assert.deepEqual([notice?.reminder, notice?.renewal], [true, true]);
-      const filter = { askId: own.ask.id, action: "function_call.message_exposed", afterSeq: 0, limit: 10 };
+      const filter = { requestId: own.ask.id, action: "function_call.message_exposed", afterSeq: 0, limit: 10 };
       const { items } = await readAudit(ctx, filter);
       assert.deepEqual(
         items.map(({ data }) => data),

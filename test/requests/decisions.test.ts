@@ -6,7 +6,7 @@ import { findBrokenAudit } from "../../src/core/store/audit.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createRequest } from "../../src/requests/create-request.ts";
-import { decideAsk, type Decided, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, type Decided, responderOf } from "../../src/requests/decide.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
 import { readRequest, readInInbox } from "../../src/requests/read.ts";
 import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
@@ -17,9 +17,9 @@ import { DATABASES, openWorld, type World, onOneDatabase } from "../support/worl
 const approve: Decision = { kind: "approve" };
 const reject: Decision = { kind: "reject", comment: "Wrong account" };
 
-async function decide(world: World, askId: string, person: string, decision: Decision): Promise<Decided> {
+async function decide(world: World, requestId: string, person: string, decision: Decision): Promise<Decided> {
   const { ctx } = world.server;
-  return decideAsk(ctx, { askId, responder: await responderOf(ctx.db, person, "web"), decision });
+  return decideRequest(ctx, { requestId, responder: await responderOf(ctx.db, person, "web"), decision });
 }
 
 const refusal = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
@@ -68,7 +68,7 @@ for (const on of DATABASES) {
         for (const audience of joint) {
           const ask = await askPeople(ctx, { audience });
           const decides = (responder: Decider): Promise<Decided> =>
-            decideAsk(ctx, { askId: ask.id, responder, decision: approve });
+            decideRequest(ctx, { requestId: ask.id, responder, decision: approve });
           await decides(press("U0ANA", ana));
           for (const user of ["U0PRIVATE", "U0OTHER"]) {
             const refused = await decides(press(user)).catch((error: unknown) => error);
@@ -81,10 +81,14 @@ for (const on of DATABASES) {
         }
         // Alone in the room one suffices, and anybody there may reject.
         const alone = await askPeople(ctx, { audience: room });
-        const done = await decideAsk(ctx, { askId: alone.id, responder: press("U0PRIVATE"), decision: approve });
+        const done = await decideRequest(ctx, {
+          requestId: alone.id,
+          responder: press("U0PRIVATE"),
+          decision: approve,
+        });
         assert.equal(done.request.outcome?.approved, true);
         const both = await askPeople(ctx, { audience: joint[0] as Audience });
-        const over = await decideAsk(ctx, { askId: both.id, responder: press("U0PRIVATE"), decision: reject });
+        const over = await decideRequest(ctx, { requestId: both.id, responder: press("U0PRIVATE"), decision: reject });
         assert.equal(over.request.outcome?.approved, false);
       },
     );
@@ -199,7 +203,7 @@ for (const on of DATABASES) {
       const ana = await enrol(ctx, "Ana Ruiz");
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       await decide(world, ask.id, ana, reject);
-      const { items, head } = await readAudit(ctx, { askId: ask.id, afterSeq: 0, limit: 10 });
+      const { items, head } = await readAudit(ctx, { subjectId: ask.id, afterSeq: 0, limit: 10 });
       assert.deepEqual(
         items.map(({ action }) => action),
         ["function_call.created", "function_call.rejected"],

@@ -4,7 +4,7 @@ import type { Context } from "../../src/context.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { answerQuestion } from "../../src/questions/answer.ts";
 import { createQuestion } from "../../src/questions/create.ts";
-import { decideAsk, responderOf, type Decided } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf, type Decided } from "../../src/requests/decide.ts";
 import { readBesidePolicy } from "../../src/policy/list.ts";
 import { readTaskOfAsk } from "../../src/tasks/read-task-of-ask.ts";
 import { createEndpoint, listWebhookEvents } from "../../src/notices/webhook-endpoints.ts";
@@ -22,9 +22,9 @@ async function askAt(ctx: Context, door: string) {
   return askPeople(ctx, { door, asker: AGENT, audience: toPerson(OPERATOR), wire });
 }
 
-async function allow(ctx: Context, askId: string, comment: string): Promise<Decided> {
+async function allow(ctx: Context, requestId: string, comment: string): Promise<Decided> {
   const responder = await responderOf(ctx.db, OPERATOR, "web");
-  return decideAsk(ctx, { askId, responder, decision: { kind: "approve", isPermanent: true, comment } });
+  return decideRequest(ctx, { requestId, responder, decision: { kind: "approve", isPermanent: true, comment } });
 }
 
 async function askCrowdAt(ctx: Context, door: string): Promise<string> {
@@ -33,9 +33,9 @@ async function askCrowdAt(ctx: Context, door: string): Promise<string> {
   return (await createQuestion(ctx, { ...asked, form: { kind: "text" } })).question.id;
 }
 
-async function answer(ctx: Context, askId: string, text: string): Promise<void> {
+async function answer(ctx: Context, questionId: string, text: string): Promise<void> {
   const caller = { network: "mac", fingerprint: "bo" };
-  await answerQuestion(ctx, { askId, caller, given: { answer: text }, asAgent: { withKey: false, names: [] } });
+  await answerQuestion(ctx, { questionId, caller, given: { answer: text }, asAgent: { withKey: false, names: [] } });
 }
 
 for (const on of DATABASES) {
@@ -51,7 +51,8 @@ for (const on of DATABASES) {
         enabled: true,
       } as const;
       const { endpoint } = await createEndpoint(ctx, AGENT, input, { kind: "agent", id: AGENT });
-      const told = async () => (await listWebhookEvents(ctx, endpoint, { limit: 10 })).map(({ askId }) => askId);
+      const told = async () =>
+        (await listWebhookEvents(ctx, endpoint, { limit: 10 })).map(({ requestId }) => requestId);
 
       const later = await askAt(ctx, "of-a-later-version");
       const { request } = await allow(ctx, later.id, `It is ${SECRET}`);
@@ -63,7 +64,7 @@ for (const on of DATABASES) {
       await allow(ctx, known.id, "Fine.");
       assert.deepEqual(await told(), [known.id]);
       const { grants } = await readBesidePolicy(ctx);
-      assert.deepEqual(grants.map(({ askId }) => askId).sort(), [later.id, known.id].sort());
+      assert.deepEqual(grants.map(({ approvalId: requestId }) => requestId).sort(), [later.id, known.id].sort());
     });
 
     it("is the executor's job or the task, without which a decision finds nothing that waits for it", async () => {

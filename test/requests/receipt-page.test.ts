@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
 import { OPERATOR } from "../support/identities.ts";
@@ -17,9 +17,9 @@ for (const on of ONE_DATABASE) {
     const world = sharedWorld({ on });
     const ask = (more: Parameters<typeof askPeople>[1]) =>
       askPeople(world().server.ctx, { asker: "open:ana-bot", ref: `call:${fresh("c")}`, ...more });
-    async function decide(id: string, person: string, decision: Parameters<typeof decideAsk>[1]["decision"]) {
+    async function decide(id: string, person: string, decision: Parameters<typeof decideRequest>[1]["decision"]) {
       const { ctx } = world().server;
-      await decideAsk(ctx, { askId: id, responder: await responderOf(ctx.db, person, "web"), decision });
+      await decideRequest(ctx, { requestId: id, responder: await responderOf(ctx.db, person, "web"), decision });
     }
     const read = (id: string, headers: Record<string, string> = {}) =>
       world().call("GET", `/receipts/${id}`, { headers: { "x-agent-id": "ana-bot", accept: BROWSER, ...headers } });

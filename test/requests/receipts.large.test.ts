@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
@@ -17,7 +17,7 @@ async function approved(world: World, kind: "approve" | "reject" = "approve"): P
   const ana = await enrol(ctx, "Ana Ruiz");
   const ask = await askPeople(ctx, { asker: "open:ana-bot", audience: toPerson(ana), kwargs: KWARGS });
   const responder = await responderOf(ctx.db, ana, "web");
-  await decideAsk(ctx, { askId: ask.id, responder, decision: { kind } });
+  await decideRequest(ctx, { requestId: ask.id, responder, decision: { kind } });
   return { id: ask.id, ana };
 }
 

@@ -56,7 +56,9 @@ for (const on of ONE_DATABASE) {
 
       const notice = await until(async () => {
         await world.advance(500);
-        return slack.sent.find(({ view, target }) => view.askId === inbox.id && JSON.stringify(target).includes(to));
+        return slack.sent.find(
+          ({ view, target }) => view.requestId === inbox.id && JSON.stringify(target).includes(to),
+        );
       });
       assert.equal(notice.whole, false, "nobody approves what they were not shown");
       assert.ok(!JSON.stringify(notice).includes(TOKEN));

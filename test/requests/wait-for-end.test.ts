@@ -2,9 +2,32 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Refusal } from "../../src/refusals.ts";
 import { cancelRequest } from "../../src/requests/end.ts";
+import { requestTopic } from "../../src/core/store/wake.ts";
+import { waitForRequest } from "../../src/requests/read.ts";
 import { waitForEnd } from "../../src/requests/wait-for-end.ts";
 import { askPeople } from "../support/addressed.ts";
-import { advanceUntil, ROOMY, sharedWorld } from "../support/contract.ts";
+import { advanceUntil, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { DATABASES, openWorld } from "../support/world.ts";
+
+for (const on of DATABASES) {
+  describe(`a wait for a request on ${on}`, () => {
+    it("ends within a second where another program has ended the request, which wakes nobody", async () => {
+      await using world = await openWorld({ on, env: ROOMY });
+      const { ctx } = world.server;
+      const { id, asker } = await askPeople(ctx);
+      let isOver = false;
+      const wait = { waitMs: 60_000, signal: new AbortController().signal };
+      const ended = waitForRequest(ctx, id, wait).finally(() => (isOver = true));
+      await until(() => [...ctx.wake.topics()].includes(requestTopic(id)));
+      const unheard = { ...ctx, wake: { ...ctx.wake, publish: () => undefined } };
+      await cancelRequest(unheard, id, { kind: "agent", id: asker });
+      const startedMs = ctx.clock.monotonic();
+      await advanceUntil(world, 1000, () => isOver);
+      assert.equal((await ended).state, "cancelled");
+      assert.ok(ctx.clock.monotonic() - startedMs < 10_000);
+    });
+  });
+}
 
 describe("a wait for the end of a request", () => {
   const world = sharedWorld({ on: "sqlite", env: ROOMY });

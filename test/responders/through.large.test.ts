@@ -139,7 +139,7 @@ describe("an ask that a model answers, from its executor to its answer", () => {
     assert.deepEqual(answer.attestation.tools_used, ["db.write"]);
     const { readAudit } = await import("../../src/core/read-audit.ts");
     const { items } = await readAudit(world.server.ctx, {
-      askId: id,
+      subjectId: id,
       afterSeq: 0,
       limit: 50,
       action: "tool.write_allowed",

@@ -10,8 +10,8 @@ export interface Decider {
   id: string;
   number: string;
   inbox(): Promise<{ id: string; kind: string; title: string }[]>;
-  whole(askId: string): Promise<Reply>;
-  decide(askId: string, decision: object): Promise<Reply>;
+  whole(requestId: string): Promise<Reply>;
+  decide(requestId: string, decision: object): Promise<Reply>;
   /** Decides whatever has come in, as soon as it is there. */
   decides(decision: object): Promise<void>;
 }
@@ -23,11 +23,11 @@ export async function decider(world: World, person: string, number = ""): Promis
     id: person,
     number,
     inbox: async () => (await world.call("GET", "/people/me/asks", { headers })).body.asks,
-    whole: (askId) => world.call("GET", `/people/me/asks/${askId}`, { headers }),
-    async decide(askId, decision) {
-      const { digest } = (await one.whole(askId)).body;
+    whole: (requestId) => world.call("GET", `/people/me/asks/${requestId}`, { headers }),
+    async decide(requestId, decision) {
+      const { digest } = (await one.whole(requestId)).body;
       const body = { ...(digest !== null && { digest }), ...decision };
-      return world.call("POST", `/people/me/asks/${askId}/decision`, { headers, body });
+      return world.call("POST", `/people/me/asks/${requestId}/decision`, { headers, body });
     },
     async decides(decision) {
       const [ask] = await until(async () => ((await one.inbox()).length > 0 ? one.inbox() : undefined));

@@ -46,9 +46,9 @@ export async function gateClient(world: World, name = fresh("bot")): Promise<Gat
 }
 
 /** Returns what the record says happened to a request and its call, in order. */
-export async function actionsOf(world: World, askId: string): Promise<string[]> {
+export async function actionsOf(world: World, requestId: string): Promise<string[]> {
   const rows = await world.server.ctx.db.all<{ action: string }>(
-    sql`SELECT action FROM audit WHERE ask_id = ${askId} ORDER BY id`,
+    sql`SELECT action FROM audit WHERE ask_id = ${requestId} ORDER BY id`,
   );
   return rows.map(({ action }) => action);
 }

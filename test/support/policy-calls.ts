@@ -36,13 +36,13 @@ export async function asked(scene: Scene, spec: Record<string, unknown>, by = sc
 }
 
 /** Returns what the record has of a request. */
-export const record = async (scene: Scene, askId: string) =>
-  accepted(await scene.admin.get(`/audit?ask_id=${askId}`)).items as Record<string, unknown>[];
+export const record = async (scene: Scene, requestId: string) =>
+  accepted(await scene.admin.get(`/audit?ask_id=${requestId}`)).items as Record<string, unknown>[];
 
 /** Returns how many messages went out, or shall, about a request. */
-export const messagesAbout = async (scene: Scene, askId: string): Promise<number> => {
+export const messagesAbout = async (scene: Scene, requestId: string): Promise<number> => {
   const { db } = scene.world.server.ctx;
-  const rows = await db.all(sql`SELECT delivery_id FROM deliveries WHERE ask_id = ${askId}`);
+  const rows = await db.all(sql`SELECT delivery_id FROM deliveries WHERE ask_id = ${requestId}`);
   return rows.length;
 };
 

@@ -20,7 +20,7 @@ const AHEAD_MS = 4;
 interface Offered {
   number: number;
   callId: string;
-  askId: string;
+  requestId: string;
   digest: string;
   who: Addresses;
   slack: ApiCall;
@@ -68,7 +68,7 @@ async function offer(town: Town, number: number): Promise<Offered> {
   const body = { run_id: "run_1", call_id: callId, spec };
   const posted = await world.call("POST", "/humanlayer/v1/function_calls", { headers: agent, body });
   assert.equal(posted.status, 200, posted.text);
-  const { ask_id: askId, consent_digest: digest } = posted.body.status;
+  const { ask_id: requestId, consent_digest: digest } = posted.body.status;
 
   const message = await found(() => postsIn(town, "chat.postMessage", who.slackRoom)[0]);
   const mail = await found(() => mailsTo(town, who.bo)[0]);
@@ -77,12 +77,12 @@ async function offer(town: Town, number: number): Promise<Offered> {
   const whatsapp = await found(() => textsTo(town, `whatsapp:${who.whatsapp}`)[0]);
   await until(async () => {
     const { body: seen } = await world.call("GET", "/people/me/asks", { headers: town.di });
-    return seen.asks.some(({ id }: { id: string }) => id === askId);
+    return seen.asks.some(({ id }: { id: string }) => id === requestId);
   });
   const page = await opened(town, linked);
   // Slack counts up: the message is the only one of its room, and its update names it.
   const ts = `1763632800.${String(slack.of("chat.postMessage").indexOf(message) + 1).padStart(6, "0")}`;
-  return { number, callId, askId, digest, who, slack: message, ts, mail, text, whatsapp, page };
+  return { number, callId, requestId, digest, who, slack: message, ts, mail, text, whatsapp, page };
 }
 
 async function enrolled({ world, slack }: Town, number: number): Promise<Addresses> {
@@ -129,7 +129,7 @@ async function race(town: Town, one: Offered): Promise<string> {
 
   const ended = `This is over: ${approved ? "approved" : "rejected"} by ${by.name}.`;
   await until(async () => {
-    const rows = await listDeliveries(town.world.server.ctx.db, one.askId);
+    const rows = await listDeliveries(town.world.server.ctx.db, one.requestId);
     return rows.every(({ state }) => state === "closed" || state === "skipped");
   });
   const told = await toldIn(town, one, { inbox, page });
@@ -143,7 +143,7 @@ const ACCEPTED = "accepted";
 
 async function answerEverywhere(
   town: Town,
-  { number, who, slack, ts, text, whatsapp, mail, page, askId, digest }: Offered,
+  { number, who, slack, ts, text, whatsapp, mail, page, requestId, digest }: Offered,
   yes: (place: number) => boolean,
 ): Promise<{ inbox: Reply; page: Reply }> {
   const { delivery } = JSON.parse(slack.form["metadata"] ?? "{}").event_payload as { delivery: string };
@@ -163,7 +163,7 @@ async function answerEverywhere(
     inTurn(1, () => town.reply(mail, who.bo, yes(1) ? "Approve." : "Reject: too much")),
     inTurn(2, () => town.texted({ From: who.sms, To: OURS, Body: `${yes(2) ? "YES" : "NO"} ${smsCode}` })),
     inTurn(3, () =>
-      town.world.call("POST", `/people/me/asks/${askId}/decision`, {
+      town.world.call("POST", `/people/me/asks/${requestId}/decision`, {
         headers: town.di,
         body: yes(3) ? { approved: true, digest } : { approved: false },
       }),
@@ -199,7 +199,7 @@ async function toldIn(town: Town, one: Offered, web: { inbox: Reply; page: Reply
   assert.deepEqual([more, moreMail, moreSms, moreWhatsapp].flat(), [], "said once");
   assert.equal(mailsTo(town, who.ed).length, 1, "whoever followed a link is told on its page");
 
-  const seen = await town.world.call("GET", `/people/me/asks/${one.askId}`, { headers: town.di });
+  const seen = await town.world.call("GET", `/people/me/asks/${one.requestId}`, { headers: town.di });
   const { approved, by } = seen.body.outcome;
   const inInbox = `This is over: ${approved ? "approved" : "rejected"} by ${by.name}.`;
   if (web.inbox.status !== 200) {
@@ -228,7 +228,7 @@ async function assertClosed(town: Town, one: Offered, winner: string, approved: 
   assert.equal(postsIn(town, "chat.postMessage", one.who.slackRoom).length, 1);
 
   const open = await world.call("GET", "/people/me/asks", { headers: di });
-  assert.ok(open.body.asks.every(({ id }: { id: string }) => id !== one.askId));
+  assert.ok(open.body.asks.every(({ id }: { id: string }) => id !== one.requestId));
   const path = `/humanlayer/v1/audit?call_id=${one.callId}&limit=1000`;
   const { body: audit } = await world.call("GET", path, { headers: admin });
   const decisions = audit.items.filter(({ action }: { action: string }) => /\.(approved|rejected)$/.test(action));

@@ -11,7 +11,7 @@ import { printableJson } from "../../src/lib/printable.ts";
 import type { Request } from "../../src/requests/model/request.ts";
 import { viewInMessage } from "../../src/requests/model/message-view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
-import { wholeAsk } from "../../src/protocols/web/inbox/wire.ts";
+import { wholeRequest } from "../../src/protocols/web/inbox/wire.ts";
 import { askMarkup } from "../../src/protocols/web/links/view.ts";
 
 export const OUR_URL = "https://parley.example";
@@ -67,7 +67,7 @@ const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false
 const wireOf = async (ask: Request): Promise<InboxRequestDetail> => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
-  const whole = await wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], {
+  const whole = await wholeRequest(ask, details as unknown as Parameters<typeof wholeRequest>[1], {
     who,
     now: 0,
     language: "en",

@@ -256,7 +256,7 @@ for (const on of DATABASES) {
       const task = await reviewed(scene(), {}, { default: name, public: false });
       const notice = await until(async () => {
         await scene().world.advance(500);
-        return sms.sent.find(({ view }) => view.askId === task.reviewAsk);
+        return sms.sent.find(({ view }) => view.requestId === task.reviewAsk);
       });
       const say = async (id: string, text: string) =>
         handleInbound(ctx(), "http://parley.test", {

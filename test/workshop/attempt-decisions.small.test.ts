@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answerOf, decisionFrom, promptOf } from "../../src/tasks/model/attempt-asks.ts";
-import type { RelayAnswer } from "../../src/asks/model/ask.ts";
+import type { AskAnswer } from "../../src/asks/model/ask.ts";
 import type { PolicyTrace } from "../../src/policy/model/trace.ts";
 
 const DIGEST = "sha256:aa";
@@ -12,7 +12,7 @@ const TRACE: PolicyTrace = {
   matched: [0],
   defaulted: false,
 };
-const answered = (more: Partial<RelayAnswer>): RelayAnswer => ({
+const answered = (more: Partial<AskAnswer>): AskAnswer => ({
   askId: "aa-1",
   jobId: "J-1",
   stepId: "S-1",
@@ -24,7 +24,7 @@ const answered = (more: Partial<RelayAnswer>): RelayAnswer => ({
   createdAt: 1,
   ...more,
 });
-const yes = (more: Partial<RelayAnswer> = {}) =>
+const yes = (more: Partial<AskAnswer> = {}) =>
   answered({ json: { approved: true, by: "person" }, consentDigest: DIGEST, answeredBy: "Dana", ...more });
 
 describe("what an answer decides of a permission", () => {
@@ -35,21 +35,21 @@ describe("what an answer decides of a permission", () => {
 
   it("is no for whatever else says yes", () => {
     const { consentDigest: _, ...undigested } = yes();
-    const others: [RelayAnswer, string | null][] = [
+    const others: [AskAnswer, string | null][] = [
       [yes({ consentDigest: "sha256:bb" }), DIGEST],
       [undigested, DIGEST],
       [yes(), null],
       [yes({ source: "policy" }), DIGEST],
       [yes({ source: "policy", policyTrace: { ...TRACE, defaulted: true } }), DIGEST],
       [yes({ source: "policy", policyTrace: { ...TRACE, decision: "ESCALATE" } }), DIGEST],
-      ...(["service", "runner", "cache", "server"] as const).map((source): [RelayAnswer, string] => [
+      ...(["service", "runner", "cache", "server"] as const).map((source): [AskAnswer, string] => [
         yes({ source, policyTrace: TRACE }),
         DIGEST,
       ]),
       ...[undefined, null, true, "approved", {}, { approved: "true" }, { approved: 1 }].map(
-        (json): [RelayAnswer, string] => [yes({ json }), DIGEST],
+        (json): [AskAnswer, string] => [yes({ json }), DIGEST],
       ),
-      ...(["REJECTED", "TIMEOUT", "ERROR"] as const).map((status): [RelayAnswer, string] => [yes({ status }), DIGEST]),
+      ...(["REJECTED", "TIMEOUT", "ERROR"] as const).map((status): [AskAnswer, string] => [yes({ status }), DIGEST]),
     ];
     for (const [answer, digest] of others) {
       assert.equal(decisionFrom(answer, digest).allow, false, JSON.stringify([answer, digest]));
@@ -57,7 +57,7 @@ describe("what an answer decides of a permission", () => {
   });
 
   it("says why not in words that a model can go by", () => {
-    const why = (more: Partial<RelayAnswer>) => {
+    const why = (more: Partial<AskAnswer>) => {
       const decision = decisionFrom(answered(more), DIGEST);
       return decision.allow ? assert.fail("it is allowed") : decision.why;
     };

@@ -138,7 +138,7 @@ for (const on of DATABASES) {
 
       const notice = await until(async () => {
         await scene().world.advance(500);
-        return slack.sent.find(({ view }) => view.askId === inboxId);
+        return slack.sent.find(({ view }) => view.requestId === inboxId);
       });
       assert.equal(notice.whole, false);
       assert.doesNotMatch(JSON.stringify(notice), new RegExp(KEY));
@@ -146,7 +146,7 @@ for (const on of DATABASES) {
       assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
       const closing = await until(async () => {
         await scene().world.advance(500);
-        return slack.closed.find(({ closing }) => closing.view.askId === inboxId);
+        return slack.closed.find(({ closing }) => closing.view.requestId === inboxId);
       });
       assert.doesNotMatch(JSON.stringify(closing), new RegExp(KEY));
     });

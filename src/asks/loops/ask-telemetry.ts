@@ -3,13 +3,13 @@ import { requestScope } from "../../lib/tracing/request-scope.ts";
 import { redact } from "../../lib/secrets/secret-scan.ts";
 import { readTraceParent } from "../../lib/tracing/traceparent.ts";
 import type { Span, Tracer } from "../../lib/tracing/tracing.ts";
-import type { RelayFact } from "../model/fact.ts";
-import type { Job, RelayAnswer, Ask } from "../model/ask.ts";
+import type { AskFact } from "../model/fact.ts";
+import type { Job, AskAnswer, Ask } from "../model/ask.ts";
 import type { MachineEvent } from "./machine.ts";
 
 /** An event that is logged or recorded as a span. */
 export type AskTelemetryEvent =
-  | RelayFact
+  | AskFact
   | Extract<MachineEvent, { kind: "stage" }>
   | { kind: "tokens"; job: Job; tokens: { input: number; output: number }; model: string }
   | { kind: "tool"; ask: Ask; job: Job; tool: string; outcome: string; ms: number; bytes: number };
@@ -152,7 +152,7 @@ async function asked(writer: Writer, { ask, job }: Asked): Promise<void> {
   write(writer, "debug", { ask, job }, { facts: { ask_type: ask.type, prompt }, message: "an ask came" });
 }
 
-function ended(writer: Writer, { ask, job }: Asked, answer: RelayAnswer): void {
+function ended(writer: Writer, { ask, job }: Asked, answer: AskAnswer): void {
   const { status, source, errorCode, createdAt: to } = answer;
   const isRare = source === "person" || source === "service" || status === "TIMEOUT" || status === "ERROR";
   const facts = { status, source, stage: ask.stage, error_code: errorCode, ms: to - ask.createdAt };
@@ -174,7 +174,7 @@ function ended(writer: Writer, { ask, job }: Asked, answer: RelayAnswer): void {
 }
 
 /** Tells of an ask from its beginning to its answer. */
-function recordAsk({ tracer, ids }: Writer, { ask, job }: Asked, answer: RelayAnswer): void {
+function recordAsk({ tracer, ids }: Writer, { ask, job }: Asked, answer: AskAnswer): void {
   const { status, source, errorCode, policyTrace, attestation, createdAt: to } = answer;
   const { traceId, parentId, isSampled } = ids.traceOf({ ask, job });
   if (!isSampled) return;

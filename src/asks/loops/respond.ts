@@ -1,3 +1,4 @@
+import type { AskId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import type { Stage, StageRecord } from "../model/ask.ts";
 import { learnFrom } from "../learn-from-ask.ts";
@@ -9,7 +10,7 @@ export type { Machine, MachineEvent, MachineRole } from "./machine.ts";
 
 export interface Respond {
   /** Sees to an ask at once, on this node. */
-  offer(askId: string): void;
+  offer(askId: AskId): void;
   /** Sees to what nobody has seen to; returns whether there was anything. */
   step(signal: AbortSignal): Promise<boolean>;
   /** Resolves once nothing is under way. */

@@ -1,3 +1,4 @@
+import type { AskId, QuestionId } from "../../core/model/ids.ts";
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 
@@ -74,7 +75,7 @@ export interface ChoiceOption {
 
 /** One ask of an executor. It is decided once; policy, cache, runner and people are offered it in that order. */
 export interface Ask {
-  id: string;
+  id: AskId;
   jobId: string;
   stepId: string;
   type: AskType;
@@ -103,7 +104,7 @@ export interface Ask {
   /** The ask to people that it became. */
   addressedId: string | null;
   /** The question to the crowd that it became instead. */
-  questionId: string | null;
+  questionId: QuestionId | null;
   decisionKey: string | null;
   /** The digest of the text that people are shown, `sha256:…`; only for an APPROVAL and a POLICY_DECISION. */
   consentDigest: string | null;
@@ -124,8 +125,8 @@ export interface Attestation {
 }
 
 /** The one outcome of an ask (spec/relay 4). */
-export interface RelayAnswer {
-  askId: string;
+export interface AskAnswer {
+  askId: AskId;
   jobId: string;
   stepId: string;
   status: AnswerStatus;

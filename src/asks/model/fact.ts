@@ -1,13 +1,13 @@
-import type { Job, RelayAnswer, Ask } from "./ask.ts";
+import type { Job, AskAnswer, Ask } from "./ask.ts";
 
 /** An event of an ask or a job. Only the server that committed it reports it, after the commit. */
-export type RelayFact =
+export type AskFact =
   | { kind: "asked"; ask: Ask; job: Job }
   | { kind: "escalated"; ask: Ask; job: Job }
-  | { kind: "ended"; ask: Ask; job: Job; answer: RelayAnswer }
+  | { kind: "ended"; ask: Ask; job: Job; answer: AskAnswer }
   | { kind: "job ended"; job: Job };
 
-const KINDS: Readonly<Record<RelayFact["kind"], true>> = {
+const KINDS: Readonly<Record<AskFact["kind"], true>> = {
   asked: true,
   escalated: true,
   ended: true,
@@ -15,6 +15,6 @@ const KINDS: Readonly<Record<RelayFact["kind"], true>> = {
 };
 
 /** Returns whether something that was committed is of an ask or a job. */
-export function isRelayFact(fact: { readonly kind: string }): fact is RelayFact {
+export function isAskFact(fact: { readonly kind: string }): fact is AskFact {
   return Object.hasOwn(KINDS, fact.kind);
 }

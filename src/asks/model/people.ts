@@ -3,7 +3,7 @@ import type { RequestForm, ForeignSchema, Outcome } from "../../requests/model/r
 import { chosenAt } from "./choice-options.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import type { PolicyInput } from "../../policy/model/policy.ts";
-import { codeIn, errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type Ask } from "./ask.ts";
+import { codeIn, errorText, type ChoiceOption, type ErrorCode, type AskAnswer, type Ask } from "./ask.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** The door of what people and the crowd are asked that stands for an executor's ask. */
@@ -54,8 +54,8 @@ export function formOf(
 }
 
 /** The parts of an answer that follow from how people ended an ask. */
-type FromPeople = Pick<RelayAnswer, "status" | "cacheable" | "truncated"> &
-  Partial<Pick<RelayAnswer, "text" | "json" | "artifacts" | "askBack" | "error" | "errorCode" | "consentDigest">>;
+type FromPeople = Pick<AskAnswer, "status" | "cacheable" | "truncated"> &
+  Partial<Pick<AskAnswer, "text" | "json" | "artifacts" | "askBack" | "error" | "errorCode" | "consentDigest">>;
 
 /** Returns the answer that people's outcome is (spec/relay 13). */
 export function answerFrom(
@@ -64,7 +64,7 @@ export function answerFrom(
   outcome: Outcome,
 ): FromPeople {
   const base = { cacheable: false, truncated: false };
-  const failed = (status: RelayAnswer["status"], code: ErrorCode, text: string): FromPeople => ({
+  const failed = (status: AskAnswer["status"], code: ErrorCode, text: string): FromPeople => ({
     ...base,
     status,
     errorCode: code,
@@ -113,7 +113,7 @@ function cut(text: string): { text: string; truncated: boolean } {
   return { text: short, truncated: short !== text };
 }
 
-const BY_SOURCE: Readonly<Record<RelayAnswer["source"], string>> = {
+const BY_SOURCE: Readonly<Record<AskAnswer["source"], string>> = {
   policy: "the policy",
   cache: "an earlier decision",
   runner: "a model",
@@ -128,7 +128,7 @@ const MOST_REPEATED_CHARS = 1000;
  * Returns the text for people about an earlier answer to the same, with its comment. `digest` is of what they are
  * asked to approve now: another one was decided about something else.
  */
-export function beforeText(before: RelayAnswer, digest: string | null): string {
+export function beforeText(before: AskAnswer, digest: string | null): string {
   const { status, source, json, text, error = "", consentDigest } = before;
   if (status === "TIMEOUT") return "Asked before: nobody answered in time.";
   if (status === "ERROR") return `Asked before, without an answer: ${withoutCode(error)}.`;

@@ -1,5 +1,6 @@
+import type { AskId } from "../../core/model/ids.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
-import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, RelayAnswer } from "../model/ask.ts";
+import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, AskAnswer } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
@@ -27,7 +28,7 @@ interface AnswerRow {
   body_hash: string | null;
 }
 
-function toAnswer(row: AnswerRow): RelayAnswer {
+function toAnswer(row: AnswerRow): AskAnswer {
   return {
     askId: row.ask_id,
     jobId: row.job_id,
@@ -54,7 +55,7 @@ function toAnswer(row: AnswerRow): RelayAnswer {
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 /** Stores the one outcome of an ask that was ended just before. @throws {Error} when there is one: our bug. */
-export async function insertAnswer(tx: Tx, answer: RelayAnswer, bodyHash: string | null): Promise<void> {
+export async function insertAnswer(tx: Tx, answer: AskAnswer, bodyHash: string | null): Promise<void> {
   await one(
     tx,
     sql`INSERT INTO answers (ask_id, job_id, step_id, status, answer_text, answer_json, artifacts_json,
@@ -71,30 +72,30 @@ export async function insertAnswer(tx: Tx, answer: RelayAnswer, bodyHash: string
 
 /** An answer, and the hash of the request that gave it, where one did. */
 export interface StoredAnswer {
-  answer: RelayAnswer;
+  answer: AskAnswer;
   bodyHash: string | null;
 }
 
-export async function findAnswer(on: Queryable, askId: string): Promise<StoredAnswer | undefined> {
+export async function findAnswer(on: Queryable, askId: AskId): Promise<StoredAnswer | undefined> {
   const row = await first<AnswerRow>(on, sql`SELECT * FROM answers WHERE ask_id = ${askId}`);
   return row && { answer: toAnswer(row), bodyHash: row.body_hash };
 }
 
-export async function findAnswers(on: Queryable, askIds: readonly string[]): Promise<Map<string, RelayAnswer>> {
+export async function findAnswers(on: Queryable, askIds: readonly AskId[]): Promise<Map<string, AskAnswer>> {
   if (askIds.length === 0) return new Map();
   const rows = await on.all<AnswerRow>(sql`SELECT * FROM answers WHERE ask_id IN (${join([...askIds])})`);
   return new Map(rows.map((row) => [row.ask_id, toAnswer(row)]));
 }
 
 /** Notes that the executor of an epoch was given an answer; once is enough. */
-export async function noteDelivered(tx: Tx, askId: string, epoch: number): Promise<void> {
+export async function noteDelivered(tx: Tx, askId: AskId, epoch: number): Promise<void> {
   await tx.all(
     sql`INSERT INTO answer_deliveries (ask_id, epoch, at) VALUES (${askId}, ${epoch}, parley_now()) ON CONFLICT DO NOTHING`,
   );
 }
 
 /** The same for several asks, each under its own epoch; those of the first epoch need no such row. */
-export async function noteAllDelivered(tx: Tx, askIds: readonly string[]): Promise<void> {
+export async function noteAllDelivered(tx: Tx, askIds: readonly AskId[]): Promise<void> {
   await tx.all(
     sql`INSERT INTO answer_deliveries (ask_id, epoch, at) SELECT ask_id, epoch, parley_now() FROM asks
       WHERE ask_id IN (${join([...askIds])}) AND epoch > 0 ON CONFLICT DO NOTHING`,
@@ -102,7 +103,7 @@ export async function noteAllDelivered(tx: Tx, askIds: readonly string[]): Promi
 }
 
 /** Returns whether any executor was given an ask's answer, as its own or as that of an ask that shares it. */
-export async function wasDelivered(on: Queryable, askId: string): Promise<boolean> {
+export async function wasDelivered(on: Queryable, askId: AskId): Promise<boolean> {
   const row = await first(
     on,
     sql`SELECT 1 AS found FROM answer_deliveries
@@ -114,7 +115,7 @@ export async function wasDelivered(on: Queryable, askId: string): Promise<boolea
 /** Keeps an answer that came after the ask was over; returns false if the same person had given the same before. */
 export async function insertLateAnswer(
   tx: Tx,
-  late: { askId: string; principal: string; status: AnswerStatus; text?: string; json?: unknown },
+  late: { askId: AskId; principal: string; status: AnswerStatus; text?: string; json?: unknown },
 ): Promise<boolean> {
   const [text, value] = [late.text ?? null, json(late.json)];
   const before = await tx.all<{ answer_text: string | null; answer_json: string | null }>(

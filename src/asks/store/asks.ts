@@ -1,3 +1,4 @@
+import type { AskId, QuestionId } from "../../core/model/ids.ts";
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { AskStatus, Ask, Stage, StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
@@ -70,7 +71,7 @@ export async function findAskOfRequest(on: Queryable, addressedId: string): Prom
 }
 
 /** Returns the ask that a question to the crowd stands for. */
-export async function findByQuestion(on: Queryable, questionId: string): Promise<AskAt | undefined> {
+export async function findByQuestion(on: Queryable, questionId: QuestionId): Promise<AskAt | undefined> {
   const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE question_id = ${questionId}`);
   return row && toAt(row);
 }
@@ -118,7 +119,7 @@ export interface Advance {
   addressedId?: string;
   /** The policy's decision and its reasons, where it is new. */
   policyTrace?: PolicyTrace;
-  questionId?: string;
+  questionId?: QuestionId;
   /** When its present stage is offered it again, if nobody has finished by then; null where nobody is to. */
   respondInMs: number | null;
   /** Moves the deadline to so long from now. */
@@ -188,7 +189,7 @@ export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: num
 }
 
 /** Returns pending asks that share the answer of another, the newest first. */
-export async function listJoined(on: Queryable, askId: string): Promise<AskAt[]> {
+export async function listJoined(on: Queryable, askId: AskId): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'
       ORDER BY epoch DESC, created_at DESC, ask_id DESC`,
@@ -209,7 +210,7 @@ export async function moveJoined(tx: Tx, { ask }: AskAt): Promise<void> {
  * Asks that shared the answer of one that ended without any go on by themselves: the newest is offered from the beginning
  * and the others share its answer. One without a deadline of its own has so long for it.
  */
-export async function freeJoined(tx: Tx, askId: string, machineMs: number): Promise<void> {
+export async function freeJoined(tx: Tx, askId: AskId, machineMs: number): Promise<void> {
   const [newest] = await listJoined(tx, askId);
   if (!newest) return;
   const { id } = newest.ask;

@@ -1,3 +1,4 @@
+import type { AskId } from "../../core/model/ids.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
@@ -22,7 +23,7 @@ export async function findQuestionOrphans(on: Queryable, door: string, limit: nu
 }
 
 /** Returns which of these asks are over, for the polling fallback of wake-ups. */
-export async function findEndedAsks(on: Queryable, askIds: readonly string[]): Promise<string[]> {
+export async function findEndedAsks(on: Queryable, askIds: readonly AskId[]): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE ask_id IN (${join([...askIds])}) AND status <> 'PENDING'`,
   );

@@ -1,3 +1,4 @@
+import type { AskId } from "../../core/model/ids.ts";
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { AnswerSource, AskStatus, ErrorCode, JobState, Stage } from "../model/ask.ts";
@@ -143,7 +144,7 @@ export interface LateAnswer {
 /** Returns one page of what came too late for an ask, the oldest first; none ever goes before its ask does. */
 export async function listLate(
   on: Queryable,
-  askId: string,
+  askId: AskId,
   { skipped, limit }: { skipped: number; limit: number },
 ): Promise<LateAnswer[]> {
   const rows = await on.all<{ principal: string; status: AskStatus; answer_text: string | null; at: number }>(
@@ -156,7 +157,7 @@ export async function listLate(
 /** Returns one page of the asks that share an ask's answer, the oldest first. */
 export async function listSharing(
   on: Queryable,
-  askId: string,
+  askId: AskId,
   { after, limit }: { after?: ListPosition; limit: number },
 ): Promise<ListPosition[]> {
   const rows = await on.all<{ ask_id: string; created_at: number }>(

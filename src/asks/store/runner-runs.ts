@@ -1,10 +1,11 @@
+import type { AskId } from "../../core/model/ids.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** A run that identical asks share. */
 export interface SharedRun {
   /** The ask whose run it is. */
-  askId: string;
+  askId: AskId;
   /** JSON; null while it runs. */
   outcome: string | null;
   isOver: boolean;
@@ -22,7 +23,7 @@ const KEPT_MS = 10_000;
  * Takes the run for this ask if nobody has it, or whoever had it is done or gone; true if it did. One statement: of
  * identical asks at one time, on however many nodes, one gets it.
  */
-export async function claimRun(on: Queryable, decisionKey: string, askId: string, forMs: number): Promise<boolean> {
+export async function claimRun(on: Queryable, decisionKey: string, askId: AskId, forMs: number): Promise<boolean> {
   const rows = await on.all(
     sql`INSERT INTO runner_runs (decision_key, ask_id, outcome, claimed_until)
       VALUES (${decisionKey}, ${askId}, NULL, parley_now() + ${forMs})
@@ -35,7 +36,7 @@ export async function claimRun(on: Queryable, decisionKey: string, askId: string
 }
 
 /** Returns the newest run of a decision, as the ask `askId` sees it. */
-export async function findRun(on: Queryable, decisionKey: string, askId: string): Promise<SharedRun | undefined> {
+export async function findRun(on: Queryable, decisionKey: string, askId: AskId): Promise<SharedRun | undefined> {
   const row = await first<{ ask_id: string; outcome: string | null; over: number; beside: number }>(
     on,
     sql`SELECT r.ask_id, r.outcome, CASE WHEN r.claimed_until < parley_now() THEN 1 ELSE 0 END AS over,
@@ -47,7 +48,7 @@ export async function findRun(on: Queryable, decisionKey: string, askId: string)
 }
 
 /** Stores the outcome for those who wait for the run, unless another process has taken it over meanwhile. */
-export async function finishRun(tx: Tx, decisionKey: string, askId: string, outcome: string): Promise<void> {
+export async function finishRun(tx: Tx, decisionKey: string, askId: AskId, outcome: string): Promise<void> {
   await tx.all(
     sql`UPDATE runner_runs SET outcome = ${outcome}, claimed_until = parley_now() + ${KEPT_MS}
       WHERE decision_key = ${decisionKey} AND ask_id = ${askId}`,
@@ -57,7 +58,7 @@ export async function finishRun(tx: Tx, decisionKey: string, askId: string, outc
 }
 
 /** Releases a run that did not end, so that one of those who wait for it may take it over. */
-export async function releaseRun(tx: Tx, decisionKey: string, askId: string): Promise<void> {
+export async function releaseRun(tx: Tx, decisionKey: string, askId: AskId): Promise<void> {
   await tx.all(
     sql`UPDATE runner_runs SET claimed_until = parley_now() - 1
       WHERE decision_key = ${decisionKey} AND ask_id = ${askId} AND outcome IS NULL`,

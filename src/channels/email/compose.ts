@@ -3,7 +3,7 @@ import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { quoted, withoutForgery } from "../../requests/model/agent-words.ts";
 import { headOf } from "../../requests/facts/function-name.ts";
-import type { AskView } from "../../requests/model/view.ts";
+import type { RequestView } from "../../requests/model/view.ts";
 import type { Field } from "../../requests/model/schema-shape.ts";
 import type { Notice, Sent } from "../channel.ts";
 import { escapedHtml as escaped } from "./html-text.ts";
@@ -39,7 +39,7 @@ export interface MailFrame {
 type Block = { says: string } | { head: string } | { quoted: string; shaped?: string } | { link: string };
 
 /**
- * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
+ * Returns one recipient's copy of a mail about a request. Its text and its HTML are made of the same blocks, so that they
  * say the same; foreign words stand behind a bar in both, so that none can pass for ours (spec/channels 5.4).
  *
  * A copy for somebody who is not asked has no link, no code and no reply address.
@@ -51,8 +51,8 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
     view.fn === null || settings.subject !== undefined
       ? withoutForgery(printable(settings.subject ?? view.title), notice.link)
       : `May it run: ${headOf(view.fn).head}?`;
-  // A mail that nobody sent: what is about one ask names it, and so stands together in people's programs.
-  const root = `<${view.askId}.ask@${frame.domain}>`;
+  // A mail that nobody sent: what is about one request names it, and so stands together in people's programs.
+  const root = `<${view.requestId}.ask@${frame.domain}>`;
   return {
     recipient: target.to,
     to: settings.to,
@@ -210,7 +210,7 @@ function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: M
   ];
 }
 
-function howToReply({ options, shape }: AskView): string {
+function howToReply({ options, shape }: RequestView): string {
   if (shape?.kind === "decision") return "with yes or no, and a comment after a comma";
   if (shape?.kind === "choice") return "with #1, #2 and so on, or with the words beside it";
   if (shape?.kind === "object" || shape?.kind === "json") return "with JSON, or fill in the page";

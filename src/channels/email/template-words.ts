@@ -1,7 +1,7 @@
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { printableLines } from "../../lib/printable.ts";
 import { withoutForgery } from "../../requests/model/agent-words.ts";
-import type { AskView } from "../../requests/model/view.ts";
+import type { RequestView } from "../../requests/model/view.ts";
 import { pageText, shapedPage } from "./html-text.ts";
 import { parseTemplate, renderTemplate } from "./template.ts";
 import type { Values } from "./template-condition.ts";
@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 20_000;
 /** As deep as a body may be nested. */
 const MOST_DEPTH = 64;
 
-/** The words of an agent's template about an ask: as text, and as HTML where that is configured. */
+/** The words of an agent's template about a request: as text, and as HTML where that is configured. */
 export interface TemplateWords {
   text: string;
   html: string | null;
@@ -26,7 +26,7 @@ export interface TemplateWords {
  */
 export function templateWords(
   source: string,
-  view: AskView,
+  view: RequestView,
   { isShaped, ours }: { isShaped: boolean; ours: string },
 ): TemplateWords | null {
   const page = renderTemplate(parseTemplate(source), valuesOf(view));
@@ -39,7 +39,7 @@ export function templateWords(
 }
 
 /** Returns the values that a template can show: the agent's own request, without data of people or of this server. */
-function valuesOf({ kind, run, title, words, exact }: AskView): Values {
+function valuesOf({ kind, run, title, words, exact }: RequestView): Values {
   const type = { approval: "function_call", reply: "human_contact", value: "message" }[kind];
   const spec = exact
     ? { fn: exact.fn, kwargs: parseExactJson(Buffer.from(exact.kwargs), { maxDepth: MOST_DEPTH }) }

@@ -1,6 +1,6 @@
 import { printableLines } from "../../lib/printable.ts";
 import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
-import type { AskView, ToldRisk } from "../../requests/model/view.ts";
+import type { RequestView, ToldRisk } from "../../requests/model/view.ts";
 import type { Closing, Notice } from "../channel.ts";
 import {
   type Block,
@@ -48,7 +48,7 @@ export interface Message {
 }
 
 /**
- * Renders an ask. It has buttons only where everything is shown and presses can be received; else it has the link. A
+ * Renders a request. It has buttons only where everything is shown and presses can be received; else it has the link. A
  * message that the asker can read is plain text without buttons.
  */
 export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
@@ -68,8 +68,8 @@ export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message
   };
 }
 
-/** Renders an ask that is over: the same without anything to press, and how it ended. */
-export function closedMessage(view: AskView, { says, at }: Closing, { settings }: SlackTarget): Message {
+/** Renders a request that is over: the same without anything to press, and how it ended. */
+export function closedMessage(view: RequestView, { says, at }: Closing, { settings }: SlackTarget): Message {
   const outcome = `${says.charAt(0).toUpperCase()}${says.slice(1)}`;
   if (settings.plain) {
     const lines = [headline(view), ...argumentLines(view, true), "", `${escaped(outcome)} ${timeText(at)}`];
@@ -84,7 +84,7 @@ export function closedMessage(view: AskView, { says, at }: Closing, { settings }
 }
 
 /** One line, as notifications show it. */
-function headline({ kind, agent, fn, title, sentence }: AskView): string {
+function headline({ kind, agent, fn, title, sentence }: RequestView): string {
   const what = kind === "approval" ? `asks for a decision: ${sentence ?? fn}` : `asks: ${inQuotes(title)}`;
   return escaped(cut(`The agent ${agent} ${what}`, 500));
 }
@@ -106,7 +106,7 @@ function againLine(renewal: boolean | undefined): string {
  * Returns the question, its asker and its deadline, and of a call the function and its arguments. The agent's own words
  * come last and are marked as such.
  */
-function body(view: AskView, whole: boolean): Block[] {
+function body(view: RequestView, whole: boolean): Block[] {
   const subject = view.sentence ?? view.fn ?? inQuotes(cut(view.title, MOST_TITLE));
   return [
     // A sentence or a name that is cut could pass for another.
@@ -124,7 +124,7 @@ function body(view: AskView, whole: boolean): Block[] {
 const functionLine = (fn: string): string => `Function: ${fn}`;
 
 /** Without a sentence, the function itself stands at the head. */
-function callBlocks(view: AskView, whole: boolean): Block[] {
+function callBlocks(view: RequestView, whole: boolean): Block[] {
   const { fn, sentence, argumentsText } = view;
   if (fn === null) return [];
   const call = whole && argumentsText !== null ? preformatted(argumentsText) : section(missing(view));
@@ -132,12 +132,12 @@ function callBlocks(view: AskView, whole: boolean): Block[] {
 }
 
 /** A value that is more than a press or a line is easier to give on the page. */
-function isLong({ kind, shape }: AskView): boolean {
+function isLong({ kind, shape }: RequestView): boolean {
   return kind === "value" && (shape === null || shape.kind === "object" || shape.kind === "json");
 }
 
 /** Returns the description of an answer that cannot be given by a button. */
-function answerBlocks({ schema, shape }: AskView): Block[] {
+function answerBlocks({ schema, shape }: RequestView): Block[] {
   if (shape?.kind === "number" || shape?.kind === "text")
     return [small(`The answer is ${cut(shape.says, MOST_SAYS)}.`)];
   if (schema === null || shape?.kind !== "json") return [];
@@ -148,7 +148,7 @@ function riskLine({ word, because }: ToldRisk): string {
   return `${word}: ${because}`;
 }
 
-function roomForWords({ fn, title, sentence, risk, argumentsText, options }: AskView): number {
+function roomForWords({ fn, title, sentence, risk, argumentsText, options }: RequestView): number {
   const inMenu = options.length > MOST_BUTTONS ? menuLabels(options).join("").length : 0;
   const taken =
     (sentence?.length ?? 0) +
@@ -159,7 +159,7 @@ function roomForWords({ fn, title, sentence, risk, argumentsText, options }: Ask
   return Math.min(MOST_WORDS, Math.max(300, MOST_TOGETHER - taken));
 }
 
-function facts(view: AskView): object[] {
+function facts(view: RequestView): object[] {
   const { agent, run, digest, expiresAt, onSilence } = view;
   const who = `Asked by the agent ${cut(agent, MOST_RUN)}, a program`;
   return [
@@ -170,11 +170,11 @@ function facts(view: AskView): object[] {
   ];
 }
 
-function isShown({ argumentsText }: AskView): boolean {
+function isShown({ argumentsText }: RequestView): boolean {
   return argumentsText !== null && argumentsText.length <= WHOLE_LIMIT;
 }
 
-function missing({ argumentNames, argumentsLength }: AskView): string {
+function missing({ argumentNames, argumentsLength }: RequestView): string {
   const names = cut(argumentNames.join(", "), MOST_NAMES);
   return `Arguments: ${names}\n${argumentsLength} characters are on the page.`;
 }
@@ -184,7 +184,7 @@ function schemaText(schema: object): string {
 }
 
 /** Returns the agent's descriptions of its ready-made answers. */
-function help({ options }: AskView): Block[] {
+function help({ options }: RequestView): Block[] {
   const words = options.flatMap(({ title, name, description }) =>
     description ? [`${title ?? name}: ${description}`] : [],
   );
@@ -216,12 +216,12 @@ function actions({ view, delivery }: Notice): Block {
   };
 }
 
-function labelOf({ title, name }: AskView["options"][number], place: number): string {
+function labelOf({ title, name }: RequestView["options"][number], place: number): string {
   return (title ?? name).trim() || `#${place + 1}`;
 }
 
 /** The entries of a menu, which all together have a place in the message. */
-function menuLabels(options: AskView["options"]): string[] {
+function menuLabels(options: RequestView["options"]): string[] {
   const most = Math.min(MOST_BUTTON, Math.floor(MOST_MENU / options.length));
   return options.map((option, i) => cut(labelOf(option, i), most));
 }
@@ -264,7 +264,7 @@ function plainText(notice: Notice<SlackTarget>): string {
 }
 
 /** Returns the possible answers as text, for a message without buttons. */
-function answerLines({ kind, options, schema, shape }: AskView): string[] {
+function answerLines({ kind, options, schema, shape }: RequestView): string[] {
   const each = options.map(({ title, name, description }, i) => {
     const about = description ? ` (${description})` : "";
     return cut(`#${i + 1} ${title ?? name}${about}`, MOST_LINE);
@@ -293,7 +293,7 @@ function answerLines({ kind, options, schema, shape }: AskView): string[] {
   }
 }
 
-function argumentLines(view: AskView, whole: boolean): string[] {
+function argumentLines(view: RequestView, whole: boolean): string[] {
   if (view.fn === null) return [];
   const shown = whole && isShown(view);
   const fn = escaped(functionLine(cut(view.fn, MOST_TITLE)));

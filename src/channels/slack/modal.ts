@@ -1,4 +1,4 @@
-import type { AskView } from "../../requests/model/view.ts";
+import type { RequestView } from "../../requests/model/view.ts";
 import type { Field } from "../../requests/model/schema-shape.ts";
 import type { ReplyContent } from "../channel.ts";
 import { type Block, cut, MOST_BUTTON, plain, section } from "./blocks.ts";
@@ -21,10 +21,10 @@ export interface EditedMessage {
 }
 
 /**
- * Returns the editor for an ask as `views.open` takes it. `private_metadata` is the delivery's id and the timestamp of its
+ * Returns the editor for a request as `views.open` takes it. `private_metadata` is the delivery's id and the timestamp of its
  * message; the channel stands in the names of its fields. Slack sends neither with what was entered.
  */
-export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, ts }: EditedMessage): object {
+export function modalFor(purpose: Purpose, view: RequestView, { delivery, channel, ts }: EditedMessage): object {
   const option = purpose.kind === "option" ? view.options[purpose.index] : undefined;
   const title = option?.title ?? option?.name;
   const isRejection = view.kind === "approval";

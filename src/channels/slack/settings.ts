@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
-import type { AskView } from "../../requests/model/view.ts";
+import type { RequestView } from "../../requests/model/view.ts";
 
 /** One Slack app: its token, and what proves that something comes from it. */
 export interface SlackApp {
@@ -39,7 +39,7 @@ export interface SlackOutside {
   fetch: typeof globalThis.fetch;
   log: Logger;
   /** Returns what an editor for a delivery's ask is filled from, or why this person gets none. */
-  openFor(delivery: string, presser: Presser): Promise<{ view: AskView } | { refused: string }>;
+  openFor(delivery: string, presser: Presser): Promise<{ view: RequestView } | { refused: string }>;
   /** Returns the token that stands behind a reference, if it is still kept. */
   openToken?(reference: string): Promise<string | undefined>;
 }

@@ -58,7 +58,7 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
 
 /** The token that sends a message, and whether its buttons reach this server. */
 interface Tokens {
-  /** @throws {DeliveryError} when the token that came with the ask is gone */
+  /** @throws {DeliveryError} when the token that came with the request is gone */
   tokenFor(target: SlackTarget): Promise<string>;
   receivesReplies(token: string): boolean;
 }
@@ -90,7 +90,7 @@ function openPosts(
     isSlackUser(to) ? textAt(await call(token, "conversations.open", { users: to }, signal), "channel", "id") : to;
   return {
     async check(target, signal) {
-      // A token that comes with an ask is kept when the ask is, and not for looking.
+      // A token that comes with a request is kept when the request is, and not for looking.
       if (target.settings.botToken !== undefined) return [];
       const path = "/slack/channel_or_user_id";
       try {

@@ -8,7 +8,7 @@ export type SlackTarget = Extract<Target, { via: "slack" }> & {
     threadTs?: string;
     /** Plain text and a link instead of blocks and buttons. */
     plain?: boolean;
-    /** The reference under which the door keeps a token that came with the ask; never the token. */
+    /** The reference under which the door keeps a token that came with the request; never the token. */
     botToken?: string;
     /** The app in which the conversation began, where it is not the first. */
     app?: string;
@@ -68,7 +68,7 @@ function responderIds(value: unknown): ReturnType<Rule> {
 
 /**
  * Returns the target an agent named, or what is wrong with it (spec/a2h 5.3). A token is checked here and
- * kept out: whoever posts the ask stores it and puts a reference into the settings.
+ * kept out: whoever posts the request stores it and puts a reference into the settings.
  */
 export function parseTarget(
   input: Readonly<Record<string, unknown>>,

@@ -1,5 +1,5 @@
 import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
-import type { AskView } from "../../requests/model/view.ts";
+import type { RequestView } from "../../requests/model/view.ts";
 import type { Notice } from "../channel.ts";
 import type { PhoneKind } from "./settings.ts";
 
@@ -149,7 +149,7 @@ function restOf({ view, whole }: Notice): string {
   return whole ? "" : `${view.argumentsLength} characters are on the page.`;
 }
 
-function optionLines({ kind, options }: AskView, limits: TextLimits): string[] {
+function optionLines({ kind, options }: RequestView, limits: TextLimits): string[] {
   if (options.length === 0) return [];
   if (limits.option === 0) return [`${headOf(kind)} on the page.`];
   const each = options
@@ -160,7 +160,7 @@ function optionLines({ kind, options }: AskView, limits: TextLimits): string[] {
 }
 
 /** Returns the possible answers, as parts of a line. */
-function answersIn({ kind, options, shape }: AskView): string[] {
+function answersIn({ kind, options, shape }: RequestView): string[] {
   if (shape?.kind === "number" || shape?.kind === "text") return [`The answer is ${quotedLine(shape.says)}.`];
   if (shape?.kind === "object" || shape?.kind === "json") return ["It is filled in on the page."];
   if (options.length === 0) return [];
@@ -172,7 +172,7 @@ function answersIn({ kind, options, shape }: AskView): string[] {
   return [`${headOf(kind)} ${each.join(", ")}.${comment}${more}`];
 }
 
-const headOf = (kind: AskView["kind"]): string => (kind === "approval" ? "Ways to reject:" : "Ready-made answers:");
+const headOf = (kind: RequestView["kind"]): string => (kind === "approval" ? "Ways to reject:" : "Ready-made answers:");
 
 function howToAnswer({ view, whole, code }: Notice): string {
   if (view.kind === "approval")

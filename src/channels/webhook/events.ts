@@ -30,9 +30,9 @@ export function deliveredEvent(notice: Notice, link: string, replyTo: string): s
   });
 }
 
-/** Returns the event that says an ask is over. */
+/** Returns the event that says a request is over. */
 export function closedEvent(delivery: string, { says, at, view }: Closing): string {
-  const ended = { type: "ask.closed", delivery, ask_id: view.askId, outcome: says, at: new Date(at).toISOString() };
+  const ended = { type: "ask.closed", delivery, ask_id: view.requestId, outcome: says, at: new Date(at).toISOString() };
   return JSON.stringify(ended);
 }
 

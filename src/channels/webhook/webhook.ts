@@ -65,7 +65,7 @@ export function webhookChannel(
     parse: (input) => parseTarget(input, known),
     async send(notice, signal) {
       const { to } = notice.target;
-      const text = deliveredEvent(notice, `${outside.publicUrl()}/inbox/${notice.view.askId}`, callbackPath(to));
+      const text = deliveredEvent(notice, `${outside.publicUrl()}/inbox/${notice.view.requestId}`, callbackPath(to));
       await post(to, notice.delivery, text, signal);
       return { externalIds: { delivery: notice.delivery } };
     },

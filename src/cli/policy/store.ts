@@ -147,7 +147,7 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       agent,
       digest,
       by: grant.madeBy,
-      ask_id: grant.askId,
+      ask_id: grant.approvalId,
       created_at: timeText(grant.createdAt),
       expires_at: timeText(grant.expiresAt),
       revoked_at: grant.revokedAt === null ? null : timeText(grant.revokedAt),

@@ -46,15 +46,15 @@ export const record: Command = {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS });
     if (values.csv && values.json) throw new WrongUsage("--csv and --json are two ways to print it; give one");
     const isWhole = positionals.length === 0 && (values.csv || values.json);
-    const askId = isWhole ? undefined : onlyArgument(positionals, "ASK");
-    if (values.address !== undefined && askId === undefined) throw new WrongUsage("--address needs an ASK");
+    const subjectId = isWhole ? undefined : onlyArgument(positionals, "ASK");
+    if (values.address !== undefined && subjectId === undefined) throw new WrongUsage("--address needs an ASK");
     const address = values.address === undefined ? null : addressFrom(values.address);
     const span = { sinceMs: timeIn(values.since, "--since"), untilMs: timeIn(values.until, "--until") };
     const printed = printer(values, io);
     const { found, wanted } = await withStore(values, io, async (ctx) => {
-      const mac = address && askId !== undefined ? addressMac(ctx, askId, address) : null;
+      const mac = address && subjectId !== undefined ? addressMac(ctx, subjectId, address) : null;
       const count = { found: 0, wanted: 0 };
-      for await (const entry of entries(ctx, { askId, ...span })) {
+      for await (const entry of entries(ctx, { subjectId, ...span })) {
         count.found += 1;
         if (mac !== null && entry.address_mac !== mac) continue;
         count.wanted += 1;
@@ -104,10 +104,14 @@ function timeIn(text: string | undefined, flag: string): number | undefined {
 
 async function* entries(
   ctx: Parameters<typeof readAudit>[0],
-  { askId, sinceMs, untilMs }: { askId: string | undefined; sinceMs: number | undefined; untilMs: number | undefined },
+  {
+    subjectId,
+    sinceMs,
+    untilMs,
+  }: { subjectId: string | undefined; sinceMs: number | undefined; untilMs: number | undefined },
 ): AsyncGenerator<Entry> {
   const filter = {
-    ...(askId !== undefined && { askId }),
+    ...(subjectId !== undefined && { subjectId }),
     ...(sinceMs !== undefined && { sinceMs }),
     ...(untilMs !== undefined && { untilMs }),
   };

@@ -17,7 +17,7 @@ export interface AuditNote {
   actor: Actor;
   action: string;
   agent?: string;
-  askId?: string;
+  subjectId?: string;
   callId?: string;
   via?: string;
   /** By which message, and from which address, somebody decided: in the chain, so that it is never forgotten. */
@@ -79,7 +79,7 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
     actor: actor.kind === "address" ? { ...actor, id: actor.id.split(":", 1).join("") } : actor,
     action: note.action,
     agent,
-    ask_id: note.askId,
+    ask_id: note.subjectId,
     call_id: note.callId,
     via: note.via,
     delivery: note.origin?.delivery,
@@ -89,7 +89,7 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
   });
   await tx.all(
     sql`INSERT INTO audit (at, action, agent, ask_id, call_id, entry, data)
-      VALUES (${at}, ${note.action}, ${agent ?? null}, ${note.askId ?? null}, ${note.callId ?? null}, ${entry}, ${data})`,
+      VALUES (${at}, ${note.action}, ${agent ?? null}, ${note.subjectId ?? null}, ${note.callId ?? null}, ${entry}, ${data})`,
   );
 }
 
@@ -158,7 +158,7 @@ function withSeq(entry: string, seq: number): string {
 }
 
 export interface AuditFilter {
-  askId?: string;
+  subjectId?: string;
   callId?: string;
   agent?: string;
   action?: string;
@@ -204,7 +204,7 @@ export async function listAudit(on: Queryable, filter: AuditFilter): Promise<Aud
   );
   const rows = await on.all<{ seq: number; entry: string; data: string | null; prev: string; hash: string }>(
     sql`SELECT seq, entry, data, prev, hash FROM audit WHERE seq > ${filter.afterSeq}
-        ${only("ask_id", filter.askId)} ${only("call_id", filter.callId)} ${only("agent", filter.agent)}
+        ${only("ask_id", filter.subjectId)} ${only("call_id", filter.callId)} ${only("agent", filter.agent)}
         ${only("action", filter.action)}
         ${filter.sinceMs === undefined ? empty : sql`AND at >= ${filter.sinceMs}`}
         ${filter.untilMs === undefined ? empty : sql`AND at < ${filter.untilMs}`}
@@ -242,11 +242,11 @@ export function listEntriesNaming(on: Queryable, person: string): Promise<{ entr
 /** Returns what the first such entry about an ask says, whether or not it is in the chain yet. */
 export async function findNoted(
   on: Queryable,
-  { askId, action }: { askId: string; action: string },
+  { subjectId, action }: { subjectId: string; action: string },
 ): Promise<{ actor: Actor; consent_digest?: string } | undefined> {
   const row = await first<{ entry: string }>(
     on,
-    sql`SELECT entry FROM audit WHERE ask_id = ${askId} AND action = ${action} ORDER BY id LIMIT 1`,
+    sql`SELECT entry FROM audit WHERE ask_id = ${subjectId} AND action = ${action} ORDER BY id LIMIT 1`,
   );
   return row && (JSON.parse(row.entry) as { actor: Actor; consent_digest?: string });
 }

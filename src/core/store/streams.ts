@@ -1,3 +1,4 @@
+import type { QuestionId } from "../model/ids.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { join, sql } from "./sql.ts";
 import { streamTopic } from "./wake.ts";
@@ -8,7 +9,7 @@ export type EventKind = "ask.created" | "ask.response" | "ask.answered" | "ask.e
 export interface StreamEvent {
   seq: number;
   kind: EventKind;
-  askId: string;
+  questionId: QuestionId;
   /** The ask's version after the change. */
   version: number;
   at: number;
@@ -28,7 +29,7 @@ export async function appendEvent(tx: Tx, stream: string, event: Omit<StreamEven
       ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1 RETURNING seq`,
   );
   await tx.all(sql`INSERT INTO events (stream, seq, kind, ask_id, version, at)
-    VALUES (${stream}, ${seq}, ${event.kind}, ${event.askId}, ${event.version}, ${event.at})`);
+    VALUES (${stream}, ${seq}, ${event.kind}, ${event.questionId}, ${event.version}, ${event.at})`);
   tx.wake(streamTopic(stream));
 }
 
@@ -46,7 +47,13 @@ export async function listEvents(on: Queryable, stream: string, after: number, l
   const rows = await on.all<{ seq: number; kind: EventKind; ask_id: string; version: number; at: number }>(
     sql`SELECT seq, kind, ask_id, version, at FROM events WHERE stream = ${stream} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
-  return rows.map((row) => ({ seq: row.seq, kind: row.kind, askId: row.ask_id, version: row.version, at: row.at }));
+  return rows.map((row) => ({
+    seq: row.seq,
+    kind: row.kind,
+    questionId: row.ask_id,
+    version: row.version,
+    at: row.at,
+  }));
 }
 
 /** Returns the last numbers of those streams that exist, for the polling fallback of wake-ups. */

@@ -1,3 +1,4 @@
+import type { AskId, QuestionId, RequestId } from "../model/ids.ts";
 import { onAbort, WAIT_OVER } from "../../lib/abort-hub.ts";
 import type { Clock } from "../../lib/clock.ts";
 
@@ -69,11 +70,14 @@ export const WEBHOOKS_TOPIC = "webhooks";
 /** Wakes the callers that wait for messages from people to an agent. */
 export const conversationTopic = (agent: string): string => `said:${agent}`;
 
-/** Wakes the callers that wait for one ask. */
-export const askTopic = (askId: string): string => `ask:${askId}`;
+/** Wakes the callers that wait for one question. */
+export const questionTopic = (questionId: QuestionId): string => `question:${questionId}`;
+
+/** Wakes the callers that wait for one request. */
+export const requestTopic = (requestId: RequestId): string => `request:${requestId}`;
 
 /** Wakes the callers that wait for the answer to one ask of an executor. */
-export const relayTopic = (askId: string): string => `relay:${askId}`;
+export const askTopic = (askId: AskId): string => `ask:${askId}`;
 
 /** Wakes the callers that wait for one job, or follow it. */
 export const jobTopic = (jobId: string): string => `job:${jobId}`;

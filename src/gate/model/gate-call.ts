@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 
 /** The door of what a gate asks people. */
@@ -24,7 +25,7 @@ export type CallState = (typeof CALL_STATES)[number];
 /** One call of a tool behind a gate. */
 export interface GateCall {
   /** The request that it is the run of. */
-  askId: string;
+  requestId: RequestId;
   asker: string;
   gate: string;
   tool: string;
@@ -54,7 +55,7 @@ export interface GateCall {
 /** The facts of a call that are known before people are asked. */
 export type NewGateCall = Pick<
   GateCall,
-  | "askId"
+  | "requestId"
   | "asker"
   | "gate"
   | "tool"

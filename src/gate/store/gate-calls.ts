@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { CallState, GateCall, NewGateCall } from "../model/gate-call.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
@@ -26,7 +27,7 @@ interface GateCallRow {
 
 function toCall(row: GateCallRow): GateCall {
   return {
-    askId: row.ask_id,
+    requestId: row.ask_id,
     asker: row.asker,
     gate: row.gate,
     tool: row.tool,
@@ -51,13 +52,13 @@ export async function insertGateCall(tx: Tx, call: NewGateCall): Promise<void> {
   await tx.all(
     sql`INSERT INTO gate_calls (ask_id, asker, gate, tool, same_hash, policy_version, good_until, digest, repeatable,
         again_of, state)
-      VALUES (${call.askId}, ${call.asker}, ${call.gate}, ${call.tool}, ${call.sameHash}, ${call.policyVersion},
+      VALUES (${call.requestId}, ${call.asker}, ${call.gate}, ${call.tool}, ${call.sameHash}, ${call.policyVersion},
         ${call.goodUntil}, ${call.digest}, ${call.isRepeatable ? 1 : 0}, ${call.againOf}, 'asked')`,
   );
 }
 
-export async function findGateCall(on: Queryable, askId: string): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(on, sql`SELECT * FROM gate_calls WHERE ask_id = ${askId}`);
+export async function findGateCall(on: Queryable, requestId: RequestId): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(on, sql`SELECT * FROM gate_calls WHERE ask_id = ${requestId}`);
   return row && toCall(row);
 }
 
@@ -77,23 +78,23 @@ export async function findSameCalls(on: Queryable, asker: string, sameHash: stri
  */
 export async function startIfAsked(
   tx: Tx,
-  { askId, policyVersion }: Pick<GateCall, "askId" | "policyVersion">,
+  { requestId, policyVersion }: Pick<GateCall, "requestId" | "policyVersion">,
   { run, consentDigest, heldMs }: { run: string; consentDigest: string; heldMs: number },
 ): Promise<GateCall | undefined> {
   const row = await first<GateCallRow>(
     tx,
     sql`UPDATE gate_calls SET state = 'started', run = ${run}, consent_digest = ${consentDigest},
         started_at = (SELECT parley_now()), held_until = (SELECT parley_now()) + ${heldMs}
-      WHERE ask_id = ${askId} AND state = 'asked' AND policy_version = ${policyVersion}
+      WHERE ask_id = ${requestId} AND state = 'asked' AND policy_version = ${policyVersion}
         AND good_until > (SELECT parley_now()) RETURNING *`,
   );
   return row && toCall(row);
 }
 
 /** The call will not run, unless it has started; true if it had not. */
-export async function dropIfAsked(tx: Tx, askId: string): Promise<boolean> {
+export async function dropIfAsked(tx: Tx, requestId: RequestId): Promise<boolean> {
   const rows = await tx.all(
-    sql`UPDATE gate_calls SET state = 'dropped' WHERE ask_id = ${askId} AND state = 'asked' RETURNING ask_id`,
+    sql`UPDATE gate_calls SET state = 'dropped' WHERE ask_id = ${requestId} AND state = 'asked' RETURNING ask_id`,
   );
   return rows.length > 0;
 }
@@ -101,12 +102,12 @@ export async function dropIfAsked(tx: Tx, askId: string): Promise<boolean> {
 /** The gate of a running call has shown life; nothing where the call does not run, or is another run's. */
 export async function holdIfStarted(
   tx: Tx,
-  { askId, run, heldMs }: { askId: string; run: string; heldMs: number },
+  { requestId, run, heldMs }: { requestId: RequestId; run: string; heldMs: number },
 ): Promise<GateCall | undefined> {
   const row = await first<GateCallRow>(
     tx,
     sql`UPDATE gate_calls SET held_until = (SELECT parley_now()) + ${heldMs}
-      WHERE ask_id = ${askId} AND run = ${run} AND state = 'started' RETURNING *`,
+      WHERE ask_id = ${requestId} AND run = ${run} AND state = 'started' RETURNING *`,
   );
   return row && toCall(row);
 }
@@ -114,14 +115,14 @@ export async function holdIfStarted(
 /** The call has ended, as its run says; also one that was given up for unknown before. */
 export async function endIfBegun(
   tx: Tx,
-  { askId, run }: { askId: string; run: string },
+  { requestId, run }: { requestId: RequestId; run: string },
   { outcome, digest }: { outcome: "result" | "error"; digest: string },
 ): Promise<GateCall | undefined> {
   const row = await first<GateCallRow>(
     tx,
     sql`UPDATE gate_calls SET state = 'ended', ended_at = (SELECT parley_now()), outcome = ${outcome},
         result_digest = ${digest}
-      WHERE ask_id = ${askId} AND run = ${run} AND state IN ('started', 'unknown', 'settled') RETURNING *`,
+      WHERE ask_id = ${requestId} AND run = ${run} AND state IN ('started', 'unknown', 'settled') RETURNING *`,
   );
   return row && toCall(row);
 }
@@ -129,24 +130,24 @@ export async function endIfBegun(
 /** Whether the call ran is not known: its gate says so itself, or has shown no life for too long. */
 export async function giveUpIfStarted(
   tx: Tx,
-  { askId, run }: { askId: string; run: string | null },
+  { requestId, run }: { requestId: RequestId; run: string | null },
 ): Promise<GateCall | undefined> {
   const row = await first<GateCallRow>(
     tx,
     run === null
-      ? sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${askId} AND state = 'started'
+      ? sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${requestId} AND state = 'started'
           AND held_until <= (SELECT parley_now()) RETURNING *`
-      : sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${askId} AND state = 'started' AND run = ${run}
+      : sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${requestId} AND state = 'started' AND run = ${run}
           RETURNING *`,
   );
   return row && toCall(row);
 }
 
 /** A call without a known end is run again, and stands in nobody's way any more. */
-export async function settleUnknown(tx: Tx, askId: string): Promise<GateCall | undefined> {
+export async function settleUnknown(tx: Tx, requestId: RequestId): Promise<GateCall | undefined> {
   const row = await first<GateCallRow>(
     tx,
-    sql`UPDATE gate_calls SET state = 'settled' WHERE ask_id = ${askId} AND state = 'unknown' RETURNING *`,
+    sql`UPDATE gate_calls SET state = 'settled' WHERE ask_id = ${requestId} AND state = 'unknown' RETURNING *`,
   );
   return row && toCall(row);
 }

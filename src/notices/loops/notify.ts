@@ -67,7 +67,7 @@ export function openNotify(
 async function planNotices(
   ctx: Context,
   rules: NotifyRules,
-  { id: askId, audience }: WantingQuestion,
+  { id: questionId, audience }: WantingQuestion,
   due: readonly DueDevice[],
 ): Promise<ReadonlySet<string>> {
   const interested = shuffled(
@@ -77,15 +77,15 @@ async function planNotices(
   if (interested.length === 0) return new Set();
   return transact(ctx, async (tx) => {
     const notified = new Set<string>();
-    const held = await lockQuestion(tx, askId);
+    const held = await lockQuestion(tx, questionId);
     const question = held && asOf(held.question, held.now);
     if (!question || question.state !== "open" || question.held) return notified;
-    const wanted = notifiedNow(rules, question, await countNotifiedLately(tx, askId, rules.catchUpMs));
+    const wanted = notifiedNow(rules, question, await countNotifiedLately(tx, questionId, rules.catchUpMs));
     if (wanted === 0) return notified;
 
     const tellable = await findTellable(
       tx,
-      askId,
+      questionId,
       interested.map(({ id }) => id),
     );
     const people = new Map<string, DueDevice>();
@@ -97,7 +97,7 @@ async function planNotices(
     for (const { id: device, person } of [...people.values()].sort((one, other) => (one.id < other.id ? -1 : 1))) {
       if (!(await touchDeviceIfDue(tx, device))) continue;
       // point: notify-between-device-and-notice
-      await insertCrowdNotice(tx, { askId, device, person });
+      await insertCrowdNotice(tx, { questionId, device, person });
       notified.add(device);
     }
     return notified;

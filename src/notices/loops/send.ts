@@ -103,16 +103,16 @@ async function messageFor(ctx: Context, notice: PushNotice, message: PushMessage
 /** Returns what the device is to show, or nothing when what it is about is over or kept out of sight. */
 async function write(
   ctx: Context,
-  { askId, kind }: PushNotice,
+  { subjectId, kind }: PushNotice,
   shows: LockScreen,
 ): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
   if (kind === "crowd") {
-    const found = await findQuestion(ctx.db, askId);
+    const found = await findQuestion(ctx.db, subjectId);
     if (!found || found.question.held || asOf(found.question, found.now).state !== "open") return null;
     const { question, now } = found;
     return { message: crowdMessage(question, now), now, expiresAt: question.expiresAt };
   }
-  const found = await findRequest(ctx.db, askId);
+  const found = await findRequest(ctx.db, subjectId);
   if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
   const { request, now } = found;
   return { message: requestMessage(request, now, shows), now, expiresAt: request.expiresAt };

@@ -98,8 +98,8 @@ export function waitingMessage(count: number): PushMessage {
   };
 }
 
-function topicOf(askId: string): string {
-  return sha256Hex(askId).slice(0, 32);
+function topicOf(subjectId: string): string {
+  return sha256Hex(subjectId).slice(0, 32);
 }
 
 function secondsLeft(expiresAt: number, now: number, most: number): number {

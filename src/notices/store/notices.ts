@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import type { Tag } from "../../questions/model/question.ts";
 import type { FeedEntry } from "../../questions/model/feed.ts";
 import type { PushDevice } from "../model/push-message.ts";
@@ -55,10 +56,10 @@ export async function listWantingQuestions(
 }
 
 /** Counts the people notified of a question in the last `latelyMs`. */
-export async function countNotifiedLately(on: Queryable, askId: string, latelyMs: number): Promise<number> {
+export async function countNotifiedLately(on: Queryable, questionId: QuestionId, latelyMs: number): Promise<number> {
   const row = await one<{ told: number }>(
     on,
-    sql`SELECT count(*) AS told FROM notices WHERE ask_id = ${askId} AND kind = 'crowd'
+    sql`SELECT count(*) AS told FROM notices WHERE ask_id = ${questionId} AND kind = 'crowd'
       AND told_at > (SELECT parley_now()) - ${latelyMs}`,
   );
   return row.told;
@@ -107,13 +108,17 @@ export async function listDueDevices(
 }
 
 /** Returns those devices whose person has not answered, skipped, reported or been notified of the question. */
-export async function findTellable(on: Queryable, askId: string, devices: readonly string[]): Promise<Set<string>> {
+export async function findTellable(
+  on: Queryable,
+  questionId: QuestionId,
+  devices: readonly string[],
+): Promise<Set<string>> {
   if (devices.length === 0) return new Set();
   const rows = await on.all<{ subscription_id: string }>(
     sql`SELECT s.subscription_id FROM push_subscriptions s
       WHERE s.subscription_id IN (${join([...devices])})
-        AND NOT ${hasDealtWith(askId, sql`s.person`)}
-        AND NOT EXISTS (SELECT 1 FROM notices t WHERE t.ask_id = ${askId} AND t.kind = 'crowd'
+        AND NOT ${hasDealtWith(questionId, sql`s.person`)}
+        AND NOT EXISTS (SELECT 1 FROM notices t WHERE t.ask_id = ${questionId} AND t.kind = 'crowd'
           AND t.person = s.person)`,
   );
   return new Set(rows.map((row) => row.subscription_id));
@@ -132,17 +137,17 @@ export async function touchDeviceIfDue(tx: Tx, device: string): Promise<boolean>
 /** Plans the notice of a crowd question to a device; its person is never notified of it again. */
 export async function insertCrowdNotice(
   tx: Tx,
-  notice: { askId: string; device: string; person: string },
+  notice: { questionId: QuestionId; device: string; person: string },
 ): Promise<void> {
   await tx.all(
     sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
-      VALUES (${notice.askId}, ${notice.device}, ${notice.person}, 'crowd', 'queued', parley_now(), 0, 0, parley_now())`,
+      VALUES (${notice.questionId}, ${notice.device}, ${notice.person}, 'crowd', 'queued', parley_now(), 0, 0, parley_now())`,
   );
 }
 
 /** A planned message and where it stands. */
 export interface PushNotice {
-  askId: string;
+  subjectId: string;
   device: string;
   person: string;
   kind: NoticeKind;
@@ -161,7 +166,7 @@ interface NoticeRow {
 }
 
 const toNotice = (row: NoticeRow): PushNotice => ({
-  askId: row.ask_id,
+  subjectId: row.ask_id,
   device: row.subscription_id,
   person: row.person,
   kind: row.kind,
@@ -181,13 +186,13 @@ export async function findDueNotices(on: Queryable, limit: number): Promise<Push
 /** Takes a due message from rivals for `leaseMs`; returns nothing when a rival was first. */
 export async function claimNotice(
   tx: Tx,
-  { askId, device, epoch }: PushNotice,
+  { subjectId, device, epoch }: PushNotice,
   leaseMs: number,
 ): Promise<PushNotice | undefined> {
   const row = await first<NoticeRow>(
     tx,
     sql`UPDATE notices SET epoch = epoch + 1, attempt = attempt + 1, due_at = parley_now() + ${leaseMs}
-      WHERE ask_id = ${askId} AND subscription_id = ${device} AND epoch = ${epoch} AND state = 'queued'
+      WHERE ask_id = ${subjectId} AND subscription_id = ${device} AND epoch = ${epoch} AND state = 'queued'
         AND due_at <= parley_now()
       RETURNING ask_id, subscription_id, person, kind, attempt, epoch`,
   );
@@ -197,13 +202,13 @@ export async function claimNotice(
 /** Writes down what became of a claimed message, unless its lease was over and somebody else has it. */
 export async function updateNotice(
   tx: Tx,
-  { askId, device, epoch }: PushNotice,
+  { subjectId, device, epoch }: PushNotice,
   to: { state: "queued" | "sent" | "failed" | "dropped"; inMs?: number; attempt?: number },
 ): Promise<void> {
   await tx.all(
     sql`UPDATE notices SET state = ${to.state}, due_at = parley_now() + ${to.inMs ?? 0},
         attempt = coalesce(${to.attempt ?? null}, attempt)
-      WHERE ask_id = ${askId} AND subscription_id = ${device} AND epoch = ${epoch}`,
+      WHERE ask_id = ${subjectId} AND subscription_id = ${device} AND epoch = ${epoch}`,
   );
 }
 

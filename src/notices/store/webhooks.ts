@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { DELIVERY_STATES, WebhookFormat } from "../model/webhook-events.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -27,7 +28,7 @@ export interface WebhookEvent {
   id: string;
   endpointId: string;
   event: string;
-  askId: string | null;
+  requestId: RequestId | null;
   /** The uid of the person's message, where the event is about one. */
   message: string | null;
   /** Written down at the first attempt, and the same ever after. */
@@ -99,7 +100,7 @@ function toEvent(row: EventRow): WebhookEvent {
     id: row.event_id,
     endpointId: row.endpoint_id,
     event: row.event,
-    askId: row.ask_id,
+    requestId: row.ask_id,
     message: row.message,
     body: row.body,
     state: row.state,
@@ -183,12 +184,12 @@ export async function listEndpoints(
 /** Plans an event for an endpoint, once for each id. */
 export async function insertEvent(
   tx: Tx,
-  event: Pick<WebhookEvent, "id" | "endpointId" | "event"> & { askId?: string; message?: string; body?: string },
+  event: Pick<WebhookEvent, "id" | "endpointId" | "event"> & { requestId?: RequestId; message?: string; body?: string },
 ): Promise<void> {
   await tx.all(
     sql`INSERT INTO webhook_events (event_id, endpoint_id, event, ask_id, message, body, state, due_at, attempt,
         epoch, created_at, changed_at)
-      VALUES (${event.id}, ${event.endpointId}, ${event.event}, ${event.askId ?? null}, ${event.message ?? null},
+      VALUES (${event.id}, ${event.endpointId}, ${event.event}, ${event.requestId ?? null}, ${event.message ?? null},
         ${event.body ?? null}, 'pending',
         (SELECT parley_now()), 0, 0, (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (event_id) DO NOTHING`,

@@ -7,7 +7,7 @@ import { RESTORE } from "./tables.ts";
 /** A grant that a person made, as it is stored. */
 export interface KeptGrant extends Grant {
   /** The ask it was made from. */
-  askId: string;
+  approvalId: string;
   /** The person. */
   madeBy: string;
   createdAt: number;
@@ -45,7 +45,7 @@ function toGrant(row: GrantRow): KeptGrant {
     tool: row.tool,
     repo: row.repo,
     agent: row.agent,
-    askId: row.ask_id,
+    approvalId: row.ask_id,
     madeBy: row.made_by,
     ...(row.digest !== null && { digest: row.digest }),
     createdAt: row.created_at,
@@ -58,14 +58,14 @@ function toGrant(row: GrantRow): KeptGrant {
 
 export async function insertGrant(
   tx: Tx,
-  grant: Grant & Pick<KeptGrant, "askId" | "madeBy"> & { classKey: string; forMs: number },
+  grant: Grant & Pick<KeptGrant, "approvalId" | "madeBy"> & { classKey: string; forMs: number },
 ): Promise<KeptGrant> {
   const row = await one<GrantRow>(
     tx,
     sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, digest, ask_id,
         made_by, created_at, expires_at, uses)
       VALUES (${grant.id}, ${grant.classKey}, ${grant.action}, ${grant.resource}, ${grant.env}, ${grant.tool},
-        ${grant.repo}, ${grant.agent}, ${grant.digest ?? null}, ${grant.askId}, ${grant.madeBy}, parley_now(),
+        ${grant.repo}, ${grant.agent}, ${grant.digest ?? null}, ${grant.approvalId}, ${grant.madeBy}, parley_now(),
         parley_now() + ${grant.forMs}, 0)
       RETURNING *`,
   );

@@ -40,10 +40,10 @@ export async function lockLearning(tx: Tx): Promise<void> {
 }
 
 /** Writes down that somebody approved something of a class; once for each ask. */
-export async function insertApproval(tx: Tx, askId: string, classKey: string): Promise<void> {
+export async function insertApproval(tx: Tx, approvalId: string, classKey: string): Promise<void> {
   await tx.all(
     sql`INSERT INTO policy_approvals (ask_id, class_key, approved_at)
-      VALUES (${askId}, ${classKey}, (SELECT parley_now())) ON CONFLICT (ask_id) DO NOTHING`,
+      VALUES (${approvalId}, ${classKey}, (SELECT parley_now())) ON CONFLICT (ask_id) DO NOTHING`,
   );
 }
 

@@ -24,12 +24,12 @@ export interface PrintedEvent {
 export async function printEvent(
   ctx: Context,
   { format }: WebhookEndpoint,
-  { event, askId, message, createdAt }: WebhookEvent,
+  { event, requestId, message, createdAt }: WebhookEvent,
 ): Promise<PrintedEvent | null> {
   if (message !== null) return messageJson(ctx, format, event, message);
-  if (askId === null) return open(testEvent(format, event, wireTime(createdAt)));
+  if (requestId === null) return open(testEvent(format, event, wireTime(createdAt)));
   try {
-    const request = await readRequest(ctx, askId);
+    const request = await readRequest(ctx, requestId);
     const details = await readDetails(ctx, request);
     if (request.form.kind === "value") return open(printMessage(request, details));
     const printed = printRequest(request, details);

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import type { Request, Decision, Decider } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
+import { decideRequest, responderOf, type Decided } from "../../requests/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
 import { BODY, checked, checkedBody, complain, given, member, readMembers } from "./fields.ts";
@@ -29,7 +29,7 @@ export async function respond(
     caller.scope === "agent"
       ? { via: "api", person: null, identities: [], seesAll: false, self: true }
       : await responderOf(ctx.db, caller.person, "api");
-  return decideAsk(ctx, { askId: request.id, read: request, responder, decision, byKey: true });
+  return decideRequest(ctx, { requestId: request.id, read: request, responder, decision, byKey: true });
 }
 
 function callDecision(request: Request, body: JsonObject): Decision {

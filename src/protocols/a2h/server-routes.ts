@@ -46,7 +46,7 @@ export function serverRoutes(mount: Mount): void {
     const beforeSeq = queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: undefined });
     const { items, hasMore, head, unsealed } = await readAudit(ctx, {
       ...given({
-        askId: queryText(request.query, "ask_id"),
+        subjectId: queryText(request.query, "ask_id"),
         callId: queryText(request.query, "call_id"),
         agent,
         action: queryText(request.query, "action"),

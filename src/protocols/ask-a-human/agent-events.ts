@@ -3,7 +3,7 @@ import { followQuestion, isFinal, readQuestion } from "../../questions/read.ts";
 import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { lastEventId, sendEvents } from "../http/sse.ts";
 import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
-import { askIdOf } from "../http/ids.ts";
+import { questionIdOf } from "../http/ids.ts";
 import { pollBody } from "../http/question.ts";
 
 /** Following one question, or all of an agent's, as they change (spec/ask-a-human 3.3). */
@@ -15,7 +15,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
     "/agent/questions/:id/events",
     { ...countRead, schema: { tags: ["agents"], summary: "Follow a question (SSE)", response: agentErrors } },
     async (request, reply) => {
-      const id = askIdOf(request.params.id);
+      const id = questionIdOf(request.params.id);
       const asker = principalOf(request);
       const { question } = await readQuestion(ctx, id, asker);
       const since = lastEventId(request);

@@ -11,7 +11,7 @@ import {
 } from "../../questions/read.ts";
 import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
-import { askIdOf, isId } from "../http/ids.ts";
+import { questionIdOf, isId } from "../http/ids.ts";
 import { askOf, normalizeQuestion } from "../http/new-question.ts";
 import { agentPrincipal } from "../http/principals.ts";
 import { pollBody, pollUrl, wireStatus, wireTime } from "../http/question.ts";
@@ -128,7 +128,7 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
     "/agent/questions/:id",
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: WireQuestion, ...agentErrors } } },
     async (request, reply) => {
-      const question = await cancelQuestion(ctx, askIdOf(request.params.id), principalOf(request));
+      const question = await cancelQuestion(ctx, questionIdOf(request.params.id), principalOf(request));
       return asJson(reply, pollBody(await readQuestion(ctx, question.id, question.asker)));
     },
   );
@@ -200,7 +200,7 @@ async function poll(
   reply: FastifyReply,
 ): Promise<string> {
   const { ctx, config } = door;
-  const id = askIdOf(request.params.id);
+  const id = questionIdOf(request.params.id);
   const asker = principalOf(request);
   const waitMs = queryWaitMs(request.query);
   const after = queryCount(request.query, "after");

@@ -16,7 +16,7 @@ export function humanEvents(app: Door, door: DoorContext): void {
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const change of feed.changes(signal)) {
           const data = {
-            question_id: change.askId,
+            question_id: change.questionId,
             ...(change.needed !== undefined && { responses_needed: change.needed }),
           };
           yield { event: change.kind, data: JSON.stringify(data) };

@@ -8,7 +8,7 @@ import { callerOf, type Door, type DoorContext, type FastifyRequest } from "../h
 import { asJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
-import { askIdOf } from "../http/ids.ts";
+import { questionIdOf } from "../http/ids.ts";
 import { queryText } from "../http/query.ts";
 import { queryLimit, queryWords } from "./query.ts";
 import { resultsBody, wireTime, wireType } from "../http/question.ts";
@@ -50,7 +50,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     },
     async (request) => {
       const identity = await readerOf(door, request);
-      const id = askIdOf(request.params.id);
+      const id = questionIdOf(request.params.id);
       const { question, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
       const answerable = { can_answer: !answered, ...(answered && { reason: "already_answered" as const }) };
       return { ...feedQuestion(ctx, question), ...answerable } satisfies WireHumanQuestion;
@@ -68,7 +68,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const identity = await readerOf(door, request);
-      return asJson(reply, resultsBody(await readResults(ctx, askIdOf(request.params.id), identity)));
+      return asJson(reply, resultsBody(await readResults(ctx, questionIdOf(request.params.id), identity)));
     },
   );
 
@@ -85,7 +85,7 @@ function markingRoutes(app: Door, door: DoorContext): void {
       schema: { tags: ["people"], summary: "Hide a question for a day", response: { 204: NoContent, ...humanErrors } },
     },
     async (request, reply) => {
-      const { issue } = await skipQuestion(ctx, askIdOf(request.params.id), callerOf(request));
+      const { issue } = await skipQuestion(ctx, questionIdOf(request.params.id), callerOf(request));
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },
@@ -105,7 +105,7 @@ function markingRoutes(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const { reason, comment } = request.body as NewReportBody;
       const report = { reason, ...(comment !== undefined && { comment }) };
-      const { issue } = await reportQuestion(ctx, askIdOf(request.params.id), callerOf(request), report);
+      const { issue } = await reportQuestion(ctx, questionIdOf(request.params.id), callerOf(request), report);
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },

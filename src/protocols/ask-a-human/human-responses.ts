@@ -5,7 +5,7 @@ import { callerOf, type Door, type DoorContext, type FastifyRequest } from "../h
 import { claimedAgents } from "../http/principals.ts";
 import { issueCredential } from "./human-access.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { askIdOf } from "../http/ids.ts";
+import { questionIdOf } from "../http/ids.ts";
 import { ErrorBody } from "../../wire/error.ts";
 import { NewAnswerBody, WireAnswerReceipt } from "../../wire/question.ts";
 
@@ -47,10 +47,10 @@ export function humanResponses(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const { question_id: askId, answer, selected_option: option, confidence } = request.body as NewAnswerBody;
-      const normalized = { question_id: askId, answer, selected_option: option, confidence };
+      const { question_id: questionId, answer, selected_option: option, confidence } = request.body as NewAnswerBody;
+      const normalized = { question_id: questionId, answer, selected_option: option, confidence };
       const given = await answerQuestion(ctx, {
-        askId: askIdOf(askId),
+        questionId: questionIdOf(questionId),
         caller,
         asAgent: await claimedAgents(door, request),
         given: { answer, selectedOption: option, confidence },

@@ -9,7 +9,7 @@ export function isId(text: string): boolean {
 }
 
 /** Returns the id of a question as it was given. @throws {Refusal} `ask_not_found` for a malformed one */
-export function askIdOf(text: string): string {
+export function questionIdOf(text: string): string {
   if (!isId(text)) throw new Refusal("ask_not_found", { question_id: text });
   return text;
 }

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import type { Question, Response } from "../../questions/model/question.ts";
 import type { QuestionReading } from "../../questions/read.ts";
 import type { QuestionType, WireQuestion, WireQuestionResponse, WireQuestionResults } from "../../wire/question.ts";
@@ -14,8 +15,8 @@ export function wireStatus(question: Question): WireQuestion["status"] {
 }
 
 /** Returns the address at which the asker finds the question, without any key. */
-export function pollUrl(askId: string): string {
-  return `/agent/questions/${askId}`;
+export function pollUrl(questionId: QuestionId): string {
+  return `/agent/questions/${questionId}`;
 }
 
 export function wireType(question: Question): QuestionType {

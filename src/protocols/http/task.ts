@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { statusOfTask, type TaskEvent } from "../../tasks/model/task.ts";
 import { askStatusOf, askTypeOf, outcomeText, safeWordsOf } from "../../tasks/model/attempt-asked.ts";
 import { titleOf } from "../../core/model/title.ts";
@@ -21,7 +22,7 @@ import { wireTime } from "./question.ts";
 /** The context of a task besides its rows: its address for people, and the readiness of agents here. */
 type Around = Pick<DoorContext, "ctx" | "config" | "work">;
 
-const inboxUrl = (publicUrl: string, askId: string): string => `${publicUrl}/inbox/${askId}`;
+const inboxUrl = (publicUrl: string, requestId: RequestId): string => `${publicUrl}/inbox/${requestId}`;
 
 /** Returns a task as every wire has it (spec/assignment 2); `commit` exactly while it is completed. */
 export function taskWire(reading: TaskReading, around: Around): WireTask {
@@ -52,7 +53,7 @@ export function taskWire(reading: TaskReading, around: Around): WireTask {
     sandboxNotice: sandbox === "none" ? around.work?.sandboxNotice() : null,
     warnings: task.warnings.length > 0 ? task.warnings : null,
     question: question && {
-      askId: question.askId,
+      askId: question.subjectId,
       summary: titleOf(question.prompt),
       url: question.addressedId === null ? `${publicUrl}/inbox` : inboxUrl(publicUrl, question.addressedId),
     },

@@ -144,7 +144,7 @@ async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGate
 /** Returns the call and its caller: a stranger learns nothing of what is wrong with a body. */
 async function callOf(door: DoorContext, request: FastifyRequest): Promise<Omit<Running, "run">> {
   const { principal } = await agentIdentity(door, request);
-  return { askId: (request.params as WithId["Params"]).id, asker: principal };
+  return { requestId: (request.params as WithId["Params"]).id, asker: principal };
 }
 
 function endOf({

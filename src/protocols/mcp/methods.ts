@@ -90,11 +90,11 @@ async function runTool(
     }
     case "wait_for_human_responses": {
       const input = await readWaitInput(door, principal, given);
-      if (isCallId(input.askId)) {
+      if (isCallId(input.questionId)) {
         using _place = parkWait(door, principal);
-        const request = await readOwnRequest(door.ctx, principal, input.askId);
+        const request = await readOwnRequest(door.ctx, principal, input.questionId);
         return await resultOfPeople(exchange, { request, maxWaitSeconds: input.maxWaitSeconds }, hold, {
-          ownsAsk: false,
+          ownsRequest: false,
         });
       }
       if (declaresTasks(call)) return waitAsTask(door, principal, input, hold);
@@ -107,7 +107,7 @@ async function runTool(
     case "request_approval": {
       using _place = parkWait(door, principal);
       const ask = tool === "contact_human" ? contactHuman : requestApproval;
-      return await resultOfPeople(exchange, await ask(exchange, given), hold, { ownsAsk: true });
+      return await resultOfPeople(exchange, await ask(exchange, given), hold, { ownsRequest: true });
     }
     case "list_humans":
       return listPeople(door, principal, given);

@@ -36,7 +36,7 @@ export async function resultOfPeople(
   { door, call }: Exchange,
   { request, maxWaitSeconds }: OpenedRequest,
   hold: HeldWait,
-  { ownsAsk }: { ownsAsk: boolean },
+  { ownsRequest }: { ownsRequest: boolean },
 ): Promise<JsonMembers | TaskCreated> {
   const isTask = declaresTasks(call);
   const { onCount: _, ...silent } = hold;
@@ -45,7 +45,7 @@ export async function resultOfPeople(
   if (!isTask || end.request.state !== "open") {
     return peopleResult(door, end.request, { waitedMs: end.waitedMs, signal: hold.signal });
   }
-  const wait = await keepRequestWait(door.ctx, request, ownsAsk);
+  const wait = await keepRequestWait(door.ctx, request, ownsRequest);
   const [kept] = await readRequestWaits(door.ctx, [wait.id], request.asker);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskHead(door, kept) };

@@ -1,7 +1,8 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import { isFinal, readQuestion, waitForQuestion, type QuestionReading } from "../../questions/read.ts";
 import { fields, idField, integerField, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
-import { askIdOf } from "../http/ids.ts";
+import { questionIdOf } from "../http/ids.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { JsonMembers } from "./rpc.ts";
 import { responsesResult } from "./tool-result.ts";
@@ -34,7 +35,7 @@ export interface HeldWait {
 
 /** The ask and the number of responses to wait for, and for how long. */
 export interface WaitInput {
-  askId: string;
+  questionId: QuestionId;
   minResponses: number | undefined;
   maxWaitSeconds: number | undefined;
 }
@@ -55,9 +56,13 @@ export function readHandle(given: object): string {
 }
 
 /** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
-export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<JsonMembers> {
+export async function checkResponses(
+  door: DoorContext,
+  principal: string,
+  questionId: QuestionId,
+): Promise<JsonMembers> {
   await chargeRead(door, principal);
-  const reading = await readQuestion(door.ctx, askIdOf(questionId), principal);
+  const reading = await readQuestion(door.ctx, questionIdOf(questionId), principal);
   return responsesResult(reading, {}, isFinal(reading.question) ? undefined : CHECK_LATER);
 }
 
@@ -67,7 +72,7 @@ export async function readWaitInput(door: DoorContext, principal: string, given:
   if ("error" in checked) throw checked.error;
   await chargeRead(door, principal);
   const { question_id, min_responses, max_wait_seconds } = checked.value;
-  return { askId: askIdOf(question_id), minResponses: min_responses, maxWaitSeconds: max_wait_seconds };
+  return { questionId: questionIdOf(question_id), minResponses: min_responses, maxWaitSeconds: max_wait_seconds };
 }
 
 /** Counts one read of the agent, of the same bucket as over HTTP. @throws {LimitRefusal} */
@@ -99,7 +104,7 @@ export async function holdForResponses(
   const { ctx, config, limiter } = door;
   using _place = limiter.enter("mcp waits", principal, config.limits.longPolls);
   const start = ctx.clock.monotonic();
-  let reading = await readQuestion(ctx, input.askId, principal);
+  let reading = await readQuestion(ctx, input.questionId, principal);
   for (;;) {
     const { question } = reading;
     const wanted = wantedOf(reading, input);
@@ -110,7 +115,7 @@ export async function holdForResponses(
       return { reading, isSettled, waitedMs };
     }
     hold.onCount?.(question.n, wanted);
-    reading = await waitForQuestion(ctx, input.askId, principal, {
+    reading = await waitForQuestion(ctx, input.questionId, principal, {
       waitMs: leftMs,
       after: question.n,
       signal: hold.signal,

@@ -37,7 +37,7 @@ export async function waitAsTask(
   const end = await holdForResponses(door, principal, input, { signal, seconds: TASK_HOLD_SECONDS });
   if (end.isSettled) return waitResult(end, input);
   const wanted = wantedOf(end.reading, input);
-  const wait = await keepWait(door.ctx, { askId: input.askId, asker: principal, wanted });
+  const wait = await keepWait(door.ctx, { questionId: input.questionId, asker: principal, wanted });
   const [kept] = await readWaits(door.ctx, [wait.id], principal);
   if (!kept) throw new Error("a wait was gone as soon as it was kept");
   return { task: taskMembers(door, kept, { withResult: false }) };

@@ -1,4 +1,4 @@
-import type { Job, RelayAnswer, Ask } from "../../asks/model/ask.ts";
+import type { Job, AskAnswer, Ask } from "../../asks/model/ask.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import type { WireAnswer, WireAsk } from "../../wire/relay/ask.ts";
 import type { WireJob } from "../../wire/relay/job.ts";
@@ -34,7 +34,7 @@ export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number]
 }
 
 /** Returns an answer as the wire has it. */
-export function answerWire(answer: RelayAnswer): WireAnswer {
+export function answerWire(answer: AskAnswer): WireAnswer {
   return withAliases<WireAnswer>({
     type: "Answer",
     ask_id: answer.askId,

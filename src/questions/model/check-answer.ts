@@ -11,7 +11,7 @@ export interface UncheckedAnswer {
 }
 
 /**
- * Returns the answer that was given, in the form the ask wants; the field of the other form is ignored.
+ * Returns the answer that was given, in the form the question wants; the field of the other form is ignored.
  *
  * @throws {Refusal} `invalid_input` naming the field (spec/ask-a-human 4.4 and 10)
  */

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 /** The five audiences that a question may address; they order and notify, and bar nobody. */
 export const TAGS = ["technical", "product", "ethics", "creative", "general"] as const;
 export type Tag = (typeof TAGS)[number];
@@ -14,7 +15,7 @@ export type QuestionState = "open" | "answered" | "expired" | "cancelled";
 
 /** The one noun: who asks, what, what a valid answer looks like, who may answer, how many are needed, until when. */
 export interface Question {
-  id: string;
+  id: QuestionId;
   /** The door it came through; only that door reads `wire`. */
   door: string;
   /** The principal who asked. */
@@ -60,7 +61,7 @@ export interface Response {
 }
 
 /**
- * Returns the ask as it is at `now`: past its deadline an open ask is expired, whether or not anything has written
+ * Returns the question as it is at `now`: past its deadline an open question is expired, whether or not anything has written
  * that down yet (spec/invariants T2).
  */
 export function asOf(question: Question, now: number): Question {
@@ -69,7 +70,7 @@ export function asOf(question: Question, now: number): Question {
 }
 
 /**
- * Returns the ask as it was at one of its versions. A crowd ask changes by one response at a time and at most once by
+ * Returns the question as it was at one of its versions. A question changes by one response at a time and at most once by
  * expiry or cancelling, so every earlier state follows from the present one.
  */
 export function atVersion(question: Question, version: number): Question {

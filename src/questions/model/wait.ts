@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import { atVersion, type Question, type Response } from "./question.ts";
 
 /** A wait for answers that stands in the store, so that it outlives the request that began it. */
@@ -5,19 +6,19 @@ export interface Wait {
   id: string;
   /** Whose it is: the principal who asked. */
   asker: string;
-  askId: string;
+  questionId: QuestionId;
   /** It is over once so many answers are in. */
   wanted: number;
   createdAt: number;
-  /** Until then it can be read, and with it the ask. */
+  /** Until then it can be read, and with it the question. */
   keptUntil: number;
-  /** When its asker gave it up; the ask went on. */
+  /** When its asker gave it up; the question went on. */
   cancelledAt: number | null;
 }
 
 export type WaitStatus = "working" | "completed" | "cancelled";
 
-/** Where a wait stands, with the ask as the wait saw it last. */
+/** Where a wait stands, with the question as the wait saw it last. */
 export interface WaitState {
   status: WaitStatus;
   question: Question;
@@ -28,7 +29,7 @@ export interface WaitState {
 
 /**
  * Returns the state of a wait. Once it is over nothing changes it any more: answers beyond those it wanted do not
- * belong to it, so it shows the ask as it was when the last of its answers came.
+ * belong to it, so it shows the question as it was when the last of its answers came.
  */
 export function stateOfWait(wait: Wait, question: Question, responses: readonly Response[]): WaitState {
   if (wait.cancelledAt !== null) return { status: "cancelled", question, responses, at: wait.cancelledAt };

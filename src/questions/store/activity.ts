@@ -23,7 +23,7 @@ export async function countActivity(on: Queryable, fromMs: number, toMs: number)
   );
 }
 
-/** Counts the asks that are open now. */
+/** Counts the questions that are open now. */
 export async function countOpen(on: Queryable): Promise<number> {
   const { open } = await one<{ open: number }>(on, sql`SELECT count(*) AS open FROM questions WHERE state = 'open'`);
   return open;

@@ -8,7 +8,7 @@ const QUICK_ROWS = 10_000;
 /** Events and keys are kept for 24 hours; what is younger than this by far must be there. */
 const SURELY_KEPT_MS = 23 * 3_600_000;
 
-/** The asks a check looks at: all, or the open ones and the newest. */
+/** The questions a check looks at: all, or the open ones and the newest. */
 function scope(quick: boolean): Sql {
   if (!quick) return sql`1 = 1`;
   return sql`a.ask_id IN (SELECT ask_id FROM questions WHERE state = 'open'
@@ -23,7 +23,7 @@ function onAsks(check: string, promise: string, broken: Sql): Check {
   );
 }
 
-/** Counts the events once: looking them up for each ask would cost the square of what one agent asked. */
+/** Counts the events once: looking them up for each question would cost the square of what one agent asked. */
 function asksWithoutEvents(events: Sql, asks: Sql): Sql {
   return sql`SELECT a.ask_id AS offender FROM questions a
     LEFT JOIN (SELECT stream, ask_id, count(DISTINCT version) AS changes, max(version) AS newest
@@ -33,14 +33,14 @@ function asksWithoutEvents(events: Sql, asks: Sql): Sql {
 
 const responsesOf = sql`SELECT count(*) FROM responses r WHERE r.ask_id = a.ask_id`;
 
-/** The second in which an ask was made; the thousandths of `created_at` are its place among those of that second. */
+/** The second in which a question was made; the thousandths of `created_at` are its place among those of that second. */
 const ASKED_IN = sql`a.created_at - a.created_at % 1000`;
 const CHANGED_LATELY = sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS}`;
 
 const NEWEST_EVENTS = sql`(SELECT stream, ask_id, version, at FROM ${SHOWN_EVENTS} e ORDER BY at DESC LIMIT ${QUICK_ROWS})`;
 const OLDEST_OF_THEM = sql`(SELECT coalesce(min(at), 0) FROM ${NEWEST_EVENTS} AS newest)`;
 
-/** Of asks that are younger than the oldest of the newest events, all events are among those; unless the clock went back. */
+/** Of questions that are younger than the oldest of the newest events, all events are among those; unless the clock went back. */
 const NEWEST_ASKS_WITHOUT_EVENTS = asksWithoutEvents(
   NEWEST_EVENTS,
   sql`${CHANGED_LATELY} AND a.created_at > ${OLDEST_OF_THEM}

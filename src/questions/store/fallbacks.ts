@@ -1,10 +1,11 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 /** A question that goes to a named person when nobody of the crowd answers. */
 export interface Fallback {
-  askId: string;
+  questionId: QuestionId;
   person: string;
   /** The request to the person, once it was made. */
   addressedId: string | null;
@@ -17,14 +18,16 @@ interface Row {
 }
 
 const toFallback = (row: Row): Fallback => ({
-  askId: row.ask_id,
+  questionId: row.ask_id,
   person: row.person,
   addressedId: row.addressed_id,
 });
 
 /** The question goes to the person at `dueAt`, unless somebody has answered it by then. */
-export async function insertFallback(tx: Tx, askId: string, person: string, dueAt: number): Promise<void> {
-  await tx.all(sql`INSERT INTO fallbacks (ask_id, person, due_at, over) VALUES (${askId}, ${person}, ${dueAt}, 0)`);
+export async function insertFallback(tx: Tx, questionId: QuestionId, person: string, dueAt: number): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO fallbacks (ask_id, person, due_at, over) VALUES (${questionId}, ${person}, ${dueAt}, 0)`,
+  );
 }
 
 /** Returns up to `limit` fallbacks that are due, and those under way whose person or question is done. */
@@ -39,15 +42,15 @@ export async function findDueFallbacks(on: Queryable, limit: number): Promise<Fa
   return rows.map(toFallback);
 }
 
-export async function setFallbackAsked(tx: Tx, askId: string, addressedId: string): Promise<void> {
-  await tx.all(sql`UPDATE fallbacks SET addressed_id = ${addressedId} WHERE ask_id = ${askId}`);
+export async function setFallbackAsked(tx: Tx, questionId: QuestionId, addressedId: string): Promise<void> {
+  await tx.all(sql`UPDATE fallbacks SET addressed_id = ${addressedId} WHERE ask_id = ${questionId}`);
 }
 
-export async function setFallbackOver(tx: Tx, askId: string): Promise<void> {
-  await tx.all(sql`UPDATE fallbacks SET over = 1 WHERE ask_id = ${askId}`);
+export async function setFallbackOver(tx: Tx, questionId: QuestionId): Promise<void> {
+  await tx.all(sql`UPDATE fallbacks SET over = 1 WHERE ask_id = ${questionId}`);
 }
 
 /** Deletes the fallbacks of questions that are deleted. */
-export async function deleteFallbacks(tx: Tx, askIds: readonly string[]): Promise<void> {
-  await tx.all(sql`DELETE FROM fallbacks WHERE ask_id IN (${join([...askIds])})`);
+export async function deleteFallbacks(tx: Tx, questionIds: readonly QuestionId[]): Promise<void> {
+  await tx.all(sql`DELETE FROM fallbacks WHERE ask_id IN (${join([...questionIds])})`);
 }

@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import type { Question, QuestionState, QuestionForm, Tag } from "../model/question.ts";
 import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -6,7 +7,7 @@ import { empty, join, sql } from "../../core/store/sql.ts";
 const SECOND_MS = 1000;
 const ANSWERS_MATTER_MS = 2 * 86_400_000;
 
-interface AskRow {
+interface QuestionRow {
   ask_id: string;
   door: string;
   asker: string;
@@ -27,19 +28,19 @@ interface AskRow {
   wire: string;
 }
 
-/** An ask and the store's clock, read by one statement. */
+/** A question and the store's clock, read by one statement. */
 export interface QuestionAt {
   question: Question;
   now: number;
 }
 
-/** Where an ask stands among those of its asker; a later one is greater. */
+/** Where a question stands among those of its asker; a later one is greater. */
 export interface QuestionPosition {
   createdAt: number;
   id: string;
 }
 
-function toAsk(row: AskRow): Question {
+function toQuestion(row: QuestionRow): Question {
   return {
     id: row.ask_id,
     door: row.door,
@@ -64,13 +65,13 @@ function secondOf(at: number): number {
   return at - (at % SECOND_MS);
 }
 
-function toForm(row: Pick<AskRow, "kind" | "options">): QuestionForm {
+function toForm(row: Pick<QuestionRow, "kind" | "options">): QuestionForm {
   return row.kind === "choice"
     ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] }
     : { kind: "text" };
 }
 
-/** A new ask; `state`, counts and times follow from its insertion. */
+/** A new question; `state`, counts and times follow from its insertion. */
 export interface NewQuestion {
   id: string;
   door: string;
@@ -83,12 +84,12 @@ export interface NewQuestion {
   wire: Record<string, unknown>;
 }
 
-/** A new ask that ends when something else does. */
+/** A new question that ends when something else does. */
 export type NewQuestionUntil = Omit<NewQuestion, "timeoutSeconds"> & { expiresAt: number };
 
 /**
- * Inserts an open ask, created in the second of the store's clock that holds `now`, and returns it. It comes after the
- * asks that its asker made before in that second, as the holder of the asker's limit can tell: up to a thousand in one
+ * Inserts an open question, created in the second of the store's clock that holds `now`, and returns it. It comes after the
+ * questions that its asker made before in that second, as the holder of the asker's limit can tell: up to a thousand in one
  * second, and from there on in no particular order.
  */
 export async function insertQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil, now: number): Promise<Question> {
@@ -122,29 +123,29 @@ export async function insertQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil
   };
 }
 
-/** Returns the ask with the store's clock, or nothing. */
-export async function findQuestion(on: Queryable, askId: string): Promise<QuestionAt | undefined> {
-  const row = await first<AskRow & { now: number }>(
+/** Returns the question with the store's clock, or nothing. */
+export async function findQuestion(on: Queryable, questionId: QuestionId): Promise<QuestionAt | undefined> {
+  const row = await first<QuestionRow & { now: number }>(
     on,
-    sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,
+    sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`,
   );
-  return row && { question: toAsk(row), now: row.now };
+  return row && { question: toQuestion(row), now: row.now };
 }
 
-/** Holds the ask to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
-export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | undefined> {
-  const row = await first<AskRow & { now: number }>(
+/** Holds the question to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
+export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<QuestionAt | undefined> {
+  const row = await first<QuestionRow & { now: number }>(
     tx,
     // SQLite has one writer: whoever is in a transaction holds everything.
     tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`
-      : sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+      ? sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`
+      : sql`UPDATE questions SET state = state WHERE ask_id = ${questionId} RETURNING *, parley_now() AS now`,
   );
-  return row && { question: toAsk(row), now: row.now };
+  return row && { question: toQuestion(row), now: row.now };
 }
 
 /**
- * Counts one more answer if the ask is open, wants more and has time left, and settles it with the last one needed.
+ * Counts one more answer if the question is open, wants more and has time left, and settles it with the last one needed.
  *
  * The guarded statement is also the lock. `inTime` is judged on the returned row, because a statement that waited for a
  * holder who then undid its change is not judged again by its `WHERE` (spec/invariants Q1). Nothing returned, or
@@ -152,54 +153,54 @@ export async function lockQuestion(tx: Tx, askId: string): Promise<QuestionAt | 
  */
 export async function countAnswerIfOpen(
   tx: Tx,
-  askId: string,
+  questionId: QuestionId,
 ): Promise<{ question: Question; inTime: boolean } | undefined> {
-  const row = await first<AskRow & { in_time: number | boolean }>(
+  const row = await first<QuestionRow & { in_time: number | boolean }>(
     tx,
     sql`UPDATE questions
       SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
         state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
         settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
-      WHERE ask_id = ${askId} AND state = 'open' AND n < need AND expires_at > parley_now()
+      WHERE ask_id = ${questionId} AND state = 'open' AND n < need AND expires_at > parley_now()
       RETURNING *, expires_at > parley_now() AS in_time`,
   );
   if (row?.state === "answered" && row.settled_at !== row.last_answer_at) {
-    // The clock was read twice above, and went on between: an ask ends with its last answer, to the millisecond.
-    await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
+    // The clock was read twice above, and went on between: a question ends with its last answer, to the millisecond.
+    await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${questionId}`);
     row.settled_at = row.last_answer_at;
   }
-  return row && { question: toAsk(row), inTime: Boolean(row.in_time) };
+  return row && { question: toQuestion(row), inTime: Boolean(row.in_time) };
 }
 
-/** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
+/** Ends an open question without an answer; `at` is when it ended. Returns the question if it was open. */
 export async function endQuestionIfOpen(
   tx: Tx,
-  askId: string,
+  questionId: QuestionId,
   end: "expired" | "cancelled",
   at: number,
 ): Promise<Question | undefined> {
-  const row = await first<AskRow>(
+  const row = await first<QuestionRow>(
     tx,
     sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
-      WHERE ask_id = ${askId} AND state = 'open' RETURNING *`,
+      WHERE ask_id = ${questionId} AND state = 'open' RETURNING *`,
   );
-  return row && toAsk(row);
+  return row && toQuestion(row);
 }
 
-/** Writes down what ended an ask. @throws {Error} when an outcome stands already: our bug */
+/** Writes down what ended a question. @throws {Error} when an outcome stands already: our bug */
 export async function insertOutcome(
   tx: Tx,
-  outcome: { askId: string; status: QuestionState; principal: string; source: string },
+  outcome: { questionId: QuestionId; status: QuestionState; principal: string; source: string },
 ): Promise<void> {
   await one(
     tx,
     sql`INSERT INTO outcomes (ask_id, status, principal, source, created_at)
-      VALUES (${outcome.askId}, ${outcome.status}, ${outcome.principal}, ${outcome.source}, parley_now())
+      VALUES (${outcome.questionId}, ${outcome.status}, ${outcome.principal}, ${outcome.source}, parley_now())
       ON CONFLICT (ask_id) DO NOTHING RETURNING ask_id`,
   );
 }
 
-/** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
+/** Returns up to `limit` open questions whose deadline has passed, oldest deadline first. */
 export async function findDueQuestions(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
@@ -207,7 +208,7 @@ export async function findDueQuestions(on: Queryable, limit: number): Promise<st
   return rows.map((row) => row.ask_id);
 }
 
-/** Counts the asks of `asker` that still take answers, and says when the next of them ends, with the store's clock. */
+/** Counts the questions of `asker` that still take answers, and says when the next of them ends, with the store's clock. */
 export async function countOpenQuestions(
   on: Queryable,
   asker: string,
@@ -220,7 +221,7 @@ export async function countOpenQuestions(
   return { open: row.open, nextEndsAt: row.next_ends_at, now: row.now };
 }
 
-/** Returns one page of an asker's own asks with their places, newest first, that follow `before`. */
+/** Returns one page of an asker's own questions with their places, newest first, that follow `before`. */
 export async function listQuestionsOf(
   on: Queryable,
   asker: string,
@@ -246,12 +247,12 @@ export async function listQuestionsOf(
   const after = options.before
     ? sql`AND (created_at, ask_id) < (${options.before.createdAt}, ${options.before.id})`
     : empty;
-  const rows = await on.all<AskRow & { now: number }>(
+  const rows = await on.all<QuestionRow & { now: number }>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE asker = ${asker} ${after} ${wanted}
       ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
   );
   return rows.map((row) => ({
-    question: toAsk(row),
+    question: toQuestion(row),
     now: row.now,
     place: { createdAt: row.created_at, id: row.ask_id },
   }));
@@ -262,7 +263,7 @@ export async function listQuestionsOf(
  * open questions, not with those stored.
  */
 export async function listOpenEntries(on: Queryable): Promise<FeedEntry[]> {
-  const rows = await on.all<AskRow>(
+  const rows = await on.all<QuestionRow>(
     sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
       WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now())`,
   );
@@ -300,13 +301,13 @@ export async function listDone(on: Queryable, people: readonly string[]): Promis
   return new Set(rows.map(({ ask_id }) => ask_id));
 }
 
-/** Returns those of the asks that exist, in no particular order. */
-export async function findQuestions(on: Queryable, askIds: readonly string[]): Promise<QuestionAt[]> {
-  if (askIds.length === 0) return [];
-  const rows = await on.all<AskRow & { now: number }>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...askIds])})`,
+/** Returns those of the questions that exist, in no particular order. */
+export async function findQuestions(on: Queryable, questionIds: readonly QuestionId[]): Promise<QuestionAt[]> {
+  if (questionIds.length === 0) return [];
+  const rows = await on.all<QuestionRow & { now: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...questionIds])})`,
   );
-  return rows.map((row) => ({ question: toAsk(row), now: row.now }));
+  return rows.map((row) => ({ question: toQuestion(row), now: row.now }));
 }
 
 /** When the newest question was asked, or null when none ever was. */
@@ -319,14 +320,17 @@ export async function newestQuestionAt(on: Queryable): Promise<number | null> {
 }
 
 /** Keeps a question out of the feed from now on. */
-export async function holdQuestion(tx: Tx, askId: string): Promise<void> {
-  await tx.all(sql`UPDATE questions SET held = 1 WHERE ask_id = ${askId}`);
+export async function holdQuestion(tx: Tx, questionId: QuestionId): Promise<void> {
+  await tx.all(sql`UPDATE questions SET held = 1 WHERE ask_id = ${questionId}`);
 }
 
-/** Returns the versions of those asks that exist, for the polling fallback of wake-ups. */
-export async function findVersions(on: Queryable, askIds: readonly string[]): Promise<Map<string, number>> {
+/** Returns the versions of those questions that exist, for the polling fallback of wake-ups. */
+export async function findQuestionVersions(
+  on: Queryable,
+  questionIds: readonly QuestionId[],
+): Promise<Map<string, number>> {
   const rows = await on.all<{ ask_id: string; version: number }>(
-    sql`SELECT ask_id, version FROM questions WHERE ask_id IN (${join([...askIds])})`,
+    sql`SELECT ask_id, version FROM questions WHERE ask_id IN (${join([...questionIds])})`,
   );
   return new Map(rows.map((row) => [row.ask_id, row.version]));
 }

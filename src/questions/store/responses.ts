@@ -1,3 +1,4 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import type { Answer, Response, Tier } from "../model/question.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
@@ -23,7 +24,7 @@ function toResponse(row: ResponseRow): Response {
 }
 
 export interface NewResponse {
-  askId: string;
+  questionId: QuestionId;
   person: string;
   ord: number;
   id: string;
@@ -33,12 +34,12 @@ export interface NewResponse {
   at: number;
 }
 
-/** Stores a person's only response to an ask; false when that person has one already. */
+/** Stores a person's only response to a question; false when that person has one already. */
 export async function insertResponseIfFirst(tx: Tx, response: NewResponse): Promise<boolean> {
   const row = await first(
     tx,
     sql`INSERT INTO responses (ask_id, person, ord, response_id, answer, selected_option, confidence, tier, network, at)
-      VALUES (${response.askId}, ${response.person}, ${response.ord}, ${response.id}, ${response.answer.text ?? null},
+      VALUES (${response.questionId}, ${response.person}, ${response.ord}, ${response.id}, ${response.answer.text ?? null},
         ${response.answer.selectedOption ?? null}, ${response.answer.confidence ?? null}, ${response.tier},
         ${response.network}, ${response.at})
       ON CONFLICT (ask_id, person) DO NOTHING RETURNING ord`,
@@ -49,20 +50,20 @@ export async function insertResponseIfFirst(tx: Tx, response: NewResponse): Prom
 /** Returns the id of the response that one of `people` (all names of one person) gave, if any. */
 export async function findResponseOf(
   on: Queryable,
-  askId: string,
+  questionId: QuestionId,
   people: readonly string[],
 ): Promise<string | undefined> {
   if (people.length === 0) return undefined;
   const row = await first<{ response_id: string }>(
     on,
-    sql`SELECT response_id FROM responses WHERE ask_id = ${askId} AND person IN (${join([...people])}) LIMIT 1`,
+    sql`SELECT response_id FROM responses WHERE ask_id = ${questionId} AND person IN (${join([...people])}) LIMIT 1`,
   );
   return row?.response_id;
 }
 
 /**
- * Returns the first `n` responses of each ask, oldest first. Read after the ask with its own count, this is what that
- * reading of the ask had: responses are only ever added.
+ * Returns the first `n` responses of each question, oldest first. Read after the question with its own count, this is what that
+ * reading of the question had: responses are only ever added.
  */
 export async function listResponses(
   on: Queryable,

@@ -1,9 +1,10 @@
+import type { QuestionId } from "../../core/model/ids.ts";
 import { type Queryable, type Tx } from "../../core/store/db.ts";
 import { deleteFallbacks } from "./fallbacks.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 /**
- * Returns up to `limit` settled asks whose time in the store is over: `closedMs` after the last answer, `expiredMs`
+ * Returns up to `limit` settled questions whose time in the store is over: `closedMs` after the last answer, `expiredMs`
  * after expiry or cancelling, and no wait on them is kept any longer.
  */
 export async function findOutlivedQuestions(
@@ -23,10 +24,10 @@ export async function findOutlivedQuestions(
   return rows.map((row) => row.ask_id);
 }
 
-/** Deletes settled asks with everything that belongs to them; an open one among them is left whole. */
-export async function deleteSettledQuestions(tx: Tx, askIds: readonly string[]): Promise<void> {
+/** Deletes settled questions with everything that belongs to them; an open one among them is left whole. */
+export async function deleteSettledQuestions(tx: Tx, questionIds: readonly QuestionId[]): Promise<void> {
   const settled = await tx.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM questions WHERE ask_id IN (${join([...askIds])}) AND state <> 'open'`,
+    sql`SELECT ask_id FROM questions WHERE ask_id IN (${join([...questionIds])}) AND state <> 'open'`,
   );
   if (settled.length === 0) return;
   const ids = join(settled.map((row) => row.ask_id));

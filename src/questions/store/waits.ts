@@ -16,7 +16,7 @@ function toWait(row: WaitRow): Wait {
   return {
     id: row.wait_id,
     asker: row.asker,
-    askId: row.ask_id,
+    questionId: row.ask_id,
     wanted: row.wanted,
     createdAt: row.created_at,
     keptUntil: row.kept_until,
@@ -27,14 +27,14 @@ function toWait(row: WaitRow): Wait {
 /** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
 export async function insertWait(
   tx: Tx,
-  wait: Pick<Wait, "id" | "asker" | "askId" | "wanted"> & { keptMs: number },
+  wait: Pick<Wait, "id" | "asker" | "questionId" | "wanted"> & { keptMs: number },
 ): Promise<Wait> {
   const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
   const row = await one<WaitRow>(
     tx,
     sql`INSERT INTO waits (wait_id, asker, ask_id, wanted, created_at, kept_until)
-      VALUES (${wait.id}, ${wait.asker}, ${wait.askId}, ${wait.wanted}, ${createdAt}, ${createdAt + wait.keptMs})
+      VALUES (${wait.id}, ${wait.asker}, ${wait.questionId}, ${wait.wanted}, ${createdAt}, ${createdAt + wait.keptMs})
       RETURNING *`,
   );
   return toWait(row);
@@ -49,7 +49,7 @@ export async function findWaits(on: Queryable, waitIds: readonly string[], asker
   return rows.map(toWait);
 }
 
-/** Ends a wait that nobody ended before; the caller holds its ask and has seen that it is not over. */
+/** Ends a wait that nobody ended before; the caller holds its question and has seen that it is not over. */
 export async function cancelWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
   const row = await first(
     tx,

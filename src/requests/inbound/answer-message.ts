@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import type { Decider, Decision, RefusedAnswer, Request } from "../model/request.ts";
 import { inQuotes } from "../model/agent-words.ts";
@@ -99,7 +100,7 @@ async function answer(
 
   try {
     const decision = await judged(ctx, request, { decision: decided.decision, responder });
-    const input = { askId: request.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
+    const input = { requestId: request.id, responder, origin: decisionOriginOf(ctx, delivery, identityOf(message)) };
     const result = await transact(ctx, async (tx) => {
       if (!(await insertInboundIfNew(tx, message.provider, message.id))) return null;
       return decideIn(ctx, tx, input, decision);
@@ -118,8 +119,8 @@ async function answer(
 const EXPOSED =
   "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
 
-async function wasAsked({ db, addressed }: Context, askId: string, responder: Decider): Promise<boolean> {
-  const found = await findRequest(db, askId);
+async function wasAsked({ db, addressed }: Context, requestId: RequestId, responder: Decider): Promise<boolean> {
+  const found = await findRequest(db, requestId);
   if (!found) return false;
   const { request, now } = found;
   return isAsked(inForce(request.audience, addressed.groups), responder, request.form.kind, now - request.createdAt);

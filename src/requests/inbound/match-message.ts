@@ -60,7 +60,7 @@ export function isOffered(found: Found, { content }: InboundMessage): boolean {
 async function withRequests(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
   const matched: Matched[] = [];
   for (const delivery of deliveries) {
-    const found = await findRequest(on, delivery.askId);
+    const found = await findRequest(on, delivery.requestId);
     if (found) matched.push({ delivery, request: found.request });
   }
   return matched;

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import { closingSentence } from "../closing-sentence.ts";
 import type { Decider, RefusedAnswer, Request } from "../model/request.ts";
@@ -10,11 +11,11 @@ import { noteRefusedAnswer } from "../decide.ts";
 /** Keeps the words of people who were not asked from the agent (spec/a2h 5.5). */
 export async function refuseStranger(
   ctx: Context,
-  askId: string,
+  requestId: RequestId,
   { via }: Pick<Decider, "via">,
 ): Promise<InboundResult> {
   const reason = "responder_not_allowed";
-  await noteRefusedAnswer(ctx, askId, { via, person: null, identities: [] }, { reason });
+  await noteRefusedAnswer(ctx, requestId, { via, person: null, identities: [] }, { reason });
   return { kind: "not_allowed", says: "You were not asked.", reason };
 }
 

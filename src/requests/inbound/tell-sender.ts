@@ -35,12 +35,12 @@ export async function tellSender(
   if (!CONCERNS_RECIPIENT.has(result.kind) && result.says !== FROM_ELSEWHERE) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.
-    const { now } = (await findRequest(tx, delivery.askId)) ?? { now: 0 };
+    const { now } = (await findRequest(tx, delivery.requestId)) ?? { now: 0 };
     const hour = Math.floor(now / 3_600_000);
     for (let i = 0; i < TELLS_PER_HOUR; i += 1) {
       const planned = await insertDelivery(tx, {
         id: ctx.newId("dlv"),
-        askId: delivery.askId,
+        requestId: delivery.requestId,
         kind: "tell",
         channel: delivery.channel,
         target: delivery.target,

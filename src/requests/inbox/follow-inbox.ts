@@ -37,7 +37,7 @@ export async function* followInbox(
   }
 }
 
-/** The versions of the first open asks, and the mark of all that stand behind them; empty where none do. */
+/** The versions of the first open requests, and the mark of all that stand behind them; empty where none do. */
 async function look(ctx: Context, person: string): Promise<{ versions: Map<string, number>; behind: string }> {
   const readers = await readersFor(ctx.db, person);
   const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));

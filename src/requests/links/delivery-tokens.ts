@@ -31,9 +31,9 @@ export interface DeliveryTokens {
 export function linkOf(
   ctx: Pick<Context, "keyring">,
   publicUrl: string,
-  { id, askId, target }: Pick<Delivery, "id" | "askId" | "target">,
+  { id, requestId, target }: Pick<Delivery, "id" | "requestId" | "target">,
 ): string {
-  return isReadByAsker(target) ? `${publicUrl}/inbox/${askId}` : `${publicUrl}/r/${tokensOf(ctx, id).link}`;
+  return isReadByAsker(target) ? `${publicUrl}/inbox/${requestId}` : `${publicUrl}/r/${tokensOf(ctx, id).link}`;
 }
 
 /**

@@ -6,14 +6,14 @@ import { Refusal } from "../../refusals.ts";
 import { storeNow } from "../../core/store/db.ts";
 import { findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity } from "../../access/store/humans.ts";
-import { decideAsk, responderOf, type Decided } from "../decide.ts";
+import { decideRequest, responderOf, type Decided } from "../decide.ts";
 import { decisionOriginOf } from "../decision-origin.ts";
 import { readRequest } from "../read.ts";
 import { isAddressLost } from "../address-of-delivery.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { isLocked, tryCode } from "./try-code.ts";
 
-/** How long the page of a link shows how its ask ended. */
+/** How long the page of a link shows how its request ended. */
 const SHOWN_AFTERWARDS_MS = 7 * 86_400_000;
 
 const LOCKED = "Too many wrong codes: this link decides nothing any more.";
@@ -30,13 +30,13 @@ export interface LinkReading {
  * Returns what a one-time link is about; changes nothing (spec/channels 3.1).
  *
  * @throws {Refusal} `link_dead` for an unknown one, for one that stood in words that agents can read or whose message the
- *   asker can read, for one whose address is no longer that person's, or a week after its ask has ended
+ *   asker can read, for one whose address is no longer that person's, or a week after its request has ended
  */
 export async function readLink(ctx: Context, token: string): Promise<LinkReading> {
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
   if (!delivery || delivery.exposedAt !== null || isReadByAsker(delivery.target)) throw new Refusal("link_dead");
   if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
-  const request = await readRequest(ctx, delivery.askId);
+  const request = await readRequest(ctx, delivery.requestId);
   if (request.settledAt !== null && (await storeNow(ctx.db)) - request.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
   }
@@ -63,7 +63,7 @@ export async function decideByLink(
     if (tried === "wrong") throw new Refusal("code_missing");
   }
   const origin = decisionOriginOf(ctx, delivery, identityAt(delivery.target));
-  return decideAsk(ctx, { askId: request.id, responder, decision: given.decision, origin });
+  return decideRequest(ctx, { requestId: request.id, responder, decision: given.decision, origin });
 }
 
 /** Returns the recipient of a message as a decider; `via` is the channel that carried the link. */

@@ -9,7 +9,7 @@ import type { Request, Target } from "../model/request.ts";
 import { asksBy, leavesOf } from "../model/audience.ts";
 import { withoutForgery } from "../model/agent-words.ts";
 import { viewInMessage, viewOutside } from "../model/message-view.ts";
-import { isGuarded, type AskView } from "../model/view.ts";
+import { isGuarded, type RequestView } from "../model/view.ts";
 import { findRequest, lockRequest } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
@@ -28,7 +28,7 @@ import {
 } from "../store/deliveries.ts";
 import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
-import { aboutAsk, leafOf, placeOf, planNextChannel } from "../create-request.ts";
+import { aboutRequest, leafOf, placeOf, planNextChannel } from "../create-request.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
 import { digestWords, heldBack } from "../hold-back.ts";
 import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../links/delivery-tokens.ts";
@@ -86,7 +86,7 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     async bounced(of, code) {
       await transact(ctx, async (tx) => {
         const delivery = await failedOne(tx, of);
-        const found = delivery && (await findRequest(tx, delivery.askId));
+        const found = delivery && (await findRequest(tx, delivery.requestId));
         if (!delivery || !found || found.request.state !== "open" || delivery.state !== "sent") return;
         await failIn(ctx, tx, { delivery, request: found.request }, code);
       });
@@ -105,7 +105,7 @@ interface Post extends Deliverer {
   ctx: Context;
 }
 
-/** A message, and the ask it is about. */
+/** A message, and the request it is about. */
 interface Letter {
   delivery: Delivery;
   request: Request;
@@ -118,7 +118,7 @@ interface ClaimedLetter extends Letter {
   channel: Channel;
 }
 
-/** Claims a message that is due, and does with it what its ask and its person want by now. */
+/** Claims a message that is due, and does with it what its request and its person want by now. */
 async function takeUp(
   post: Post,
   due: { id: string; epoch: number },
@@ -126,7 +126,7 @@ async function takeUp(
 ): Promise<ClaimedLetter | undefined> {
   const { ctx } = post;
   const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, leaseMs));
-  const request = delivery && (await findRequest(ctx.db, delivery.askId))?.request;
+  const request = delivery && (await findRequest(ctx.db, delivery.requestId))?.request;
   if (!delivery || !request) return;
   const letter = { delivery, request };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
@@ -207,9 +207,9 @@ function replyTokenOf(ctx: Context, target: Target, { linkOf: delivery }: NoteWo
 
 const DIGEST_SUBJECT = "Requests are waiting";
 
-function noteOf(post: Post, { askId, target }: Delivery, note: NoteWords): string {
+function noteOf(post: Post, { requestId, target }: Delivery, note: NoteWords): string {
   return noteText(note, {
-    link: (id) => linkOf(post.ctx, post.publicUrl(), { id, askId, target }),
+    link: (id) => linkOf(post.ctx, post.publicUrl(), { id, requestId, target }),
     code: (id) => (isReadByAsker(target) ? "" : tokensOf(post.ctx, id).code),
   });
 }
@@ -247,7 +247,7 @@ function informing(notice: Notice, inbox: string): Notice {
 }
 
 /** Returns the view for a channel: exact for programs, and without look-alikes of our own words for people. */
-function viewFor({ publicUrl }: Post, channel: Channel, request: Request): AskView {
+function viewFor({ publicUrl }: Post, channel: Channel, request: Request): RequestView {
   return channel.isForPrograms ? viewOutside(request) : viewInMessage(request, publicUrl());
 }
 
@@ -288,10 +288,10 @@ async function planFallback(
   const human = leaf?.target.via === "person" ? await findHuman(tx, leaf.target.person) : undefined;
   if (!human) return false;
   const place = placeOf(delivery.step);
-  const { askId, words } = delivery;
+  const { requestId, words } = delivery;
   const step = delivery.step - place;
   const planned = await planNextChannel(ctx, tx, {
-    askId,
+    requestId,
     human,
     step,
     from: place + skip,
@@ -299,7 +299,7 @@ async function planFallback(
     ...(words !== null && { words }),
   });
   if (!planned && inMs === 0)
-    for (let i = place + skip; i < human.channels.length; i += 1) await hastenDelivery(tx, askId, step + i);
+    for (let i = place + skip; i < human.channels.length; i += 1) await hastenDelivery(tx, requestId, step + i);
   return planned;
 }
 
@@ -330,12 +330,12 @@ async function remind(ctx: Context, { delivery, request }: Letter): Promise<unde
     const sent = (await listDeliveries(tx, request.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
     const newest = sent.at(-1);
     if (newest) {
-      const { askId, channel, target, person } = newest;
+      const { requestId, channel, target, person } = newest;
       const id = ctx.newId("dlv");
       await insertDelivery(tx, {
         id,
         ...tokenHashes(tokensOf(ctx, id)),
-        askId,
+        requestId,
         kind: "remind",
         channel,
         target,
@@ -348,8 +348,11 @@ async function remind(ctx: Context, { delivery, request }: Letter): Promise<unde
   });
 }
 
-async function threadOf(ctx: Context, { askId, channel, target }: Delivery): Promise<Readonly<Record<string, string>>> {
-  const others = await listDeliveries(ctx.db, askId);
+async function threadOf(
+  ctx: Context,
+  { requestId, channel, target }: Delivery,
+): Promise<Readonly<Record<string, string>>> {
+  const others = await listDeliveries(ctx.db, requestId);
   const isSame = (other: Delivery) => other.channel === channel && isDeepStrictEqual(other.target, target);
   const one = others.findLast((other) => isSame(other) && other.externalIds);
   return one?.externalIds ?? {};
@@ -358,7 +361,7 @@ async function threadOf(ctx: Context, { askId, channel, target }: Delivery): Pro
 async function note(tx: Tx, { delivery, request }: Letter, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: "server", id: "parley" },
-    ...aboutAsk(request, action),
+    ...aboutRequest(request, action),
     via: delivery.channel,
     data: { delivery: delivery.id },
   });

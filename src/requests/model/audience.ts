@@ -81,13 +81,13 @@ export function asksBy(audience: Audience, { target, person }: { target: Target;
   });
 }
 
-/** The reader under which everybody finds an ask who sees all there is. */
+/** The reader under which everybody finds a request who sees all there is. */
 export const ALL_READERS = "*";
 
 /** The reader under which everybody enrolled with a Slack user finds what was asked in a channel. */
 export const SLACK_READERS = "slack:*";
 
-/** Returns under which names an ask is found in inboxes: persons, identities, or everybody who sees all. */
+/** Returns under which names a request is found in inboxes: persons, identities, or everybody who sees all. */
 export function readersOf(audience: Audience): string[] {
   return [...new Set(leavesOf(audience).flatMap(({ target }) => readersOfTarget(target)))];
 }
@@ -111,7 +111,7 @@ function readersOfTarget(target: Target): string[] {
   }
 }
 
-/** Returns the name under which asks to one identity are found. */
+/** Returns the name under which requests to one identity are found. */
 export function readerOf({ kind, value }: Identity): string {
   return `${kind}:${value}`;
 }
@@ -146,7 +146,7 @@ export function isNamed(target: Target, who: Decider, decides: RequestForm["kind
   }
 }
 
-/** True when somebody is asked, `sinceMs` after the ask was made. */
+/** True when somebody is asked, `sinceMs` after the request was made. */
 export function isAsked(audience: Audience, who: Decider, decides: RequestForm["kind"], sinceMs: number): boolean {
   return leavesOf(audience).some(({ target, afterMs }) => afterMs <= sinceMs && isNamed(target, who, decides));
 }
@@ -163,7 +163,7 @@ function fills({ target, joint }: Pick<Leaf, "target" | "joint">, who: Decider):
   return (!joint || who.person !== null) && isNamed(target, who, "approval");
 }
 
-/** Enough for every audience that means something; beyond it an ask stays open, which harms nobody. */
+/** Enough for every audience that means something; beyond it a request stays open, which harms nobody. */
 const MOST_STEPS = 50_000;
 
 /**

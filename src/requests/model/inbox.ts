@@ -27,7 +27,7 @@ export function placeInInbox(
   return { at: state !== "open" ? (settledAt ?? 0) : order === "asked" ? createdAt : expiresAt, createdAt, id };
 }
 
-/** Which asks of an inbox: those that wait or those that are over, and of them what is wanted. */
+/** Which requests of an inbox: those that wait or those that are over, and of them what is wanted. */
 export interface InboxFilter {
   state: "open" | "over";
   kind?: InboxKind;
@@ -37,7 +37,7 @@ export interface InboxFilter {
   agent?: string;
 }
 
-/** How many open asks of an inbox are alike. */
+/** How many open requests of an inbox are alike. */
 export interface InboxGroup {
   kind: InboxKind;
   asker: string;

@@ -2,10 +2,10 @@ import { withoutForgery } from "./agent-words.ts";
 import type { Request } from "./request.ts";
 import { toldRisk } from "./risk-words.ts";
 import { sentenceOf } from "./sentence.ts";
-import { isGuarded, viewOf, type AskView } from "./view.ts";
+import { isGuarded, viewOf, type RequestView } from "./view.ts";
 
-/** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
-export function viewOutside(request: Request): AskView {
+/** Renders a request for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
+export function viewOutside(request: Request): RequestView {
   const { exact, ...shown } = viewOf(request);
   const wire = { ...request.wire, masked: undefined };
   const isCall = request.form.kind === "approval";
@@ -20,7 +20,7 @@ export function viewOutside(request: Request): AskView {
  * Renders a request for a message that people read: no words of the agent in it can pass for a code or an address of
  * this server. The call to approve stays as it is.
  */
-export function viewInMessage(request: Request, publicUrl: string): AskView {
+export function viewInMessage(request: Request, publicUrl: string): RequestView {
   const view = viewOutside(request);
   const { sentence, risk } = view;
   const own = (text: string) => withoutForgery(text, publicUrl);

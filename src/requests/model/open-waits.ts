@@ -1,8 +1,9 @@
+import type { RequestId } from "../../core/model/ids.ts";
 /** The requests for which somebody waits at this process. */
 export interface OpenWaits {
   /** Notes a wait for a request until it is disposed of. */
-  add(askId: string): Disposable;
-  has(askId: string): boolean;
+  add(requestId: RequestId): Disposable;
+  has(requestId: RequestId): boolean;
   ids(): string[];
 }
 
@@ -10,17 +11,17 @@ export interface OpenWaits {
 export function openWaitList(): OpenWaits {
   const counts = new Map<string, number>();
   return {
-    add(askId) {
-      counts.set(askId, (counts.get(askId) ?? 0) + 1);
+    add(requestId) {
+      counts.set(requestId, (counts.get(requestId) ?? 0) + 1);
       return {
         [Symbol.dispose]() {
-          const left = (counts.get(askId) ?? 0) - 1;
-          if (left > 0) counts.set(askId, left);
-          else counts.delete(askId);
+          const left = (counts.get(requestId) ?? 0) - 1;
+          if (left > 0) counts.set(requestId, left);
+          else counts.delete(requestId);
         },
       };
     },
-    has: (askId) => counts.has(askId),
+    has: (requestId) => counts.has(requestId),
     ids: () => [...counts.keys()],
   };
 }

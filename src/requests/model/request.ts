@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
@@ -115,7 +116,7 @@ interface Besides {
   sameNextTime?: true;
 }
 
-/** How an addressed ask ended, in our own words; each door prints it in its own. */
+/** How an addressed request ended, in our own words; each door prints it in its own. */
 export interface Outcome extends Besides {
   status: "answered" | "expired" | "cancelled";
   approved?: boolean;
@@ -185,12 +186,12 @@ export interface RefusedAnswer {
   attempts: number;
 }
 
-/** The deadline of an ask that has none. */
+/** The deadline of a request that has none. */
 export const NO_DEADLINE = 253_402_300_799_000;
 
-/** An ask addressed to people: the same noun as a crowd question, with a decision instead of a count. */
+/** A request addressed to people: the same noun as a crowd question, with a decision instead of a count. */
 export interface Request {
-  id: string;
+  id: RequestId;
   door: string;
   /** The principal who asked. */
   asker: string;

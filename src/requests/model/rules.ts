@@ -1,6 +1,6 @@
 import type { RecipientRules } from "./recipients.ts";
 
-/** How asks to named people are limited, how long they are kept, and how people are reminded. */
+/** How requests to named people are limited, how long they are kept, and how people are reminded. */
 export interface RequestRules {
   createsPerMinute: number;
   pendingPerAgent: number;
@@ -12,7 +12,7 @@ export interface RequestRules {
   messagesPerHour: number;
   /** Recipients that one agent writes to within an hour; messages to others wait. */
   recipientsPerHour: number;
-  /** How long an ask is kept once it is over. */
+  /** How long a request is kept once it is over. */
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
   slackMembersApprove: boolean;

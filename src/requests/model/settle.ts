@@ -28,10 +28,10 @@ export interface Judged {
 }
 
 /**
- * Decides what one more decision does to an addressed ask: an approval ends with its first rejection, or when enough
+ * Decides what one more decision does to an addressed request: an approval ends with its first rejection, or when enough
  * people have approved; a reply or a value with its first valid answer (spec/a2h 9 and 12).
  *
- * Pure: the caller holds the ask, has found it open and in time, and saves what comes back.
+ * Pure: the caller holds the request, has found it open and in time, and saves what comes back.
  *
  * @throws {Refusal} `not_asked`, `not_counted`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
  */

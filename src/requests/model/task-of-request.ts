@@ -11,7 +11,7 @@ export interface TaskAskWire {
 }
 
 /** The task that people are asked about. */
-export interface TaskOfAsk {
+export interface TaskOfRequest {
   repo: string;
   id: string;
   attempt: number;
@@ -21,7 +21,7 @@ export interface TaskOfAsk {
   sandbox: SandboxKind | null;
 }
 
-/** Returns which task an ask is about, and what of it; null for any other ask. No other door keeps `about`. */
+/** Returns which task a request is about, and what of it; null for any other request. No other door keeps `about`. */
 export function taskAskOf({ wire }: Pick<Request, "wire">): TaskAskWire | null {
   const { repo, id, attempt, about } = wire as Partial<TaskAskWire>;
   if (repo === undefined || id === undefined || attempt === undefined || about === undefined) return null;
@@ -42,7 +42,7 @@ export interface OwnTask {
 /** Where a request keeps its `OwnTask`. */
 export const OWN_TASK = "own_task";
 
-/** Returns the task whose agent asks; null for any other ask. */
+/** Returns the task whose agent asks; null for any other request. */
 export function ownTaskOf({ wire }: Pick<Request, "wire">): OwnTask | null {
   return (wire[OWN_TASK] as OwnTask | undefined) ?? null;
 }

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { ownTaskOf } from "./task-of-request.ts";
 import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
@@ -15,8 +16,8 @@ import {
  * A request as people see it, rendered once by the core, so that every channel shows the same bytes. Invisible
  * characters are escaped; in the arguments of an approval, exactly by code point. It holds no markup.
  */
-export interface AskView {
-  askId: string;
+export interface RequestView {
+  requestId: RequestId;
   agent: string;
   run: string | null;
   kind: "approval" | "reply" | "value";
@@ -60,7 +61,7 @@ export interface ToldRisk {
   because: string;
 }
 
-type AskViewBesideArguments = Omit<AskView, "argumentsText" | "argumentNames">;
+type RequestViewBesideArguments = Omit<RequestView, "argumentsText" | "argumentNames">;
 
 /** The most characters of arguments that a channel to people shows; no channel has a higher `wholeLimit`. */
 export const LONGEST_IN_MESSAGE = 20_000;
@@ -80,21 +81,21 @@ const ON_SILENCE = {
 export const SILENCES = Object.keys(ON_SILENCE) as [Silence, ...Silence[]];
 export type Silence = keyof typeof ON_SILENCE;
 
-/** Renders an ask for people (spec/a2h 10; spec/security 4). */
-export function viewOf(request: Request): AskView {
+/** Renders a request for people (spec/a2h 10; spec/security 4). */
+export function viewOf(request: Request): RequestView {
   const { form } = request;
   const call = form.kind === "approval" ? shownCall(form.kwargs) : { argumentsText: null, argumentNames: [] };
   return { ...viewBesideArguments(request), ...call };
 }
 
-/** Renders an ask for a page that shows its arguments by itself. */
-export function viewBesideArguments(request: Request): AskViewBesideArguments {
+/** Renders a request for a page that shows its arguments by itself. */
+export function viewBesideArguments(request: Request): RequestViewBesideArguments {
   const { form } = request;
   const silence = silenceOf(request);
   const own = ownTaskOf(request);
   const run = own ? `${own.repo} / ${own.id}` : runOf(request);
   return {
-    askId: request.id,
+    requestId: request.id,
     agent: askerName(request),
     run: typeof run === "string" ? printable(run) : null,
     kind: form.kind,
@@ -120,7 +121,7 @@ function runOf(request: Request): unknown {
   return folder === undefined ? run : `${String(run)}, in ${folder}`;
 }
 
-function shownCall(canonical: string): Pick<AskView, "argumentsText" | "argumentNames"> {
+function shownCall(canonical: string): Pick<RequestView, "argumentsText" | "argumentNames"> {
   const members = riskiestMembers(canonical);
   const isShort = canonical.length <= LONGEST_IN_MESSAGE;
   return {
@@ -182,7 +183,7 @@ export function withEditedArguments<T extends Pick<Request, "form" | "wire">>(
   return { ...request, form: { ...form, kwargs }, wire: guard === undefined ? wire : { ...open, ...guard } };
 }
 
-/** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */
+/** Returns the title of a request as people are shown it; that of a call is as exact as its name. */
 export function shownTitle({ form, title }: Pick<Request, "form" | "title">): string {
   return form.kind === "approval" ? printableExactly(title) : printable(title);
 }

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
@@ -59,11 +60,11 @@ export async function readChannelFigures(on: Queryable): Promise<ChannelFigures[
 /** Returns the state of the notification about a request that got farthest; undefined without a notification. */
 export async function findPushState(
   on: Queryable,
-  askId: string,
+  requestId: RequestId,
 ): Promise<{ state: "queued" | "sent" | "failed" | "dropped"; attempt: number } | undefined> {
   return first(
     on,
-    sql`SELECT state, attempt FROM notices WHERE ask_id = ${askId}
+    sql`SELECT state, attempt FROM notices WHERE ask_id = ${requestId}
       ORDER BY CASE state WHEN 'sent' THEN 0 WHEN 'queued' THEN 1 ELSE 2 END LIMIT 1`,
   );
 }

@@ -107,7 +107,7 @@ async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }:
   if (!trace || !by || digest === null || outcome?.digest !== digest || trace.defaulted) return false;
   if (trace.decision !== (outcome.approved ? "ALLOW" : "DENY")) return false;
   const action = `function_call.${outcome.approved ? "approved" : "rejected"}`;
-  const noted = await findNoted(on, { askId: id, action });
+  const noted = await findNoted(on, { subjectId: id, action });
   const kind = by.kind === "person" ? "human" : by.kind;
   if (noted?.actor.kind !== kind || noted.consent_digest !== digest) return false;
   if (noted.actor.id !== by.id && !(await isFormerId(on, by.id, noted.actor.id))) return false;

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { isSlackUser } from "../../access/model/identity.ts";
 import type { Target } from "../model/request.ts";
@@ -7,10 +8,10 @@ import { DELIVERIES_TOPIC } from "../../core/store/wake.ts";
 
 export type DeliveryState = "queued" | "sending" | "sent" | "closing" | "closed" | "failed" | "skipped";
 
-/** One message to one target about one ask: a row first, and sent afterwards. */
+/** One message to one target about one request: a row first, and sent afterwards. */
 export interface Delivery {
   id: string;
-  askId: string;
+  requestId: RequestId;
   kind: "ask" | "remind" | "tell";
   channel: string;
   target: Target;
@@ -62,7 +63,7 @@ interface Row {
 function toDelivery(row: Row): Delivery {
   return {
     id: row.delivery_id,
-    askId: row.ask_id,
+    requestId: row.ask_id,
     kind: row.kind,
     channel: row.channel,
     target: JSON.parse(row.long_target ?? row.target) as Target,
@@ -85,7 +86,7 @@ function toDelivery(row: Row): Delivery {
 
 export interface NewDelivery {
   id: string;
-  askId: string;
+  requestId: RequestId;
   kind: Delivery["kind"];
   channel: string;
   target: Target;
@@ -109,7 +110,7 @@ export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean>
   const rows = await tx.all(
     sql`INSERT INTO deliveries (delivery_id, ask_id, kind, channel, target, long_target, person, step, state, due_at,
         attempt, epoch, words, link_hash, reply_hash, tries, created_at, changed_at)
-      VALUES (${one.id}, ${one.askId}, ${one.kind}, ${one.channel}, ${isLong ? sha256Hex(target) : target},
+      VALUES (${one.id}, ${one.requestId}, ${one.kind}, ${one.channel}, ${isLong ? sha256Hex(target) : target},
         ${isLong ? target : null}, ${one.person}, ${one.step}, 'queued', (SELECT parley_now()) + ${one.inMs}, 0, 0, ${one.words ?? null}, ${one.linkHash ?? null},
         ${one.replyHash ?? null}, 0, (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (ask_id, kind, step, channel, target) DO NOTHING RETURNING delivery_id`,
@@ -134,7 +135,7 @@ export async function findDueDeliveries(
   return rows.map((row) => ({ id: row.delivery_id, channel: row.channel, epoch: row.epoch }));
 }
 
-/** Returns about how many asks messages wait that bear this mark, of those whose target fits. */
+/** Returns about how many requests messages wait that bear this mark, of those whose target fits. */
 export async function countHeld(
   on: Queryable,
   channel: string,
@@ -199,28 +200,28 @@ export async function updateDelivery(
 }
 
 /** Marks the sent messages about a settled request to be closed, wakes their sender, and skips those not sent yet. */
-export async function closeDeliveries(tx: Tx, askId: string): Promise<void> {
+export async function closeDeliveries(tx: Tx, requestId: RequestId): Promise<void> {
   const rows = await tx.all<{ state: DeliveryState }>(
     sql`UPDATE deliveries SET state = CASE WHEN state = 'sent' THEN 'closing' ELSE 'skipped' END, attempt = 0,
         epoch = epoch + 1, due_at = (SELECT parley_now()), changed_at = (SELECT parley_now())
-      WHERE ask_id = ${askId} AND kind <> 'tell' AND state IN ('sent', 'queued') RETURNING state`,
+      WHERE ask_id = ${requestId} AND kind <> 'tell' AND state IN ('sent', 'queued') RETURNING state`,
   );
   if (rows.some(({ state }) => state === "closing")) tx.wake(DELIVERIES_TOPIC);
 }
 
 /** The message of a later step goes out now instead of waiting for an answer to the one before. */
-export async function hastenDelivery(tx: Tx, askId: string, step: number): Promise<void> {
+export async function hastenDelivery(tx: Tx, requestId: RequestId, step: number): Promise<void> {
   await tx.all(
     sql`UPDATE deliveries SET due_at = (SELECT parley_now())
-      WHERE ask_id = ${askId} AND kind = 'ask' AND step = ${step} AND state = 'queued' AND attempt = 0`,
+      WHERE ask_id = ${requestId} AND kind = 'ask' AND step = ${step} AND state = 'queued' AND attempt = 0`,
   );
   tx.wake(DELIVERIES_TOPIC);
 }
 
-/** Returns every message about an ask, in the order they were planned. */
-export async function listDeliveries(on: Queryable, askId: string): Promise<Delivery[]> {
+/** Returns every message about a request, in the order they were planned. */
+export async function listDeliveries(on: Queryable, requestId: RequestId): Promise<Delivery[]> {
   const rows = await on.all<Row>(
-    sql`SELECT * FROM deliveries WHERE ask_id = ${askId} ORDER BY created_at, step, delivery_id`,
+    sql`SELECT * FROM deliveries WHERE ask_id = ${requestId} ORDER BY created_at, step, delivery_id`,
   );
   return rows.map(toDelivery);
 }
@@ -239,7 +240,7 @@ export async function findDeliveryByHash(on: Queryable, hash: string): Promise<D
   return row && toDelivery(row);
 }
 
-/** Returns the messages of a provider's thread, by any of its names, about open asks, newest first. */
+/** Returns the messages of a provider's thread, by any of its names, about open requests, newest first. */
 export async function findDeliveriesByThread(on: Queryable, ...threads: readonly string[]): Promise<Delivery[]> {
   const rows = await on.all<Row>(
     sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id

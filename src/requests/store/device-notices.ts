@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
 import { join, sql } from "../../core/store/sql.ts";
@@ -8,7 +9,7 @@ import { join, sql } from "../../core/store/sql.ts";
  */
 export async function insertRequestNotices(
   tx: Tx,
-  askId: string,
+  requestId: RequestId,
   people: readonly string[],
   inMs: number,
 ): Promise<void> {
@@ -16,7 +17,7 @@ export async function insertRequestNotices(
   const them = join([...people]);
   await tx.all(
     sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
-      SELECT ${askId}, s.subscription_id, s.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
+      SELECT ${requestId}, s.subscription_id, s.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
         (SELECT parley_now())
       FROM push_subscriptions s
       WHERE s.active = 1 AND s.person IN (${them}) AND ${isLiveCredential(sql`s.credential`)}

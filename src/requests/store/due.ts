@@ -1,10 +1,11 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 /** Keeps requests open for one more lease each, because somebody waits for them. */
-export async function renewLeases(on: Queryable, askIds: readonly string[]): Promise<void> {
+export async function renewLeases(on: Queryable, requestIds: readonly RequestId[]): Promise<void> {
   await on.all(sql`UPDATE requests SET waited_until = parley_now() + lease_ms
-    WHERE state = 'open' AND lease_ms IS NOT NULL AND ask_id IN (${join([...askIds])})`);
+    WHERE state = 'open' AND lease_ms IS NOT NULL AND ask_id IN (${join([...requestIds])})`);
 }
 
 /** Returns up to `limit` open requests for which nobody has waited lately, the first that was left first. */
@@ -17,7 +18,7 @@ export async function findUnwaited(on: Queryable, limit: number): Promise<string
   return rows.map((row) => row.ask_id);
 }
 
-/** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
+/** Returns up to `limit` open requests whose deadline has passed, oldest deadline first. */
 export async function findDueRequests(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM requests WHERE state = 'open' AND expires_at <= (SELECT parley_now())

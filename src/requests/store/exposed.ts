@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
@@ -37,9 +38,9 @@ async function listNamed(on: Queryable, which: ReturnType<typeof sql>): Promise<
 }
 
 /** Returns the ids of the messages about a request that can be answered by what stands in them. */
-export async function listAnswerable(on: Queryable, askId: string): Promise<string[]> {
+export async function listAnswerable(on: Queryable, requestId: RequestId): Promise<string[]> {
   const rows = await on.all<{ delivery_id: string }>(
-    sql`SELECT delivery_id FROM deliveries WHERE ask_id = ${askId} AND link_hash IS NOT NULL`,
+    sql`SELECT delivery_id FROM deliveries WHERE ask_id = ${requestId} AND link_hash IS NOT NULL`,
   );
   return rows.map((row) => row.delivery_id);
 }
@@ -67,7 +68,7 @@ export async function listAnswerableBy(
 /** A message that answers nothing from now on. */
 export interface ExposedDelivery {
   id: string;
-  askId: string;
+  requestId: RequestId;
   channel: string;
   target: Target;
   person: string | null;
@@ -92,7 +93,7 @@ export async function exposeIfOpen(tx: Tx, ids: readonly string[]): Promise<Expo
     );
     if (!row) continue;
     const target = JSON.parse(row.long_target ?? row.target) as Target;
-    exposed.push({ id, askId: row.ask_id, channel: row.channel, target, person: row.person });
+    exposed.push({ id, requestId: row.ask_id, channel: row.channel, target, person: row.person });
   }
   return exposed;
 }

@@ -14,9 +14,9 @@ const TODAY_MS = 86_400_000;
 export type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
 
 /**
- * Returns one page of the asks somebody reads as one of `readers`: those that wait, soonest deadline first or in
+ * Returns one page of the requests somebody reads as one of `readers`: those that wait, soonest deadline first or in
  * the order of asking, or those that are over, newest first. A page goes on behind a place and not behind a number of rows, so that nothing is skipped or
- * comes twice when asks end while somebody pages.
+ * comes twice when requests end while somebody pages.
  */
 export async function listInbox(
   on: Queryable,
@@ -63,7 +63,7 @@ export async function countInbox(
   return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
 }
 
-/** Returns the ids and versions of up to `limit` open asks that somebody reads, soonest deadline first. */
+/** Returns the ids and versions of up to `limit` open requests that somebody reads, soonest deadline first. */
 export async function listInboxVersions(
   on: Queryable,
   readers: readonly string[],
@@ -77,7 +77,7 @@ export async function listInboxVersions(
 }
 
 /**
- * Returns a text that is another one when any of the open asks behind the first `skipped` has come, changed or gone:
+ * Returns a text that is another one when any of the open requests behind the first `skipped` has come, changed or gone:
  * how many there are, with the sums of their versions and of the times at which they were asked.
  */
 export async function markOfInboxBehind(on: Queryable, readers: readonly string[], skipped: number): Promise<string> {

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
@@ -34,7 +35,7 @@ export interface RequestRow {
   now: number;
 }
 
-/** An addressed ask and the store's clock, read by one statement. */
+/** An addressed request and the store's clock, read by one statement. */
 export interface RequestAt {
   request: Request;
   now: number;
@@ -78,7 +79,7 @@ export async function toRequestsAt(rows: readonly RequestRow[]): Promise<Request
   return all;
 }
 
-/** A new addressed ask; its state and times follow from its insertion. */
+/** A new addressed request; its state and times follow from its insertion. */
 export type NewRequest = Pick<
   Request,
   | "id"
@@ -134,7 +135,7 @@ export async function insertRequestIfNew(
 
 type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until">;
 
-/** Returns a new ask as it is stored, without reading its arguments back. */
+/** Returns a new request as it is stored, without reading its arguments back. */
 function newlyStored(ask: NewRequest, row: StoredTimes): Request {
   const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf } = ask;
   return {
@@ -161,17 +162,17 @@ function newlyStored(ask: NewRequest, row: StoredTimes): Request {
   };
 }
 
-/** The ask is in these inboxes too. */
-export async function insertReaders(tx: Tx, askId: string, readers: readonly string[]): Promise<void> {
+/** The request is in these inboxes too. */
+export async function insertReaders(tx: Tx, requestId: RequestId, readers: readonly string[]): Promise<void> {
   for (const reader of readers) {
     await tx.all(
-      sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${askId}) ON CONFLICT DO NOTHING`,
+      sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${requestId}) ON CONFLICT DO NOTHING`,
     );
   }
 }
 
-export async function findRequest(on: Queryable, askId: string): Promise<RequestAt | undefined> {
-  const row = await first<RequestRow>(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${askId}`);
+export async function findRequest(on: Queryable, requestId: RequestId): Promise<RequestAt | undefined> {
+  const row = await first<RequestRow>(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`);
   return row && toRequestAt(row);
 }
 
@@ -196,14 +197,14 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
   return toRequestsAt(rows);
 }
 
-/** Holds the ask to the end of the transaction, and returns it with the clock read after any wait. */
-export async function lockRequest(tx: Tx, askId: string): Promise<RequestAt | undefined> {
+/** Holds the request to the end of the transaction, and returns it with the clock read after any wait. */
+export async function lockRequest(tx: Tx, requestId: RequestId): Promise<RequestAt | undefined> {
   const row = await first<RequestRow>(
     tx,
     // SQLite has one writer: whoever is in a transaction holds everything.
     tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${askId}`
-      : sql`UPDATE requests SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+      ? sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`
+      : sql`UPDATE requests SET version = version WHERE ask_id = ${requestId} RETURNING *, parley_now() AS now`,
   );
   return row && toRequestAt(row);
 }
@@ -237,26 +238,26 @@ export async function updateRequest(tx: Tx, request: Request): Promise<Request> 
  * Stores the newest refused answer to a locked, open request. This raises the version of the request, unless the
  * answer came from somebody who was not asked.
  */
-export async function updateRefused(tx: Tx, askId: string, refused: RefusedAnswer): Promise<void> {
+export async function updateRefused(tx: Tx, requestId: RequestId, refused: RefusedAnswer): Promise<void> {
   const raise = refused.reason === "responder_not_allowed" ? empty : sql`, version = version + 1`;
-  await tx.all(sql`UPDATE requests SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${askId}`);
+  await tx.all(sql`UPDATE requests SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${requestId}`);
 }
 
 /** Keeps a counted decision, in place of an earlier one of the same person. */
-export async function upsertDecision(tx: Tx, askId: string, ord: number, counted: Counted): Promise<void> {
+export async function upsertDecision(tx: Tx, requestId: RequestId, ord: number, counted: Counted): Promise<void> {
   const responder = JSON.stringify(counted.responder);
   const decision = JSON.stringify(counted.decision);
   await tx.all(
     sql`INSERT INTO decisions (ask_id, ord, by_id, responder, counted)
-      VALUES (${askId}, ${ord}, ${counted.decision.by.id}, ${responder}, ${decision})
+      VALUES (${requestId}, ${ord}, ${counted.decision.by.id}, ${responder}, ${decision})
       ON CONFLICT (ask_id, by_id) DO UPDATE SET responder = excluded.responder, counted = excluded.counted`,
   );
 }
 
-/** Returns the counted decisions on an ask, in order. */
-export async function listDecisions(on: Queryable, askId: string): Promise<Counted[]> {
+/** Returns the counted decisions on a request, in order. */
+export async function listDecisions(on: Queryable, requestId: RequestId): Promise<Counted[]> {
   const rows = await on.all<{ responder: string; counted: string }>(
-    sql`SELECT responder, counted FROM decisions WHERE ask_id = ${askId} ORDER BY ord`,
+    sql`SELECT responder, counted FROM decisions WHERE ask_id = ${requestId} ORDER BY ord`,
   );
   return rows.map((row) => ({
     responder: JSON.parse(row.responder) as Counted["responder"],
@@ -337,7 +338,7 @@ export async function listPending(
   return { items: await toRequestsAt(rows), total };
 }
 
-/** Returns the asks of these ids, oldest first. */
+/** Returns the requests of these ids, oldest first. */
 export async function findRequests(on: Queryable, ids: readonly string[]): Promise<Request[]> {
   const rows = await on.all<RequestRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE ask_id IN (${join(["", ...ids])})
@@ -346,17 +347,28 @@ export async function findRequests(on: Queryable, ids: readonly string[]): Promi
   return rows.map(toRequest);
 }
 
-/** True when one of `readers` finds the ask in the inbox. */
-export async function isReader(on: Queryable, askId: string, readers: readonly string[]): Promise<boolean> {
+/** True when one of `readers` finds the request in the inbox. */
+export async function isReader(on: Queryable, requestId: RequestId, readers: readonly string[]): Promise<boolean> {
   if (readers.includes(ALL_READERS)) return true;
   const row = await first(
     on,
-    sql`SELECT 1 AS found FROM request_recipients WHERE ask_id = ${askId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
+    sql`SELECT 1 AS found FROM request_recipients WHERE ask_id = ${requestId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
   );
   return row !== undefined;
 }
 
-/** Returns up to `limit` asks that have been over for `keptMs`. */
+/** Returns the versions of those of the requests that exist. */
+export async function findRequestVersions(
+  on: Queryable,
+  requestIds: readonly RequestId[],
+): Promise<Map<string, number>> {
+  const rows = await on.all<{ ask_id: string; version: number }>(
+    sql`SELECT ask_id, version FROM requests WHERE ask_id IN (${join([...requestIds])})`,
+  );
+  return new Map(rows.map((row) => [row.ask_id, row.version]));
+}
+
+/** Returns up to `limit` requests that have been over for `keptMs`. */
 export async function findOutlivedRequests(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM requests WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
@@ -365,9 +377,9 @@ export async function findOutlivedRequests(on: Queryable, keptMs: number, limit:
   return rows.map((row) => row.ask_id);
 }
 
-/** Deletes settled asks with their decisions and deliveries. */
-export async function deleteRequest(tx: Tx, askIds: readonly string[]): Promise<void> {
-  const ids = join([...askIds]);
+/** Deletes settled requests with their decisions and deliveries. */
+export async function deleteRequest(tx: Tx, requestIds: readonly RequestId[]): Promise<void> {
+  const ids = join([...requestIds]);
   for (const table of ["decisions", "deliveries", "request_recipients"] as const) {
     await tx.all(deleteOf(table, ids));
   }

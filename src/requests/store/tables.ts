@@ -90,5 +90,5 @@ export const REQUEST_TABLES: OwnedTables = {
 export const SHOWN_REQUESTS = sql`(SELECT ask_id, asker, door, state, title, wire, outcome, conversation, created_at,
   expires_at, settled_at FROM requests)`;
 /** True in SQL where the request is addressed to one of these readers. */
-export const hasReader = (askId: Sql, readers: readonly string[]): Sql =>
-  sql`EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = ${askId} AND t.reader IN (${join([...readers])}))`;
+export const hasReader = (requestId: Sql, readers: readonly string[]): Sql =>
+  sql`EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = ${requestId} AND t.reader IN (${join([...readers])}))`;

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
@@ -6,11 +7,11 @@ export interface RequestWait {
   id: string;
   /** Whose it is: the principal who asked. */
   asker: string;
-  askId: string;
-  /** It began with the ask, and giving it up withdraws the ask; a wait alone leaves the ask as it is. */
-  ownsAsk: boolean;
+  requestId: RequestId;
+  /** It began with the request, and giving it up withdraws the request; a wait alone leaves the request as it is. */
+  ownsRequest: boolean;
   createdAt: number;
-  /** Until then it can be read, and with it the ask. */
+  /** Until then it can be read, and with it the request. */
   keptUntil: number;
   cancelledAt: number | null;
 }
@@ -29,8 +30,8 @@ function toWait(row: Row): RequestWait {
   return {
     id: row.wait_id,
     asker: row.asker,
-    askId: row.ask_id,
-    ownsAsk: row.owns_ask === 1,
+    requestId: row.ask_id,
+    ownsRequest: row.owns_ask === 1,
     createdAt: row.created_at,
     keptUntil: row.kept_until,
     cancelledAt: row.cancelled_at,
@@ -40,14 +41,14 @@ function toWait(row: Row): RequestWait {
 /** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
 export async function insertRequestWait(
   tx: Tx,
-  wait: Pick<RequestWait, "id" | "asker" | "askId" | "ownsAsk"> & { keptMs: number },
+  wait: Pick<RequestWait, "id" | "asker" | "requestId" | "ownsRequest"> & { keptMs: number },
 ): Promise<RequestWait> {
   const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
   const row = await one<Row>(
     tx,
     sql`INSERT INTO request_waits (wait_id, asker, ask_id, owns_ask, created_at, kept_until)
-      VALUES (${wait.id}, ${wait.asker}, ${wait.askId}, ${wait.ownsAsk ? 1 : 0}, ${createdAt},
+      VALUES (${wait.id}, ${wait.asker}, ${wait.requestId}, ${wait.ownsRequest ? 1 : 0}, ${createdAt},
         ${createdAt + wait.keptMs})
       RETURNING *`,
   );
@@ -67,7 +68,7 @@ export async function findRequestWaits(
   return rows.map(toWait);
 }
 
-/** Ends a wait that nobody ended before; the caller holds its ask. */
+/** Ends a wait that nobody ended before; the caller holds its request. */
 export async function cancelRequestWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
   const row = await first(
     tx,

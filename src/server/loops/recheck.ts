@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { findBoardNumbers, findTaskNumbers } from "../../tasks/store/events.ts";
-import { findVersions } from "../../questions/store/questions.ts";
+import { findQuestionVersions } from "../../questions/store/questions.ts";
+import { findRequestVersions } from "../../requests/store/requests.ts";
 import { findEndedCredentials } from "../../access/store/credentials.ts";
 import { findJobNumbers, newestQueuedAt } from "../../asks/store/job-claims.ts";
 import { findEndedAsks } from "../../asks/store/ended.ts";
@@ -11,13 +12,30 @@ import {
   CLAIMS_TOPIC,
   credentialTopic,
   jobTopic,
-  relayTopic,
+  questionTopic,
+  requestTopic,
   streamTopic,
 } from "../../core/store/wake.ts";
 
 const TOPICS_PER_READ = 500;
-/** The beginning of a task's topic; its repository and id follow. */
-const TASK = "task:";
+/** Returns the topic of a task by its repository and id. */
+const placeTopic = (place: string): string => `task:${place}`;
+
+/** The topics whose subjects have a number that every change raises, and the reads of the numbers. */
+const NUMBERED = [
+  [questionTopic, findQuestionVersions],
+  [requestTopic, findRequestVersions],
+  [streamTopic, findStreamNumbers],
+  [jobTopic, findJobNumbers],
+  [placeTopic, findTaskNumbers],
+  [boardTopic, findBoardNumbers],
+] as const;
+
+/** The topics whose subjects end once and stay so, and the reads of those that have ended. */
+const ENDING = [
+  [askTopic, findEndedAsks],
+  [credentialTopic, findEndedCredentials],
+] as const;
 
 /**
  * Finds what other nodes changed without this one hearing of it, and wakes who waits for it here: the fallback that
@@ -28,31 +46,23 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
   let seen = new Map<string, number>();
 
   return async () => {
-    const ids = (prefix: string) =>
-      [...ctx.wake.topics()].filter((topic) => topic.startsWith(prefix)).map((topic) => topic.slice(prefix.length));
+    const idsOf = (topicOf: (id: string) => string) => {
+      const prefix = topicOf("");
+      return [...ctx.wake.topics()]
+        .filter((topic) => topic.startsWith(prefix))
+        .map((topic) => topic.slice(prefix.length));
+    };
     const now = new Map<string, number>();
-    for (const part of chunks(ids(askTopic("")))) {
-      for (const [id, version] of await findVersions(ctx.db, part)) now.set(askTopic(id), version);
+    for (const [topicOf, find] of NUMBERED) {
+      for (const part of chunks(idsOf(topicOf))) {
+        for (const [id, number] of await find(ctx.db, part)) now.set(topicOf(id), number);
+      }
     }
-    for (const part of chunks(ids(streamTopic("")))) {
-      for (const [id, seq] of await findStreamNumbers(ctx.db, part)) now.set(streamTopic(id), seq);
-    }
-    // An ask that is over stays so: a caller that still waits has missed it.
-    for (const part of chunks(ids(relayTopic("")))) {
-      for (const id of await findEndedAsks(ctx.db, part)) ctx.wake.wakeHere(relayTopic(id));
-    }
-    // So does a key or a session; it may have been ended by another program, which wakes nobody.
-    for (const part of chunks(ids(credentialTopic("")))) {
-      for (const hash of await findEndedCredentials(ctx.db, part)) ctx.wake.wakeHere(credentialTopic(hash));
-    }
-    for (const part of chunks(ids(jobTopic("")))) {
-      for (const [id, seq] of await findJobNumbers(ctx.db, part)) now.set(jobTopic(id), seq);
-    }
-    for (const part of chunks(ids(TASK))) {
-      for (const [place, seq] of await findTaskNumbers(ctx.db, part)) now.set(`${TASK}${place}`, seq);
-    }
-    for (const part of chunks(ids(boardTopic("")))) {
-      for (const [repo, seq] of await findBoardNumbers(ctx.db, part)) now.set(boardTopic(repo), seq);
+    // A caller that still waits for what has ended missed its end; another program, which wakes nobody, may have ended it.
+    for (const [topicOf, find] of ENDING) {
+      for (const part of chunks(idsOf(topicOf))) {
+        for (const id of await find(ctx.db, part)) ctx.wake.wakeHere(topicOf(id));
+      }
     }
     if ([...ctx.wake.topics()].includes(CLAIMS_TOPIC)) now.set(CLAIMS_TOPIC, await newestQueuedAt(ctx.db));
     for (const [topic, number] of now) if (seen.get(topic) !== number) ctx.wake.wakeHere(topic);

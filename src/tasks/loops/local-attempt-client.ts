@@ -1,3 +1,4 @@
+import type { AskId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import type { AgentRequest } from "../model/attempt-asks.ts";
 import type { AssignmentRules } from "../model/rules.ts";
@@ -54,7 +55,7 @@ export function openLocalAttemptClient(
   let { sandbox } = attempt;
 
   /** Nobody asks in the name of a job that waits in line, as after the machine slept. */
-  async function ask(ref: string, request: AgentRequest): Promise<{ askId: string }> {
+  async function ask(ref: string, request: AgentRequest): Promise<{ askId: AskId }> {
     await hold.keep();
     const who = askingAttempt(rules, { task, attempt }, sandbox ?? "none");
     const asked = await askForAttempt(ctx, who, ref, request);

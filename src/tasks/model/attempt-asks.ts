@@ -1,6 +1,6 @@
 import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
-import type { RelayAnswer } from "../../asks/model/ask.ts";
+import type { AskAnswer } from "../../asks/model/ask.ts";
 import { DECLINED } from "../../asks/model/people.ts";
 import { cutTo } from "../../core/model/title.ts";
 
@@ -107,7 +107,7 @@ export function choicesOf(request: AgentRequest): readonly string[] {
  * Returns what an answer decides. Only a person's approval of exactly `digest`, and a rule or a grant that matched,
  * allow anything; silence and everything unforeseen is a no (spec/assignment 8).
  */
-export function decisionFrom(answer: RelayAnswer, digest: string | null): PermissionDecision {
+export function decisionFrom(answer: AskAnswer, digest: string | null): PermissionDecision {
   const { status, source, json, policyTrace, consentDigest } = answer;
   if (status !== "ANSWERED") {
     const why = whyNot(answer);
@@ -121,14 +121,14 @@ export function decisionFrom(answer: RelayAnswer, digest: string | null): Permis
 }
 
 /** Returns what an answer says to a question: in words, or, to a question with a schema, the value in JSON. */
-export function answerOf(answer: RelayAnswer, hasSchema = false): QuestionAnswer {
+export function answerOf(answer: AskAnswer, hasSchema = false): QuestionAnswer {
   if (answer.status !== "ANSWERED") return { none: true, why: whyNot(answer) };
   const value = answer.json === undefined ? undefined : JSON.stringify(answer.json);
   const text = (hasSchema ? (value ?? answer.text) : (answer.text ?? value)) ?? "";
   return { text, ...(answer.answeredBy !== undefined && { by: answer.answeredBy }) };
 }
 
-function whyNot({ status, error = "", errorCode, answeredBy, policyTrace }: RelayAnswer): string {
+function whyNot({ status, error = "", errorCode, answeredBy, policyTrace }: AskAnswer): string {
   if (status === "TIMEOUT") return NO_ONE;
   const words = error.replace(/^E_[A-Z_]+: /, "");
   if (errorCode === "E_HUMAN_REJECT") {

@@ -263,7 +263,7 @@ export async function listNewestAttempts(
 /** The question that a live attempt waits for. */
 export interface TaskQuestion {
   id: string;
-  askId: string;
+  subjectId: string;
   prompt: string;
   /** Where people find it; null while it is not with people. */
   addressedId: string | null;
@@ -285,7 +285,7 @@ export async function listTaskQuestions(on: Queryable, repo: string): Promise<Ta
   );
   return rows.map((row) => ({
     id: row.id,
-    askId: row.ask_id,
+    subjectId: row.ask_id,
     addressedId: row.addressed_id,
     prompt: (row.wire === null ? undefined : safeTitleIn(row.wire)) ?? row.prompt,
   }));

@@ -1,3 +1,4 @@
+import type { RequestId } from "../../core/model/ids.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
 import type { Diffstat, StartOn, Task, TaskState } from "../model/task.ts";
 import { titleOfPrompt } from "../model/names.ts";
@@ -91,8 +92,8 @@ export async function findTask(on: Queryable, repo: string, id: string): Promise
 }
 
 /** Returns the task whose work, or whose conflict, people decide by this ask. */
-export async function findTaskOfAsk(on: Queryable, askId: string): Promise<Task | undefined> {
-  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE review_ask = ${askId}`);
+export async function findTaskOfRequest(on: Queryable, requestId: RequestId): Promise<Task | undefined> {
+  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE review_ask = ${requestId}`);
   return row && toTask(row);
 }
 

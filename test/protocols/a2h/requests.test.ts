@@ -223,10 +223,10 @@ for (const on of DATABASES) {
       const scene = shared();
       const ana = await scene.human("Ana Ruiz");
       const body = contactBody({ channel: { human: { id: ana.id } } });
-      const { ask_id: askId } = accepted(await scene.agent.post("/human_contacts", body)).status;
+      const { ask_id: requestId } = accepted(await scene.agent.post("/human_contacts", body)).status;
       const path = `/human_contacts/${body.call_id}`;
       const waiting: Promise<Reply> = scene.agent.get(`${path}?wait=55`);
-      await until(() => [...scene.world.server.ctx.wake.topics()].includes(`ask:${askId}`));
+      await until(() => [...scene.world.server.ctx.wake.topics()].includes(`request:${requestId}`));
       accepted(await ana.answer.post(`/agent${path}/respond`, { response: "Tuesday" }));
       assert.equal(accepted(await waiting).status.response, "Tuesday");
       assert.equal((await scene.agent.get(`${path}?wait=56`)).status, 422);

@@ -223,7 +223,7 @@ for (const on of DATABASES) {
 }
 
 /** Whether a wait for this question has begun. */
-const isWaitedFor = (world: World, id: string) => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+const isWaitedFor = (world: World, id: string) => [...world.server.ctx.wake.topics()].includes(`question:${id}`);
 
 describe("waits and streams at one time", () => {
   const env = { ...ROOMY, PARLEY_LIMITS_LONG_POLLS: "2", PARLEY_LIMITS_STREAMS: "2", PARLEY_LIMITS_HUMAN_STREAMS: "2" };

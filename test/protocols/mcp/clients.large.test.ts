@@ -42,7 +42,7 @@ for (const by of Object.keys(over) as Transport[]) {
         const asked = await client.call("ask_human", { question: QUESTION, min_responses: 1 });
         const id = asked.structured["question_id"] as string;
         const waiting = client.call(WAIT, { question_id: id });
-        await until(async () => [...world().server.ctx.wake.topics()].includes(`ask:${id}`));
+        await until(async () => [...world().server.ctx.wake.topics()].includes(`question:${id}`));
         await world().person(fresh("p")).answer(id, "Send is clearer.");
         const { structured, content, isError } = await waiting;
         assert.equal(isError, false);
@@ -90,7 +90,7 @@ for (const by of Object.keys(over) as Transport[]) {
       it("ends a wait by cancelling the call, and never the question", async () => {
         const asked = await client.call("ask_human", { question: fresh("Is this cancelled now?"), min_responses: 1 });
         const id = asked.structured["question_id"] as string;
-        const isWatched = () => [...world().server.ctx.wake.topics()].includes(`ask:${id}`);
+        const isWatched = () => [...world().server.ctx.wake.topics()].includes(`question:${id}`);
         const stop = new AbortController();
         const waiting = client.call(WAIT, { question_id: id }, { signal: stop.signal });
         await until(async () => isWatched());

@@ -226,7 +226,7 @@ for (const on of ONE_DATABASE) {
       const args = { message: fresh("Who goes away?"), to: jane.number };
       const gone = await stream(world(), toolCall("contact_human", args));
       const { id } = await until(async () => (await jane.inbox())[0]);
-      const isWatched = () => [...world().server.ctx.wake.topics()].includes(`ask:${id}`);
+      const isWatched = () => [...world().server.ctx.wake.topics()].includes(`request:${id}`);
       await until(isWatched);
       gone.close();
       await until(() => !isWatched());

@@ -94,7 +94,7 @@ for (const on of DATABASES) {
         { name: WAIT, arguments: { question_id: id } },
         { capabilities: TASKS },
       );
-      await until(async () => [...world().server.ctx.wake.topics()].includes(`ask:${id}`));
+      await until(async () => [...world().server.ctx.wake.topics()].includes(`question:${id}`));
       await world().person(fresh("p")).answer(id, "Quick.");
       const { resultType, structuredContent } = (await reply).body.result;
       assert.deepEqual([resultType, structuredContent.settled], ["complete", true]);

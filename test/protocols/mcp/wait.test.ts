@@ -18,7 +18,7 @@ const WAIT = "wait_for_human_responses";
 const question = () => ({ question: fresh("How long does this take?"), timeout_seconds: 86_400 });
 
 /** Whether somebody waits for this question. */
-const isWatched = (world: World, id: string): boolean => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+const isWatched = (world: World, id: string): boolean => [...world.server.ctx.wake.topics()].includes(`question:${id}`);
 
 /** Opens a wait and reads its first comment. */
 async function wait(world: World, args: Record<string, unknown>, token?: string): Promise<McpStream> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../../src/access/create-key.ts";
-import { decideAsk, responderOf } from "../../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../../src/requests/decide.ts";
 import type { Decision } from "../../../src/requests/model/request.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
@@ -24,7 +24,7 @@ async function somebody(world: World, name = "Ana Ruiz") {
     decided: async (input: CallFields, decision: Decision) => {
       await world.advance(1000);
       const ask = await askPeople(ctx, { ref: fresh("call"), audience: toPerson(id), ...input });
-      await decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, id, "slack"), decision });
+      await decideRequest(ctx, { requestId: ask.id, responder: await responderOf(ctx.db, id, "slack"), decision });
       return ask.id;
     },
     page,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
-import { decideAsk, responderOf } from "../../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../../src/requests/decide.ts";
 import { followInbox } from "../../../src/requests/inbox/follow-inbox.ts";
 import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
 import { advanceUntil } from "../../support/contract.ts";
@@ -35,7 +35,7 @@ for (const on of DATABASES) {
     const first = await askPeople(ctx, { audience, timeoutSeconds: DAY_S });
     await multiply(world, first.id);
     const responder = await responderOf(ctx.db, person, "web");
-    const reject = (askId: string) => decideAsk(ctx, { askId, responder, decision: { kind: "reject" } });
+    const reject = (requestId: string) => decideRequest(ctx, { requestId, responder, decision: { kind: "reject" } });
 
     const stop = new AbortController();
     const told = followInbox(ctx, person, stop.signal);

@@ -272,7 +272,7 @@ function printGrant(grant: KeptGrant & { isLive?: boolean }): WireEndedGrant {
     repo,
     agent,
     by: more.madeBy,
-    ask_id: more.askId,
+    ask_id: more.approvalId,
     digest: more.digest ?? null,
     created_at: timeText(more.createdAt),
     expires_at: timeText(more.expiresAt),

@@ -1,6 +1,6 @@
 import type { MinuteFigures } from "../../../asks/model/figures.ts";
 import { jobTitle } from "../../../asks/model/job-title.ts";
-import type { Job, RelayAnswer, Ask } from "../../../asks/model/ask.ts";
+import type { Job, AskAnswer, Ask } from "../../../asks/model/ask.ts";
 import type { JobNews } from "../../../asks/follow-job.ts";
 import type { CachedDecision } from "../../../asks/forget-decisions.ts";
 import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../../asks/watch.ts";
@@ -59,7 +59,7 @@ export function jobLine(line: JobLine): WireAdminJobLine {
 }
 
 /** Returns an ask with its context, and its answer. */
-export function askWhole(ask: Ask, answer: RelayAnswer | null): WireAdminJobAsk {
+export function askWhole(ask: Ask, answer: AskAnswer | null): WireAdminJobAsk {
   const { id, jobId, stepId, type, prompt, principal, status, stage, stages, epoch, meta, envelope } = ask;
   return {
     id,
@@ -88,7 +88,7 @@ export function askWhole(ask: Ask, answer: RelayAnswer | null): WireAdminJobAsk 
 }
 
 /** Returns an answer with the grounds it was given on. */
-function answerWhole(answer: RelayAnswer): WireAdminAnswer {
+function answerWhole(answer: AskAnswer): WireAdminAnswer {
   return {
     status: answer.status,
     source: answer.source,

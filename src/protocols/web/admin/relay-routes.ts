@@ -33,7 +33,7 @@ import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
 import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./relay-lists.ts";
 import * as wire from "./print-relay.ts";
 import { ADMIN_REFUSALS } from "./access-routes.ts";
-import { wholeAsk, type WithArguments } from "../inbox/wire.ts";
+import { wholeRequest, type WithArguments } from "../inbox/wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 /** Nobody: whoever looks on is asked for nothing. */
@@ -235,5 +235,9 @@ function liveStream(app: Door, door: DoorContext): void {
 /** Returns what people were asked for an executor's ask, as it is shown to somebody who is not asked. */
 async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WithArguments<WireAskToPeople>> {
   const asked = await readRequest(ctx, addressedId);
-  return wholeAsk(asked, await readDetails(ctx, asked), { who: ONLOOKER, now: await storeNow(ctx.db), language: "en" });
+  return wholeRequest(asked, await readDetails(ctx, asked), {
+    who: ONLOOKER,
+    now: await storeNow(ctx.db),
+    language: "en",
+  });
 }

@@ -13,7 +13,7 @@ import { INBOX_DUE, INBOX_ORDERS, type InboxPosition } from "../../../requests/m
 import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/people.ts";
 import { Refusal } from "../../../refusals.ts";
-import { decideAsk, responderOf } from "../../../requests/decide.ts";
+import { decideRequest, responderOf } from "../../../requests/decide.ts";
 import { secretsOfArguments } from "../../../requests/guard-arguments.ts";
 import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
@@ -31,7 +31,7 @@ import { wireTime } from "../../http/question.ts";
 import { sendEvents } from "../../http/sse.ts";
 import { isId } from "../../http/ids.ts";
 import { placeOf } from "../../http/query.ts";
-import { editedCall, inboxCountsBody, listedAsks, wholeAsk, type WithArguments } from "./wire.ts";
+import { editedCall, inboxCountsBody, listedAsks, wholeRequest, type WithArguments } from "./wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 const PAGE = 50;
@@ -161,7 +161,7 @@ async function wholeFor(
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = await wholeAsk(request, await readDetails(ctx, request), { who, now, language });
+  const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
   const present = inForce(request.audience, ctx.addressed.groups);
   const mayDecide = whole.may_decide && isAsked(present, who, request.form.kind, now - request.createdAt);
   const keptS = keptForS(request);
@@ -218,7 +218,7 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-  const decided = await decideAsk(ctx, { askId: peopleRequest.id, responder, decision, byKey });
+  const decided = await decideRequest(ctx, { requestId: peopleRequest.id, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
   return wholeFor(ctx, readerOf(request, person), decided.request);
 }

@@ -116,7 +116,7 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export async function wholeAsk(
+export async function wholeRequest(
   request: Ask,
   details: RequestDetails,
   { who, now, language }: AskReader,
