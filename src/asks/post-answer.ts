@@ -50,12 +50,12 @@ export interface AskAnswerer {
  *
  * A person's answer to an ask that went to people is a decision like any other, with the digest of the text shown.
  *
- * @throws {Refusal} `request_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
- *   `unknown_option`, `already_decided`, `ask_settled`
+ * @throws {Refusal} `ask_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
+ *   `unknown_option`, `already_decided`, `ask_closed`
  */
 export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswerInput): Promise<AskAnswer | null> {
   const found = await findAsk(ctx.db, input.askId);
-  if (!found) throw new Refusal("request_not_found");
+  if (!found) throw new Refusal("ask_not_found");
   const { ask } = found;
   if (
     ask.principal === who.principal ||
@@ -119,7 +119,7 @@ async function again(
       logOf(job, "answer.late", held, { level: "warn", message: `an answer came after ${answer.status}` }),
     ]);
   });
-  throw new Refusal("ask_settled", { status: answer.status, at: answer.createdAt });
+  throw new Refusal("ask_closed", { status: answer.status, at: answer.createdAt });
 }
 
 /** Returns the answer as it is recorded, where it fits what was asked for. @throws {Refusal} `answer_misfit` */
@@ -171,9 +171,9 @@ async function decideByKey(
   input: AskAnswerInput,
   ask: Ask,
 ): Promise<AskAnswer | null> {
-  if (ask.addressedId === null) throw new Refusal("request_not_found");
+  if (ask.addressedId === null) throw new Refusal("ask_not_found");
   const addressed = await findRequest(ctx.db, ask.addressedId);
-  if (!addressed) throw new Refusal("request_not_found");
+  if (!addressed) throw new Refusal("ask_not_found");
   const responder = await responderOf(ctx.db, who.person, "api");
   const decision = decisionOf(ask, addressed.request.form.kind, input, addressed.request.digest);
   try {
@@ -251,7 +251,7 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
   const [held, before] = [await findAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];
   // It went to people at this very moment: now it is there to be held.
   if (held && !before) return settleByService(ctx, who, input, held.ask);
-  if (!held || !before) throw new Refusal("request_not_found");
+  if (!held || !before) throw new Refusal("ask_not_found");
   return again(ctx, who, input, { held, ...before });
 }
 
@@ -285,12 +285,12 @@ function failureOf(status: AnswerStatus, words: string | undefined): Pick<AskAns
 /**
  * Withdraws a pending ask; one that is over stays as it is (spec/relay 5).
  *
- * @throws {Refusal} `request_not_found` also for somebody else's
+ * @throws {Refusal} `ask_not_found` also for somebody else's
  */
 export async function withdrawAsk(ctx: Context, id: string, principal: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const found = await findAsk(tx, id);
-    if (!found || found.ask.principal !== principal) throw new Refusal("request_not_found");
+    if (!found || found.ask.principal !== principal) throw new Refusal("ask_not_found");
     const asked = await lockAsked(tx, found.ask);
     const job = await lockJob(tx, found.ask.jobId);
     const held = await lockAsk(tx, id);

@@ -69,10 +69,10 @@ export async function findDueAsks(ctx: Context, limit: number): Promise<string[]
   return store.findDueAsks(ctx.db, limit);
 }
 
-/** Returns an ask of the reader's own, as it is now. @throws {Refusal} `request_not_found` also for somebody else's */
+/** Returns an ask of the reader's own, as it is now. @throws {Refusal} `ask_not_found` also for somebody else's */
 export async function readAsk(ctx: Context, id: string, reader: Reader): Promise<AskAt> {
   const found = await store.findAsk(ctx.db, id);
-  if (!found || !(await mayRead(ctx, found.ask, reader))) throw new Refusal("request_not_found");
+  if (!found || !(await mayRead(ctx, found.ask, reader))) throw new Refusal("ask_not_found");
   return asOfNow(ctx, found);
 }
 
@@ -96,7 +96,7 @@ export interface Polled {
  * Waits at most `waitMs` for an ask's answer. An answer from before the wait is found too: the function subscribes,
  * reads, waits, and reads again.
  *
- * @throws {Refusal} `request_not_found`
+ * @throws {Refusal} `ask_not_found`
  */
 export async function waitForAnswer(
   ctx: Context,
@@ -116,7 +116,7 @@ export async function waitForAnswer(
     const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
     await changes.next(Math.min(leftMs, turnMs, dueMs));
     const found = await store.findAsk(ctx.db, id);
-    if (!found) throw new Refusal("request_not_found");
+    if (!found) throw new Refusal("ask_not_found");
     ({ ask, now } = await asOfNow(ctx, found));
   }
 }

@@ -92,7 +92,7 @@ export async function listSharedBy(
 /**
  * Returns anybody's ask as it is now, with its answer and the first page of each list beside it.
  *
- * @throws {Refusal} `request_not_found`
+ * @throws {Refusal} `ask_not_found`
  */
 export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<AskHistory> {
   const { ask } = await readAsk(ctx, id, { principal: "", readsAll: true });

@@ -61,14 +61,14 @@ function isOf({ agent, conversation }: ConversationMessage, of: ConversationRead
   return agent === of.agent && (of.conversation === undefined || conversation === of.conversation);
 }
 
-/** Returns one message to an agent. @throws {Refusal} `request_not_found` also for another agent's message */
+/** Returns one message to an agent. @throws {Refusal} `message_not_found` also for another agent's message */
 export async function readMessage(
   ctx: Pick<Context, "db" | "conversations">,
   of: ConversationReader,
   uid: string,
 ): Promise<ConversationEntry> {
   const message = await store.findMessage(ctx.db, uid);
-  if (!message || !isOf(message, of)) throw new Refusal("request_not_found");
+  if (!message || !isOf(message, of)) throw new Refusal("message_not_found");
   return agentEventsOf(ctx, message);
 }
 
@@ -90,21 +90,21 @@ async function agentEventsOf(
   return { message, conversation, entry: conversations.entryPoints.find(({ name }) => name === conversation.entry) };
 }
 
-/** The agent has taken it; taking it again changes nothing. @throws {Refusal} `request_not_found` also for another's */
+/** The agent has taken it; taking it again changes nothing. @throws {Refusal} `message_not_found` also for another's */
 export async function acknowledgeMessage(ctx: Context, of: ConversationReader, uid: string): Promise<void> {
   await readMessage(ctx, of, uid);
   await transact(ctx, (tx) => store.ackMessage(tx, uid));
   // point: conversation-taken-before-reply
 }
 
-/** Returns a conversation of an agent. @throws {Refusal} `request_not_found` also for another's */
+/** Returns a conversation of an agent. @throws {Refusal} `conversation_not_found` also for another's */
 export async function readConversation(
   ctx: Pick<Context, "db">,
   of: ConversationReader,
   number: number,
 ): Promise<Conversation> {
   const found = await findConversationOf(ctx, of, number);
-  if (!found) throw new Refusal("request_not_found");
+  if (!found) throw new Refusal("conversation_not_found");
   return found;
 }
 

@@ -44,7 +44,7 @@ export function inboxEntries({ conversations }: Pick<Context, "conversations">):
  * A person has begun a conversation with the agent of an entry point; saying it again changes nothing. Returns the
  * number of the conversation.
  *
- * @throws {Refusal} `request_not_found` for an unknown entry point, `rate_limited`
+ * @throws {Refusal} `entry_point_not_found`, `conversation_not_found`, `rate_limited`
  */
 export async function beginInInbox(
   ctx: Context,
@@ -53,13 +53,13 @@ export async function beginInInbox(
   typed: TypedMessage,
 ): Promise<number> {
   const entry = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: entryName });
-  if (!entry) throw new Refusal("request_not_found");
+  if (!entry) throw new Refusal("entry_point_not_found");
   const words = await personSpeaking(ctx, person, { entry, goesOnWith: null }, typed);
   const kept = await transact(ctx, (tx) => keepMessage(ctx, tx, words));
   // point: conversation-begun-before-reply
   const number =
     kept?.conversation.number ?? (await findMessageBySource(ctx.db, sourceOf(person, typed)))?.conversation;
-  if (number === undefined) throw new Refusal("request_not_found");
+  if (number === undefined) throw new Refusal("conversation_not_found");
   return number;
 }
 
@@ -89,14 +89,14 @@ async function personSpeaking(
  * Takes in a person's next words in a conversation. They are the answer to the one question that waits there, or else a
  * message to the agent; where a call or several requests wait, the person decides each by itself.
  *
- * @throws {Refusal} `request_not_found`, `wrong_decision`, `answer_misfit`, `rate_limited`
+ * @throws {Refusal} `conversation_not_found`, `entry_point_not_found`, `wrong_decision`, `answer_misfit`, `rate_limited`
  */
 export async function goOnInInbox(ctx: Context, person: string, number: number, typed: TypedMessage): Promise<void> {
   const { entry } = await findOwn(ctx, person, number);
   const [only, ...others] = await waitingIn(ctx, number);
   if (!only) {
     const point = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry });
-    if (!point) throw new Refusal("request_not_found");
+    if (!point) throw new Refusal("entry_point_not_found");
     const words = await personSpeaking(ctx, person, { entry: point, goesOnWith: number }, typed);
     await transact(ctx, async (tx) => {
       if (!(await insertInboundIfNew(tx, "inbox", sourceOf(person, typed)))) return;
@@ -129,7 +129,7 @@ async function waitingIn({ db }: Context, conversation: number): Promise<Request
 
 async function findOwn({ db }: Context, person: string, number: number): Promise<Conversation> {
   const found = await findConversation(db, number);
-  if (found?.person !== person || found.channel !== "inbox") throw new Refusal("request_not_found");
+  if (found?.person !== person || found.channel !== "inbox") throw new Refusal("conversation_not_found");
   return found;
 }
 
@@ -149,7 +149,7 @@ export interface OwnConversation extends Conversation {
 /**
  * Returns the newest things of a conversation that a person began in the inbox, or those before a place in it.
  *
- * @throws {Refusal} `request_not_found` also for another's
+ * @throws {Refusal} `conversation_not_found` also for another's
  */
 export async function readOwnConversation(
   ctx: Context,

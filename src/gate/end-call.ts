@@ -21,7 +21,7 @@ export type GatedEnd = { outcome: "result" | "error"; digest: string } | { outco
  * The call has ended, and the record says how. A repeat changes nothing; it counts also for a call that was given up
  * for unknown meanwhile, because what is known is better than what is not.
  *
- * @throws {Refusal} `request_not_found` for another agent's call, or another run
+ * @throws {Refusal} `call_not_found` for another agent's call, or another run
  */
 export async function endCall(ctx: Pick<Context, "db" | "wake">, running: Running, end: GatedEnd): Promise<GateCall> {
   return transact(ctx, async (tx) => {
@@ -29,7 +29,7 @@ export async function endCall(ctx: Pick<Context, "db" | "wake">, running: Runnin
     const isOver = end.outcome === "lost" ? call.state !== "started" : call.state === "ended";
     if (isOver) return call;
     const ended = end.outcome === "lost" ? await giveUpIfStarted(tx, running) : await endIfBegun(tx, running, end);
-    if (!ended) throw new Refusal("request_not_found");
+    if (!ended) throw new Refusal("call_not_found");
     const actor: Actor = { kind: "agent", id: call.asker };
     if (end.outcome === "lost") await noteUnknown(tx, ended, actor);
     else await note(tx, ended, { actor, action: "gate_call.ended" });
@@ -41,7 +41,7 @@ export async function endCall(ctx: Pick<Context, "db" | "wake">, running: Runnin
  * The gate of a running call has shown life, for another minute. Returns false where the call is not known to run: its end
  * still counts.
  *
- * @throws {Refusal} `request_not_found` for another agent's call, or another run
+ * @throws {Refusal} `call_not_found` for another agent's call, or another run
  */
 export async function holdCall(ctx: Pick<Context, "db" | "wake">, running: Running): Promise<boolean> {
   return transact(ctx, async (tx) => {
@@ -61,7 +61,7 @@ export async function giveUpCall(ctx: Pick<Context, "db" | "wake">, requestId: R
 
 async function ownCall(tx: Tx, { requestId, asker, run }: Running): Promise<GateCall> {
   const call = await findGateCall(tx, requestId);
-  if (!call || call.asker !== asker || call.run !== run) throw new Refusal("request_not_found");
+  if (!call || call.asker !== asker || call.run !== run) throw new Refusal("call_not_found");
   return call;
 }
 

@@ -54,7 +54,7 @@ export interface RecordedAnswer {
  * its response. Both are decided again by the counting statement, which holds the row: what came first in the store
  * stands (spec/ask-a-human 2 and 4.4).
  *
- * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
+ * @throws {Refusal} `question_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `question_closed`,
  *   `invalid_input`, `rate_limited`
  */
 export async function answerQuestion(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
@@ -74,7 +74,7 @@ async function answerIn(
   { words, judged }: { words: CleanWords<UncheckedAnswer>; judged: JudgedText },
 ): Promise<RecordedAnswer> {
   const found = await findQuestion(tx, input.questionId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: input.questionId });
+  if (!found) throw new Refusal("question_not_found", { question_id: input.questionId });
   if (await isAsker(tx, found.question.asker, input)) throw new Refusal("self_answer");
 
   const identified = await identifyForWrite(ctx, tx, input.caller);
@@ -223,11 +223,11 @@ async function heldIfDue(tx: Tx, { question, now }: QuestionAt): Promise<Questio
 async function refusalOfSettled(tx: Tx, question: Question): Promise<Refusal> {
   return (await findQuestion(tx, question.id))
     ? settledRefusal(question)
-    : new Refusal("ask_not_found", { question_id: question.id });
+    : new Refusal("question_not_found", { question_id: question.id });
 }
 
 function settledRefusal(question: Question): Refusal {
-  return new Refusal("ask_settled", {
+  return new Refusal("question_closed", {
     question_id: question.id,
     status: question.state === "answered" ? "CLOSED" : "EXPIRED",
   });

@@ -9,12 +9,12 @@ import { cancelHeld } from "./expire.ts";
 /**
  * Ends an asker's own question if it is open; one that is settled is returned unchanged.
  *
- * @throws {Refusal} `ask_not_found` also for somebody else's
+ * @throws {Refusal} `question_not_found` also for somebody else's
  */
 export async function cancelQuestion(ctx: Context, questionId: QuestionId, asker: string): Promise<Question> {
   return transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, questionId);
-    if (!held || held.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: questionId });
+    if (!held || held.question.asker !== asker) throw new Refusal("question_not_found", { question_id: questionId });
     return held.question.state === "open" ? cancelHeld(ctx, tx, held, asker) : held.question;
   });
 }

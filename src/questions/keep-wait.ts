@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
  * The wait stands in the store and can be read for the question's whole lifetime and its retention after that, whatever
  * becomes of the request that began it.
  *
- * @throws {Refusal} `ask_not_found` also for somebody else's
+ * @throws {Refusal} `question_not_found` also for somebody else's
  */
 export async function keepWait(
   ctx: Context,
@@ -22,7 +22,7 @@ export async function keepWait(
   const id = ctx.newId("t");
   return transact(ctx, async (tx) => {
     const found = await findQuestion(tx, input.questionId);
-    if (found?.question.asker !== input.asker) throw new Refusal("ask_not_found", { question_id: input.questionId });
+    if (found?.question.asker !== input.asker) throw new Refusal("question_not_found", { question_id: input.questionId });
     const lifetimeMs = found.question.expiresAt - found.question.createdAt;
     return insertWait(tx, { id, ...input, keptMs: lifetimeMs + Math.min(closedDays, expiredDays) * DAY_MS });
   });

@@ -12,14 +12,14 @@ import { welcome } from "./identify.ts";
 const SKIP_MS = 86_400_000;
 const NETWORKS_THAT_HOLD = 3;
 
-/** Hides a question from this person for 24 hours. @throws {Refusal} `ask_not_found`, `rate_limited` */
+/** Hides a question from this person for 24 hours. @throws {Refusal} `question_not_found`, `rate_limited` */
 export async function skipQuestion(
   ctx: Context,
   questionId: QuestionId,
   caller: Caller,
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await findQuestion(tx, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
+    if (!(await findQuestion(tx, questionId))) throw new Refusal("question_not_found", { question_id: questionId });
     const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertSkip(tx, questionId, identity.person, SKIP_MS);
     return { issue };
@@ -30,7 +30,7 @@ export async function skipQuestion(
  * Keeps a person's report. Reports of people on three different networks hold the question out of the feed until an
  * operator decides; its deadline runs on.
  *
- * @throws {Refusal} `ask_not_found`, `rate_limited`
+ * @throws {Refusal} `question_not_found`, `rate_limited`
  */
 export async function reportQuestion(
   ctx: Context,
@@ -39,7 +39,7 @@ export async function reportQuestion(
   report: { reason: ReportReason; comment?: string },
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await lockQuestion(tx, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
+    if (!(await lockQuestion(tx, questionId))) throw new Refusal("question_not_found", { question_id: questionId });
     const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertReport(tx, {
       questionId,

@@ -24,13 +24,13 @@ export interface QuestionReading {
 /**
  * Returns an asker's own question as it is now.
  *
- * @throws {Refusal} `ask_not_found` also for somebody else's
+ * @throws {Refusal} `question_not_found` also for somebody else's
  */
 export async function readQuestion(ctx: Context, questionId: QuestionId, asker: string): Promise<QuestionReading> {
   const found = await findQuestion(ctx.db, questionId);
-  if (!found || found.question.asker !== asker) throw new Refusal("ask_not_found", { question_id: questionId });
+  if (!found || found.question.asker !== asker) throw new Refusal("question_not_found", { question_id: questionId });
   const [reading] = await withResponses(ctx, [found]);
-  if (!reading) throw new Refusal("ask_not_found", { question_id: questionId });
+  if (!reading) throw new Refusal("question_not_found", { question_id: questionId });
   return reading;
 }
 
@@ -100,7 +100,7 @@ export async function waitForQuestion(
  * Yields an asker's own question at every version after `since`, and ends after its final one. Without `since` it begins
  * with the present version. A version is never skipped: earlier states follow from the present one.
  *
- * @throws {Refusal} `ask_not_found`, also once the question has been deleted
+ * @throws {Refusal} `question_not_found`, also once the question has been deleted
  */
 export async function* followQuestion(
   ctx: Context,

@@ -13,7 +13,7 @@ import type { QuestionReading } from "./read.ts";
 /**
  * Returns a question as one of the crowd may see it, and keeps when this person first saw it.
  *
- * @throws {Refusal} `ask_not_found`; `ask_settled` unless this person answered it
+ * @throws {Refusal} `question_not_found`; `question_closed` unless this person answered it
  */
 export async function viewQuestion(
   ctx: Context,
@@ -22,14 +22,14 @@ export async function viewQuestion(
   viewer: string,
 ): Promise<{ question: Question; answered: boolean }> {
   const found = await findQuestion(ctx.db, questionId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: questionId });
+  if (!found) throw new Refusal("question_not_found", { question_id: questionId });
   const question = await settleIfDue(ctx, found);
 
   const answered = identity !== null && (await findResponseOf(ctx.db, questionId, identity.names)) !== undefined;
   if (answered) return { question, answered };
   if (question.state !== "open") {
     await refuseIfGone(ctx, questionId);
-    throw new Refusal("ask_settled", {
+    throw new Refusal("question_closed", {
       question_id: questionId,
       status: question.state === "answered" ? "CLOSED" : "EXPIRED",
     });
@@ -44,7 +44,7 @@ export async function viewQuestion(
 /**
  * Returns how a question has been answered so far, to somebody who has answered it.
  *
- * @throws {Refusal} `ask_not_found`, `answer_first`
+ * @throws {Refusal} `question_not_found`, `answer_first`
  */
 export async function readResults(
   ctx: Context,
@@ -52,7 +52,7 @@ export async function readResults(
   identity: AnsweringIdentity | null,
 ): Promise<QuestionReading> {
   const found = await findQuestion(ctx.db, questionId);
-  if (!found) throw new Refusal("ask_not_found", { question_id: questionId });
+  if (!found) throw new Refusal("question_not_found", { question_id: questionId });
   const answered = identity !== null && (await findResponseOf(ctx.db, questionId, identity.names)) !== undefined;
   const question = await settleIfDue(ctx, found);
   const responses = (await listResponses(ctx.db, [question])).get(questionId) ?? [];
@@ -66,5 +66,5 @@ export async function readResults(
  * looks for the question.
  */
 async function refuseIfGone(ctx: Context, questionId: QuestionId): Promise<void> {
-  if (!(await findQuestion(ctx.db, questionId))) throw new Refusal("ask_not_found", { question_id: questionId });
+  if (!(await findQuestion(ctx.db, questionId))) throw new Refusal("question_not_found", { question_id: questionId });
 }

@@ -99,7 +99,7 @@ export async function withdrawForAttempt(
   try {
     await withdrawAsk(ctx, askIdOf(attemptId, ref), principal);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
+    if (!(error instanceof Refusal) || error.code !== "ask_not_found") throw error;
   }
 }
 
@@ -193,7 +193,7 @@ const LOOK_AGAIN_MS = 60_000;
  * Only a person's approval of exactly this call, a rule or a permanent grant allows it. A rejection carries the
  * person's name and words. Silence is a rejection, and a request of an ended attempt is `canceled`.
  *
- * @throws {Refusal} `request_not_found`
+ * @throws {Refusal} `ask_not_found`
  */
 export async function awaitDecision(
   ctx: Context,
@@ -206,7 +206,7 @@ export async function awaitDecision(
   return answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
 }
 
-/** The same of a question. @throws {Refusal} `request_not_found` */
+/** The same of a question. @throws {Refusal} `ask_not_found` */
 export async function awaitAnswer(ctx: Context, askId: AskId, signal: AbortSignal): Promise<QuestionAnswer | null> {
   const answer = await answerTo(ctx, askId, signal);
   if (!answer) return null;
@@ -216,7 +216,7 @@ export async function awaitAnswer(ctx: Context, askId: AskId, signal: AbortSigna
 
 async function answerTo(ctx: Context, askId: AskId, signal: AbortSignal): Promise<AskAnswer | null> {
   const found = await findAsk(ctx.db, askId);
-  if (!found) throw new Refusal("request_not_found");
+  if (!found) throw new Refusal("ask_not_found");
   const reader = { principal: found.ask.principal, readsAll: false };
   while (!signal.aborted && !ctx.stopping.aborted) {
     const { answer } = await waitForAnswer(ctx, askId, reader, { waitMs: LOOK_AGAIN_MS, signal });

@@ -45,11 +45,11 @@ describe("a queue for one row", () => {
     ended("one").resolve("done");
     await yieldToEventLoop();
     clock.advance(STALL_MS - 1);
-    ended("two").reject(new Refusal("ask_settled"));
+    ended("two").reject(new Refusal("question_closed"));
     await yieldToEventLoop();
     clock.advance(STALL_MS - 1);
     ended("three").resolve("done");
-    assert.deepEqual(await Promise.all(all), ["done", "ask_settled", "done"]);
+    assert.deepEqual(await Promise.all(all), ["done", "question_closed", "done"]);
     assert.deepEqual(since, [0, STALL_MS - 1, 2 * (STALL_MS - 1)]);
   });
 

@@ -184,7 +184,7 @@ function judgeRefusal(
 ): void {
   const { broken, store, rules, ledger } = world;
   switch (code) {
-    case "ask_not_found":
+    case "question_not_found":
       return judgeMissing(world, entry, code);
     case "already_answered": {
       const id = String(details["response_id"]);
@@ -198,7 +198,7 @@ function judgeRefusal(
       if (!entry.acked.includes(id)) entry.acked.push(id);
       return;
     }
-    case "ask_settled": {
+    case "question_closed": {
       if (given.response && given.known)
         broken("A6", `${given.who} answered ${entry.id} and was told that it is closed`);
       const status = details["status"];
@@ -248,7 +248,7 @@ async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Pr
   );
   if (told.kind === "done")
     world.broken(byAsker ? "A11" : "A7", `${entry.id} took it from ${person.name}: ${JSON.stringify(nonsense)}`);
-  if (told.kind === "refused" && byAsker && !["self_answer", "ask_not_found"].includes(told.refusal.code)) {
+  if (told.kind === "refused" && byAsker && !["self_answer", "question_not_found"].includes(told.refusal.code)) {
     world.broken("A11", `${asker} answered ${entry.id} itself and was told ${told.refusal.code}`);
   }
 }
@@ -262,8 +262,8 @@ async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<v
     const identity = await identifyForRead(ctx, callerOf(person));
     return viewQuestion(ctx, entry.id, identity, person.name);
   });
-  if (told.kind === "refused" && told.refusal.code !== "ask_settled") judgeMissing(world, entry, told.refusal.code);
-  if (told.kind === "refused" && told.refusal.code === "ask_settled" && wasAnswered) {
+  if (told.kind === "refused" && told.refusal.code !== "question_closed") judgeMissing(world, entry, told.refusal.code);
+  if (told.kind === "refused" && told.refusal.code === "question_closed" && wasAnswered) {
     broken("A6", `${person.name} answered ${entry.id} and cannot see it`);
   }
   if (told.kind !== "done") return;

@@ -84,7 +84,7 @@ for (const on of DATABASES) {
 
       const standsFor = await askCrowdAt(ctx, "relay");
       await assert.rejects(answer(ctx, standsFor, `It is ${SECRET}`), refusal("invalid_input"));
-      await assert.rejects(answer(ctx, standsFor, "The first."), refusal("ask_settled"));
+      await assert.rejects(answer(ctx, standsFor, "The first."), refusal("question_closed"));
     });
   });
 }

@@ -73,7 +73,7 @@ export function conversationRoutes(mount: Mount): void {
     async (request): Promise<WireConversationChannel> => {
       const caller = await callerFrom(door, request, ["agent"]);
       const id = idNumber(request.params.id);
-      if (id === null) throw new Refusal("request_not_found");
+      if (id === null) throw new Refusal("conversation_not_found");
       const { number, channel, agent } = await readConversation(ctx, ownOf(caller), id);
       return { id: number, channel_type: channel, agent_name: agent.slice(agent.indexOf(":") + 1), status: "ready" };
     },

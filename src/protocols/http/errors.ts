@@ -39,7 +39,7 @@ const CODES: Partial<Record<RefusalCode, Wire>> = {
   person_needed: [403, "APPROVAL_NEEDS_PERSON"],
   // The one 403 that published SDKs know how to read.
   quota_exceeded: [403, "AGENT_QUOTA_EXCEEDED"],
-  ask_not_found: [404, "QUESTION_NOT_FOUND"],
+  question_not_found: [404, "QUESTION_NOT_FOUND"],
   subscription_not_found: [404, "SUBSCRIPTION_NOT_FOUND"],
   job_not_found: [404, "JOB_NOT_FOUND"],
   artifact_not_found: [404, "ARTIFACT_NOT_FOUND"],

@@ -8,9 +8,9 @@ export function isId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Returns the id of a question as it was given. @throws {Refusal} `ask_not_found` for a malformed one */
+/** Returns the id of a question as it was given. @throws {Refusal} `question_not_found` for a malformed one */
 export function questionIdOf(text: string): string {
-  if (!isId(text)) throw new Refusal("ask_not_found", { question_id: text });
+  if (!isId(text)) throw new Refusal("question_not_found", { question_id: text });
   return text;
 }
 

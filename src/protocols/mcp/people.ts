@@ -190,14 +190,14 @@ export function isCallId(handle: string): boolean {
   return handle.startsWith("call_");
 }
 
-/** Returns the asker's own request. @throws {Refusal} `ask_not_found` also for somebody else's */
+/** Returns the asker's own request. @throws {Refusal} `question_not_found` also for somebody else's */
 export async function readOwnRequest(ctx: Context, asker: string, callId: string): Promise<Request> {
   try {
     if (/^call_\w{1,60}$/.test(callId)) return await readByRef(ctx, asker, toolRefOf(callId));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
   }
-  throw new Refusal("ask_not_found", { question_id: callId });
+  throw new Refusal("question_not_found", { question_id: callId });
 }
 
 async function audienceOfNamed(ctx: Context, to: string): Promise<Audience> {

@@ -93,7 +93,7 @@ export function holdSecondsOf(
  * Waits until enough answers are in, the question has ended, the hold is over, the client has gone, or the server
  * stops: whichever comes first. The number of one principal's waits is limited.
  *
- * @throws {Refusal} `rate_limited` when there are too many; `ask_not_found`
+ * @throws {Refusal} `rate_limited` when there are too many; `question_not_found`
  */
 export async function holdForResponses(
   door: DoorContext,

@@ -214,10 +214,10 @@ function readerOf({ principal, scope }: RelayCaller): Reader {
   return { principal, readsAll: scope === "admin" };
 }
 
-/** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `request_not_found` */
+/** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `ask_not_found` */
 function askIdOf(request: FastifyRequest): string {
   const { id } = request.params as { id: string };
-  if (!RELAY_ID.test(id)) throw new Refusal("request_not_found");
+  if (!RELAY_ID.test(id)) throw new Refusal("ask_not_found");
   return id;
 }
 

@@ -91,7 +91,7 @@ for (const on of DATABASES) {
     it("amid what it waits for ends the wait and writes no complaint, at every door that holds one", async () => {
       for (const [name, { head, body }] of Object.entries(await waits())) {
         const { socket, exchange } = await begin(head, body);
-        // Waits for people look again each second.
+        // The wait for messages of conversations looks again each second.
         const { clock } = scene.world;
         await until(async () => exchange.request.complete && (clock.isAwaited(WAIT_MS) || clock.isAwaited(1000)));
         assert.equal(exchange.response.writableEnded, false, name);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { consentText } from "../../../src/requests/model/consent.ts";
 import { canonicalExact, sha256Digest } from "../../../src/lib/json/exact-json.ts";
-import { advanceUntil, begun, fresh, MINUTE, ROOMY, sharedWorld, until } from "../../support/contract.ts";
+import { advanceUntil, begun, fresh, HOUR, MINUTE, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import { decider } from "../../support/deciders.ts";
 import { legacy, modern, stream, TASKS, tool, toolCall } from "../../support/mcp.ts";
 import { ONE_DATABASE, openWorld } from "../../support/world.ts";
@@ -45,8 +45,8 @@ for (const on of ONE_DATABASE) {
       first.close();
       await world().advance(1);
       const [again, third] = [prompt(use, "default"), prompt(use, "default")];
-      // Both wait for the decision, and look again after a second.
-      await begun(world(), 1000, 2);
+      // Both wait for the decision, a moment past the time at which it ends.
+      await begun(world(), HOUR + 4, 2);
       assert.equal((await operator.inbox()).length, 1);
       await operator.decides({ approved: true });
       for (const one of [await again, await third]) assert.equal(textOf(one).behavior, "allow");

@@ -192,8 +192,7 @@ for (const on of DATABASES) {
         const asTask = async (name: string, args: object) => {
           await world().advance(1);
           const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
-          // The wait for people looks again after a second.
-          await begun(world(), 1000);
+          await begun(world(), 2000);
           await world().advance(2000);
           return (await reply).body.result;
         };

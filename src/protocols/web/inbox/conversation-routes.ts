@@ -210,9 +210,9 @@ function entryOf({ name, agent, about }: EntryPoint): WireEntryPoint {
   return { name, agent: printable(agent), about: about === null ? null : printable(about) };
 }
 
-/** Returns the conversation's number. @throws {Refusal} `request_not_found` for an id that cannot be a number */
+/** Returns the conversation's number. @throws {Refusal} `conversation_not_found` for an id that cannot be a number */
 function numberOf(request: FastifyRequest<OneConversation>): number {
   const number = idNumber(request.params.id);
-  if (number === null) throw new Refusal("request_not_found");
+  if (number === null) throw new Refusal("conversation_not_found");
   return number;
 }
