@@ -22,7 +22,8 @@ export async function keepWait(
   const id = ctx.newId("t");
   return transact(ctx, async (tx) => {
     const found = await findQuestion(tx, input.questionId);
-    if (found?.question.asker !== input.asker) throw new Refusal("question_not_found", { question_id: input.questionId });
+    if (found?.question.asker !== input.asker)
+      throw new Refusal("question_not_found", { question_id: input.questionId });
     const lifetimeMs = found.question.expiresAt - found.question.createdAt;
     return insertWait(tx, { id, ...input, keptMs: lifetimeMs + Math.min(closedDays, expiredDays) * DAY_MS });
   });
