@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import pg from "pg";
 import { type AuditNote, appendAudit, findBrokenAudit } from "../../src/core/store/audit.ts";
 import { SCHEMA_WORDS } from "../../src/core/store/migrate.ts";
-import { addressed } from "../../src/core/store/migrations/0003-addressed.ts";
+import { people } from "../../src/core/store/migrations/0022-baseline/people.ts";
 import { sealing } from "../../src/core/store/migrations/0024-sealing.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
@@ -39,7 +39,7 @@ async function broken(world: World): Promise<string[]> {
 async function chainAtOnce(world: World): Promise<void> {
   const { db } = world.server.ctx;
   const words = SCHEMA_WORDS[world.on];
-  const made = addressed.statements(words).filter((text) => /CREATE (TABLE|INDEX) audit(_of_ask)?\b/.test(text));
+  const made = people(words).filter((text) => /CREATE (TABLE|INDEX) audit(_of_ask)?\b/.test(text));
   await db.transact(async (tx) => {
     await tx.all(raw("ALTER TABLE audit RENAME TO sealed"));
     for (const index of ["audit_by_seq", "audit_unsealed", "audit_of_ask", "audit_of_call"]) {

@@ -17,7 +17,7 @@ import { openAssignment, type AssignmentScene } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
 import { dropDatabase, freshDatabase } from "../support/fresh-database.ts";
 import { newAnswer } from "../support/relay.ts";
-import { DATABASES, type DatabaseName, type Reply, type StoreFiles, type World } from "../support/world.ts";
+import { DATABASES, openWorld, type DatabaseName, type Reply, type StoreFiles, type World } from "../support/world.ts";
 import { dumpDatabase } from "./released-stores/dump-database.ts";
 
 const RELEASED = ["0.1.0", "0.2.0"] as const;
@@ -123,6 +123,19 @@ async function rowsOf({ server: { ctx } }: World): Promise<Record<string, unknow
   return found;
 }
 
+/** Returns the columns, constraints and indexes of a store on PostgreSQL; a constraint's name may be of an earlier table. */
+async function shapeOf({ server: { ctx } }: World): Promise<unknown[]> {
+  return ctx.db.all(
+    sql`SELECT table_name AS "on", concat_ws(' ', column_name, data_type, collation_name, is_nullable, column_default,
+        is_identity) AS part FROM information_schema.columns WHERE table_schema = 'public'
+      UNION ALL SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace
+      UNION ALL SELECT tablename, indexdef FROM pg_indexes
+        WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)
+      ORDER BY 1, 2`,
+  );
+}
+
 /** The doctor finds nothing. */
 async function assertSound({ server }: World): Promise<void> {
   const findings = await examineStore(server.ctx, { quick: false });
@@ -200,6 +213,14 @@ for (const version of RELEASED) {
         await assertSound(world);
         await assertWhole(scene);
       });
+
+      if (on === "postgres") {
+        it("has the tables of a new store then", async () => {
+          await using scene = await openReleased(version, on);
+          await using fresh = await openWorld({ on });
+          assert.deepEqual(await shapeOf(scene.world), await shapeOf(fresh));
+        });
+      }
 
       it("goes on: what was open is answered and decided, by the keys and people of before", async () => {
         await using scene = await openReleased(version, on);

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { examineRows } from "../../src/doctor/store/checks.ts";
-import { SCHEMA_WORDS } from "../../src/core/store/migrate.ts";
-import { standings } from "../../src/core/store/migrations/0020-standings.ts";
-import { raw, sql } from "../../src/core/store/sql.ts";
+import { sql } from "../../src/core/store/sql.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
 const DAY_MS = 86_400_000;
@@ -36,20 +34,6 @@ async function broken(world: World): Promise<string[]> {
 
 for (const on of DATABASES) {
   describe(`standings on ${on}`, () => {
-    it("are the same when they are added up from an older store's ledger", async () => {
-      await using world = await lived(on);
-      const before = await leaderboards(world);
-      await world.server.ctx.db.transact(async (tx) => {
-        await tx.all(raw("DROP TABLE scores"));
-        await tx.all(raw("DROP INDEX ledger_at"));
-        await tx.all(raw("CREATE INDEX ledger_standings ON ledger (at, person, points)"));
-        for (const statement of standings.statements(SCHEMA_WORDS[on])) await tx.all(raw(statement));
-        await tx.all(raw("ALTER TABLE standings RENAME TO scores"));
-      });
-      assert.deepEqual(await leaderboards(world), before);
-      assert.deepEqual(await broken(world), []);
-    });
-
     it("of days and weeks long over are deleted, and no others", async () => {
       await using world = await lived(on);
       const kept = async () =>

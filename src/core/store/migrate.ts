@@ -1,26 +1,6 @@
 import { raw, sql } from "./sql.ts";
 import { type Db, one, type Queryable } from "./db.ts";
-import { crowd } from "./migrations/0001-crowd.ts";
-import { waits } from "./migrations/0002-waits.ts";
-import { addressed } from "./migrations/0003-addressed.ts";
-import { notices } from "./migrations/0004-notices.ts";
-import { left } from "./migrations/0005-left.ts";
-import { addressedWaits } from "./migrations/0006-addressed-waits.ts";
-import { phones } from "./migrations/0007-phones.ts";
-import { fallbacks } from "./migrations/0008-fallbacks.ts";
-import { webhooks } from "./migrations/0009-webhooks.ts";
-import { questions } from "./migrations/0010-questions.ts";
-import { relay } from "./migrations/0011-relay.ts";
-import { conversations } from "./migrations/0012-conversations.ts";
-import { keyUsed } from "./migrations/0013-key-used.ts";
-import { policy } from "./migrations/0014-policy.ts";
-import { runner } from "./migrations/0015-runner.ts";
-import { longTargets } from "./migrations/0016-long-targets.ts";
-import { heardSwept } from "./migrations/0017-heard-swept.ts";
-import { relayNewest } from "./migrations/0018-relay-newest.ts";
-import { assignment } from "./migrations/0019-assignment.ts";
-import { grantsOfCalls } from "./migrations/0021-grants-of-calls.ts";
-import { workshops } from "./migrations/0022-workshops.ts";
+import { baseline } from "./migrations/0022-baseline.ts";
 import { clock } from "./migrations/0023-clock.ts";
 import { sealing } from "./migrations/0024-sealing.ts";
 import { conflicts } from "./migrations/0025-conflicts.ts";
@@ -37,32 +17,10 @@ import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
 import { agentPrompts } from "./migrations/0036-agent-prompts.ts";
 import { heldKeys } from "./migrations/0037-held-keys.ts";
 import { triedDeliveries } from "./migrations/0038-tried-deliveries.ts";
-import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
-  crowd,
-  waits,
-  addressed,
-  notices,
-  left,
-  addressedWaits,
-  phones,
-  fallbacks,
-  webhooks,
-  questions,
-  relay,
-  conversations,
-  keyUsed,
-  policy,
-  runner,
-  longTargets,
-  heardSwept,
-  relayNewest,
-  assignment,
-  standings,
-  grantsOfCalls,
-  workshops,
+  baseline,
   clock,
   sealing,
   conflicts,
@@ -80,6 +38,9 @@ const MIGRATIONS: readonly Migration[] = [
   heldKeys,
   triedDeliveries,
 ];
+
+/** The oldest schema this program can bring up to its own: that of version 0.1.0. */
+const OLDEST_SCHEMA = baseline.number;
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;
@@ -115,7 +76,7 @@ export async function migrate(db: Db): Promise<void> {
 /**
  * The schema has every step up to this number, in a transaction that nobody else changes the schema beside.
  *
- * @throws {Error} one sentence, when it is newer than this program
+ * @throws {Error} one sentence, when it is newer than this program, or older than version 0.1.0
  */
 export async function migrateTo(on: Queryable, last: number): Promise<void> {
   await on.all(raw(`CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)`));
@@ -124,6 +85,12 @@ export async function migrateTo(on: Queryable, last: number): Promise<void> {
   const newest = Math.max(0, ...taken.map(({ number }) => number));
   if (newest > SCHEMA_NUMBER) {
     throw new Error(`The data was written by a newer Parley (schema ${newest}, this one knows ${SCHEMA_NUMBER}).`);
+  }
+  const oldest = Math.min(newest || last, last);
+  if (oldest < OLDEST_SCHEMA) {
+    throw new Error(
+      `The data was written before Parley 0.1.0 (schema ${oldest}); it is read from schema ${OLDEST_SCHEMA} on.`,
+    );
   }
   for (const migration of MIGRATIONS.filter(({ number }) => number > newest && number <= last)) {
     for (const statement of migration.statements(SCHEMA_WORDS[on.dialect])) {
