@@ -7,7 +7,7 @@
  * the repository leads somewhere, whether or not anybody knows an address of the repository.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, extname, join, normalize } from "node:path/posix";
+import { basename, dirname, extname, join, normalize } from "node:path/posix";
 import { isElsewhere, replaceLinks } from "./links.ts";
 
 export const INDEX = "docs/README.md";
@@ -15,7 +15,7 @@ const FIRST = ["README.md", INDEX];
 const PICTURES = [".webp", ".svg"];
 /** Measurements of one day, which nobody means who searches for what they measure. */
 const NOT_SEARCHED = /^bench\//;
-const LANGUAGES: Readonly<Record<string, string>> = { ".yaml": "yaml", "": "docker" };
+const LANGUAGES: Readonly<Record<string, string>> = { ".yaml": "yaml", Dockerfile: "docker" };
 
 export interface Page {
   /** The file of the repository that it shows. */
@@ -85,7 +85,7 @@ function pathOf(file: string): string {
 }
 
 function shownAsText(file: string, text: string): string {
-  return `# ${file}\n\n\`\`\`${LANGUAGES[extname(file)] ?? "text"}\n${text.trimEnd()}\n\`\`\`\n`;
+  return `# ${file}\n\n\`\`\`${LANGUAGES[extname(file) || basename(file)] ?? "text"}\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 export interface Item {

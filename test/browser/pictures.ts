@@ -1,11 +1,12 @@
-/** The pictures of docs/screenshots: how each is named, how large all may be, and how one is taken. */
+/** Pictures of screens: where they are, how each is named, and how one is taken. */
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { atRest, type Screen, type Theme } from "./visitor.ts";
 
+/** The pictures that pages show. */
 export const PICTURES_FOLDER = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
-/** Every picture of the folder together, in bytes. */
-export const MOST_BYTES = 4_000_000;
+/** A picture of every screen, which git ignores. */
+export const SCREENS_FOLDER = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
 export const THEMES: readonly Theme[] = ["light", "dark"];
 /** The widths of the screens, in pixels. */
 export const WIDTHS: Readonly<Record<Screen, number>> = { phone: 390, desk: 1280 };

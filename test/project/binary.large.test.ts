@@ -8,6 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/lib/clock.ts";
+import { VERSION } from "../../src/lib/version.ts";
 import { selfTest } from "../../src/workshop/sandbox/sandbox.ts";
 import { greetingsIn } from "../support/log-lines.ts";
 import { until } from "../support/program.ts";
@@ -70,8 +71,9 @@ describe("the single executable", () => {
 
   itOnLinux("says its version, and unpacks its files once into the user's cache", async () => {
     const versions = await Promise.all([parley(["--version"]), parley(["--version"])]);
-    for (const { stdout, stderr } of versions) assert.deepEqual([stdout, stderr], ["0.1.0\n", ""]);
-    assert.match(readdirSync(join(home, ".cache", "parley")).join(), /^0\.1\.0-[0-9a-f]{16}$/);
+    for (const { stdout, stderr } of versions) assert.deepEqual([stdout, stderr], [`${VERSION}\n`, ""]);
+    const unpacked = readdirSync(join(home, ".cache", "parley")).join();
+    assert.match(unpacked.replace(VERSION, ""), /^-[0-9a-f]{16}$/);
   });
 
   itOnLinux("finds another place where others may write in the cache, and says so where there is none", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, globSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, it } from "node:test";
 import { anchorsOf, linksOf } from "../../site/links.ts";
@@ -43,7 +43,8 @@ describe("the links of the documents", () => {
   });
 
   it("lead from the index to each page, once", () => {
-    const pages = DOCUMENTS.filter((page) => /^docs\/.*\//.test(page));
+    const forDevelopers = globSync("docs/development/*.md", { cwd: ROOT_FOLDER });
+    const pages = [...DOCUMENTS.filter((page) => /^docs\/.*\//.test(page)), ...forDevelopers].sort();
     const listed = linksOf(textOf("docs/README.md"))
       .map((link) => join("docs", link))
       .filter((page) => pages.includes(page));

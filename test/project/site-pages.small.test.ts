@@ -39,7 +39,7 @@ describe("the pages of the site", () => {
     const sections = navigation(ROOT_FOLDER);
     assert.deepEqual(
       sections.map(({ text }) => text),
-      ["Tutorials", "How-to", "Reference", "Explanation"],
+      ["Tutorials", "How-to", "Reference", "Explanation", "Development"],
     );
     const listed = linksIn(sections);
     const all = pages.map(({ path }) => `/${path}`);

@@ -70,6 +70,7 @@ const ENDS = new Set(FILES.flatMap((file) => file.split("/").map((_, i, parts) =
 
 /** Paths that are no files of this repository, by where they are named, and what they are. */
 const ELSEWHERE: readonly { file: string; path: string; why: string }[] = [
+  { file: "README.md", path: "refund.ts", why: "a program that the reader writes" },
   { file: "docs/reference/commands.md", path: "src/vat.ts", why: "an example of a path" },
   { file: "src/tasks/model/action.ts", path: "src/a.ts", why: "an example of a path" },
   { file: "test/browser/prompt-pad.large.test.ts", path: "docs/post-message-mode.md", why: "a page of Prompt Pad" },

@@ -23,6 +23,25 @@ function withoutDescriptions(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutDescriptions(member)]));
 }
 
+/** The longest summary of a section, in characters. */
+const LONGEST_SUMMARY = 200;
+/** One sentence in italics, on a line of its own. */
+const SUMMARY = /^_[^_].*[^.]\._$/;
+
+describe("a section of docs/spec", () => {
+  it("begins with one sentence in italics", () => {
+    const sections = PAGES.flatMap((file) => {
+      const prose = textOf(file).replaceAll(/^```[^]*?^```$/gm, "");
+      return [...prose.matchAll(/^## (.+)\n\n(.*)$/gm)].map(([, heading, first = ""]) => ({ file, heading, first }));
+    });
+    assert.ok(sections.length > 100, `only ${sections.length} sections were seen`);
+    assert.deepEqual(
+      sections.filter(({ first }) => !SUMMARY.test(first) || first.includes(". ") || first.length > LONGEST_SUMMARY),
+      [],
+    );
+  });
+});
+
 describe("what the pages of docs/spec show", () => {
   it("is JSON where it says so, whole or line by line", () => {
     for (const { file, line, text } of inLanguage("json")) {

@@ -17,12 +17,12 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
     begins: 'import { Admin } from "@parley/sdk/admin"',
     because: "it needs an admin's key; test/clients/sdk-admin.test.ts does what it says",
   },
-  {
-    file: "README.md",
+  ...["README.md", "docs/how-to/install.md"].map((file) => ({
+    file,
     begins: "npm start",
     because:
       "it installs, builds and serves at the usual address until it is stopped; this test itself runs on such a server",
-  },
+  })),
   {
     file: "README.md",
     begins: "npm test",
@@ -30,6 +30,11 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
   },
   {
     file: "README.md",
+    begins: "npx parley connect",
+    because: "it connects the agents of a computer; test/project/tutorials.large.test.ts walks through it",
+  },
+  {
+    file: "docs/how-to/install.md",
     begins: "PARLEY_HOST=0.0.0.0",
     because:
       "it serves whoever reaches this machine, under a public name; test/cli/cli.large.test.ts starts one on all addresses",

@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
+import { linksOf } from "../../site/links.ts";
 
 export const ROOT_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
 /** Every page that shows somebody how to use the product. */
@@ -37,6 +39,16 @@ export function blocksOf(file: string): Block[] {
     });
   if (open) throw new Error(`${file}:${open.line}: a block without an end`);
   return blocks;
+}
+
+/** Returns the names of the files in docs/screenshots that pages show. */
+export function picturesShown(): ReadonlySet<string> {
+  const pages = globSync(["*.md", "docs/**/*.md"], { cwd: ROOT_FOLDER }).map((page) => page.replaceAll("\\", "/"));
+  const shown = pages.flatMap((page) => {
+    const sources = [...textOf(page).matchAll(/srcset="([^"]+)"/g)].map(([, to = ""]) => to);
+    return [...linksOf(textOf(page)), ...sources].map((to) => join(dirname(page), to));
+  });
+  return new Set(shown.filter((file) => dirname(file) === "docs/screenshots").map((file) => basename(file)));
 }
 
 /** Returns the commands that a page names in its text, such as `keys create`. */
