@@ -75,7 +75,7 @@ export const WORD_EXCEPTIONS = [
     files: [
       "src/requests/model/request.ts",
       "src/requests/model/settle.ts",
-      "src/requests/allow-for-good.ts",
+      "src/requests/grant-call.ts",
       "src/asks/learn-from-ask.ts",
     ],
     because: OUTCOME,

@@ -105,7 +105,7 @@ export const REFUSALS = {
   task_ending: { kind: "unavailable", says: "Processes of the task are still there." },
   policy_entry_not_found: {
     kind: "not_found",
-    says: "There is no such standing permission, proposal or learned rule.",
+    says: "There is no such permanent permission, proposal or learned rule.",
   },
   not_grantable: { kind: "conflict", says: "This cannot be allowed for good: it does not say what would be done." },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },

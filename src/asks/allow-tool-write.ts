@@ -10,7 +10,7 @@ import { judge } from "../policy/judge.ts";
 /**
  * Asks the policy whether a tool that may change something may be called for an ask. Resolves once the decision is in
  * the record: nothing is changed of which there is no trace (spec/relay 12; spec/invariants P2). Only a rule
- * or a permanent grant allows it, never a default.
+ * or a permanent permission allows it, never a default.
  */
 export async function allowToolWrite(
   ctx: Pick<Context, "db" | "wake">,

@@ -12,7 +12,7 @@ import { grantPermanently } from "../policy/grants.ts";
 import { noteApproved, noteRejected } from "../policy/proposals.ts";
 
 /**
- * Draws the conclusions of a decision that people made: a permanent grant if one was ticked, and a step towards a rule
+ * Draws the conclusions of a decision that people made: a permanent permission if one was ticked, and a step towards a rule
  * that is proposed. It is a step of its own, done once: a server that dies before it leaves it to the next.
  */
 export async function learnFrom(

@@ -243,11 +243,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
   },
   "Decide without asking": {
     "policy test": {
-      does: "say what a policy file would decide, or check it against written cases; standing grants do not count",
+      does: "say what a policy file would decide, or check it against written cases; permanent permissions do not count",
       load: async () => (await import("./policy/policy.ts")).policyTest,
     },
     "policy explain": {
-      does: "say in words what would be decided and why; without FILE standing grants count too",
+      does: "say in words what would be decided and why; without FILE permanent permissions count too",
       load: async () => (await import("./policy/policy.ts")).policyExplain,
     },
     "policy lint": {

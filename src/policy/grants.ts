@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { type Grant, mayStand, type PolicyInput, policyClassOf, type PolicyDecision } from "./model/policy.ts";
+import { type Grant, mayGrant, type PolicyInput, policyClassOf, type PolicyDecision } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
@@ -12,7 +12,7 @@ import { transact } from "../core/store/transact.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the store's grants for an input, for `evaluate`: the permanent grants, who made each, and learned rules. They
+ * Returns the store's grants for an input, for `evaluate`: the permanent permissions, who made each, and learned rules. They
  * are read each time, so that a revoked one allows nothing on any server.
  */
 export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Grant & { madeBy?: string })[]> {
@@ -43,7 +43,7 @@ export async function grantPermanently(
     throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may allow something for good.");
   }
   const what = policyClassOf(input);
-  if (!mayStand(what)) throw new Refusal("not_grantable", { action: input.action });
+  if (!mayGrant(what)) throw new Refusal("not_grantable", { action: input.action });
   const grant = await insertGrant(tx, {
     ...what,
     id: ctx.newId("grant"),

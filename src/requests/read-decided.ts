@@ -14,7 +14,7 @@ export async function readDecided({ db }: Pick<Context, "db">, request: Request)
   return Promise.all(decided.map(async (one) => ({ ...one, name: await nameOf(db, one.by) })));
 }
 
-/** Returns the decisions on a request. A decision by a rule or a permanent grant is read from its trace. */
+/** Returns the decisions on a request. A decision by a rule or a permanent permission is read from its trace. */
 async function decidedIn(
   db: Queryable,
   { id, outcome, settledAt }: Request,

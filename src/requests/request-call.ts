@@ -33,7 +33,7 @@ type ApprovalForm = RequestForm & { kind: "approval" };
 type CallToStore = RequestInput & { form: ApprovalForm; digest: string };
 
 /**
- * Asks whether a function call may run. It is decided by a rule that names the function, or by a permanent grant for
+ * Asks whether a function call may run. It is decided by a rule that names the function, or by a permanent permission for
  * this agent and exactly these arguments; else by people. A request decided by a rule or a grant is over when it is
  * stored: no person is notified, and the agent receives the decision like any other (spec/a2h 8).
  *

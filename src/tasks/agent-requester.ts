@@ -1,5 +1,5 @@
 import { ownTaskOf } from "../requests/model/task-of-request.ts";
-import { allowCallForGood } from "../requests/allow-for-good.ts";
+import { grantCall } from "../requests/grant-call.ts";
 import type { Context } from "../context.ts";
 import type { Request } from "../requests/model/request.ts";
 import { answeredEvent, attemptIdOf } from "./model/attempt-asked.ts";
@@ -28,7 +28,7 @@ export function agentRequester(ctx: OwningAgent, door: string): Requester {
     listUnwanted: findAttemptOrphans,
     isWanted: isAskerAtWork,
     async ended(tx, over) {
-      await allowCallForGood(ctx, tx, over);
+      await grantCall(ctx, tx, over);
       await tellTaskAnsweredIn(ctx, tx, over);
     },
     taskOf(_, request) {

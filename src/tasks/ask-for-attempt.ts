@@ -141,7 +141,7 @@ async function permissionAsk(ctx: Context, who: AskingAttempt, permission: Permi
 
 /**
  * Replaces the secrets in a resource, and adds a digest of the whole. Two resources that differ only in their secrets
- * stay different, so that a permanent grant covers only one of them.
+ * stay different, so that a permanent permission covers only one of them.
  */
 function markedResource(resource: string, finds: readonly Find[]): string {
   const mark = sha256Hex(resource).slice(0, RESOURCE_DIGITS);
@@ -190,7 +190,7 @@ const LOOK_AGAIN_MS = 60_000;
  * returns it for the agent. Null if the signal or the server's stop comes first: nothing is decided then, and the
  * caller may wait again.
  *
- * Only a person's approval of exactly this call, a rule or a permanent grant allows it. A rejection carries the
+ * Only a person's approval of exactly this call, a rule or a permanent permission allows it. A rejection carries the
  * person's name and words. Silence is a rejection, and a request of an ended attempt is `canceled`.
  *
  * @throws {Refusal} `ask_not_found`

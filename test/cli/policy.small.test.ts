@@ -256,7 +256,7 @@ describe("parley policy, on an installation", () => {
     const unknown = await run("revoke", "grant_x");
     assert.deepEqual(
       [unknown.code, unknown.err],
-      [1, "parley: There is no such standing permission, proposal or learned rule.\n"],
+      [1, "parley: There is no such permanent permission, proposal or learned rule.\n"],
     );
 
     const accepted = await run("accept", proposal);

@@ -46,7 +46,7 @@ const MEND: readonly Sql[] = [
 
 for (const on of DATABASES) {
   describe(`parley doctor on calls that policy decided, on ${on}`, () => {
-    it("finds every approval without a person, a rule or a standing permission behind it", async () => {
+    it("finds every approval without a person, a rule or a permanent permission behind it", async () => {
       await using scene = await openScene(on);
       const { db } = scene.world.server.ctx;
       await withRules(scene, RULES);

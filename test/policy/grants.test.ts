@@ -83,7 +83,7 @@ const actions = async ({ server: { ctx } }: World) =>
   (await readAudit(ctx, { afterSeq: 0, limit: 100 })).items.map((entry) => entry["action"]);
 
 for (const on of DATABASES) {
-  describe(`standing grants on ${on}`, () => {
+  describe(`permanent permissions on ${on}`, () => {
     const itOnOne = onOneDatabase(on);
     it("allow the exact thing from now on, until they are over", async () => {
       await using world = await openWorld({ on });

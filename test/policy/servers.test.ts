@@ -114,7 +114,7 @@ for (const on of DATABASES) {
       assert.equal((await decide(world, write, { preset, policy: parsePolicy("version: 2\n") })).decision, "ESCALATE");
     });
 
-    it("is judged with the same standing permissions and learned rules for all, which one revoke ends", async () => {
+    it("is judged with the same permanent permissions and learned rules for all, which one revoke ends", async () => {
       await using world = await allowing(on);
       const { ctx } = world.server;
       const bare = { policy: parsePolicy("version: 2\n") };

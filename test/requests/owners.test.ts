@@ -24,7 +24,7 @@ async function askAt(ctx: Context, door: string) {
 
 async function allow(ctx: Context, requestId: string, comment: string): Promise<Decided> {
   const responder = await responderOf(ctx.db, OPERATOR, "web");
-  return decideRequest(ctx, { requestId, responder, decision: { kind: "approve", isPermanent: true, comment } });
+  return decideRequest(ctx, { requestId, responder, decision: { kind: "approve", withGrant: true, comment } });
 }
 
 async function askCrowdAt(ctx: Context, door: string): Promise<string> {

@@ -40,7 +40,7 @@ export const INPUT_FLAGS = {
   "--type TYPE": `what is asked: ${ASK_TYPES.join(", ")}`,
   "--meta KEY=VALUE": "what the asker sends along; may be given again",
   "--fn F": "of a function call that agents ask people about: the function",
-  "--digest D": "of a function call: what exactly would be approved, sha256:…, where standing permissions count",
+  "--digest D": "of a function call: what exactly would be approved, sha256:…, where permanent permissions count",
 } as const;
 
 type InputValues = { [name in Exclude<keyof typeof INPUT_OPTIONS, "meta">]?: string | undefined } & {

@@ -1,5 +1,5 @@
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
-import { mayStand, type PolicyClass } from "./policy.ts";
+import { mayGrant, type PolicyClass } from "./policy.ts";
 import type { WrittenRule } from "./text.ts";
 
 const ID_DIGITS = 8;
@@ -18,7 +18,7 @@ export function learnedRule(one: PolicyClass, approvals: number): WrittenRule | 
   const { action, resource, env, tool, repo, agent } = one;
   const when = { action, resource, env, tool, repo, agent };
   const values = Object.values(when).filter((value) => value !== null);
-  if (!mayStand(one) || values.some((value) => value.includes("*") || value.length > MAX_VALUE_CHARS)) return null;
+  if (!mayGrant(one) || values.some((value) => value.includes("*") || value.length > MAX_VALUE_CHARS)) return null;
   return {
     id: `learned-${classKeyOf(one).slice(0, ID_DIGITS)}`,
     when,

@@ -90,7 +90,7 @@ export interface Grant extends PolicyClass {
 export interface PolicyDecision {
   decision: PolicyEffect;
   trace: PolicyTrace;
-  /** A rule or a permanent grant decided, not a default: only then does an ALLOW approve. */
+  /** A rule or a permanent permission decided, not a default: only then does an ALLOW approve. */
   matchedRule: boolean;
   /** The rules that matched, by id, or by place where they have none. */
   rules: readonly string[];
@@ -187,7 +187,7 @@ export const UNKNOWN_ARGUMENTS = " (arguments unknown)";
  * Returns whether a class can be allowed for good: one that names no action holds everything that names none, and one of
  * unknown arguments holds calls that nobody has seen.
  */
-export function mayStand(one: PolicyClass | null): one is PolicyClass {
+export function mayGrant(one: PolicyClass | null): one is PolicyClass {
   return one !== null && one.action !== NO_ACTION && !isUnseen(one);
 }
 
@@ -197,7 +197,7 @@ function isUnseen({ resource }: PolicyClass): boolean {
 
 /**
  * Returns the policy's decision on an input. The order of rules never matters: DENY, then an ESCALATE nobody may allow
- * for good, a permanent grant, ESCALATE, ALLOW, and the defaults (spec/relay 8). Between two ESCALATE rules of one rank
+ * for good, a permanent permission, ESCALATE, ALLOW, and the defaults (spec/relay 8). Between two ESCALATE rules of one rank
  * the one that needs more people counts; among rules that are still equal the first is named. People decide a function
  * call that no rule mentions, whatever the defaults say of executors.
  */
@@ -239,7 +239,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
     countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
-    isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayStand(what),
+    isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayGrant(what),
     ...(risk && { risk }),
     because: reason ?? (rule ? `${nameOf(rule)} says ${decision}` : grantWords(policy, grant)),
   };
@@ -334,7 +334,7 @@ function grantWords(policy: Policy, grant: Grant | undefined): string {
 }
 
 /**
- * Returns the decision on a permission that an agent requests: by the operator's policy and permanent grants, or by the
+ * Returns the decision on a permission that an agent requests: by the operator's policy and permanent permissions, or by the
  * preset where none of their rules applies. A request that the operator denies by default stays denied.
  */
 export function withPreset(policyDecision: PolicyDecision, preset: Policy, input: PolicyInput): PolicyDecision {

@@ -11,7 +11,7 @@ export interface PolicyTrace {
   input?: Readonly<Record<string, unknown>>;
   /** Values the ask claimed and the job's registered ones overruled. */
   claimed?: Readonly<Record<string, unknown>>;
-  /** The permanent grant that allowed it. */
+  /** The permanent permission that allowed it. */
   grant?: string | null;
   cache?: "hit" | "miss" | "bypass";
 }

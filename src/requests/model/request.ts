@@ -94,7 +94,7 @@ export type Decision =
       option?: string;
       digest?: string;
       /** The same may be done from now on without asking. */
-      isPermanent?: boolean;
+      withGrant?: boolean;
     } & DecisionContent)
   | ({ kind: "reject"; comment?: string; option?: string; digest?: string } & DecisionContent)
   | ({ kind: "reply"; text?: string; option?: string } & DecisionContent)
@@ -133,7 +133,7 @@ export interface Outcome extends Besides {
   guard?: GuardedArguments | null;
   digest?: string;
   by?: DecidedBy;
-  /** The approver asked for a permanent grant of the same call. */
+  /** The approver asked for a permanent permission of the same call. */
   standing?: boolean;
   /** The trace of policy, if it decided instead of people. */
   trace?: PolicyTrace;

@@ -30,7 +30,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     check: "A10",
     promise:
       "what is approved was approved by enough of those asked, whoever was added later, each shown exactly what was approved, " +
-      "or by a rule or a standing permission that is on record",
+      "or by a rule or a permanent permission that is on record",
     look: examineApprovals,
   },
   {

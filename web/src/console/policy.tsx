@@ -24,7 +24,7 @@ import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay/wire.ts
 
 const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
 
-/** The policy: what agents may do without asking, proposed rules, permanent grants, and a way to try it. */
+/** The policy: what agents may do without asking, proposed rules, permanent permissions, and a way to try it. */
 export function PolicyPage() {
   useTitle(text.policy.title);
   const { data, error, refetch } = api.usePolicy();

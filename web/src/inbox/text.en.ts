@@ -142,7 +142,7 @@ export const text = {
     `${name ?? "Somebody"}, by ${CHANNELS[via] ?? via}: ${why}`,
 
   who: (by: By | null, mine: boolean): string => {
-    // A decision by a permanent grant is not a new decision.
+    // A decision by a permanent permission is not a new decision.
     if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, for good`;
     if (mine) return "you";
     if (!by) return "nobody";

@@ -66,7 +66,7 @@ export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<voi
 
 const tags = ["administration"];
 
-/** Mounts the routes that read the policy in force, the permanent grants and the proposals. */
+/** Mounts the routes that read the policy in force, the permanent permissions and the proposals. */
 function readingRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 

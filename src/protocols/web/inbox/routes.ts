@@ -1,5 +1,5 @@
 import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
-import { mayAllowForGood } from "../../../requests/allow-for-good.ts";
+import { mayGrantCall } from "../../../requests/grant-call.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
 import { canonicalExact, parseExactJson, withEveryDigit } from "../../../lib/json/exact-json.ts";
@@ -157,7 +157,7 @@ async function wholeFor(
   request: Request,
 ): Promise<WithArguments<WireInboxAsk>> {
   const who = await responderOf(ctx.db, person, "web");
-  const mayStand = await mayAllowForGood(ctx, request, person);
+  const mayStand = await mayGrantCall(ctx, request, person);
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
@@ -214,7 +214,7 @@ async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promi
     ...(await decisionOf(peopleRequest, given)),
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
-  if (decision.kind === "approve" && decision.isPermanent && !(await mayAllowForGood(ctx, peopleRequest, person))) {
+  if (decision.kind === "approve" && decision.withGrant && !(await mayGrantCall(ctx, peopleRequest, person))) {
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
@@ -301,7 +301,7 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
     const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
-    const grant = given.standing ? { isPermanent: true } : {};
+    const grant = given.standing ? { withGrant: true } : {};
     return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...grant };
   }
   if (form.kind === "reply") {

@@ -6,13 +6,13 @@ import { policyInputOfCall } from "./model/policy-call.ts";
 import type { Request } from "./model/request.ts";
 
 /**
- * Stores a permanent grant if the person who approved asked for it: the same function with exactly the same arguments,
+ * Stores a permanent permission if the person who approved asked for it: the same function with exactly the same arguments,
  * for the same agent, for as many days as the settings allow. It is part of the transaction that approves the request.
  * For every other outcome it does nothing.
  *
  * @throws {Refusal} `scope_missing` for a person who is no admin
  */
-export async function allowCallForGood(
+export async function grantCall(
   ctx: Pick<Context, "newId" | "addressed">,
   tx: Tx,
   { id: requestId, asker, digest, form, wire, outcome }: Request,
@@ -27,7 +27,7 @@ export async function allowCallForGood(
  * Returns whether a person may tick "always allow this" at a request: an approval that policy put to people and says may be
  * allowed for good, and a person who administers the server.
  */
-export async function mayAllowForGood(
+export async function mayGrantCall(
   { db }: Pick<Context, "db">,
   { form, wire }: Pick<Request, "form" | "wire">,
   person: string,
