@@ -16,7 +16,7 @@ export const seconds =
   (text: string, name: string): number =>
     Math.round(milliseconds(examples)(text, name) / 1000);
 
-/** Returns the number that a text is. @throws {WrongUsage} for a number beyond these, and for what is none */
+/** Reads a whole number within bounds. @throws {WrongUsage} for any other text */
 export function numberFrom(least: number, most: number, text: string, name: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(number >= least && number <= most)) throw new WrongUsage(`${name} must be a number from ${least} to ${most}`);
