@@ -25,7 +25,7 @@ function typeFrom(text: string): "http" | "command" {
 const KEY_VARIABLE = "PARLEY_KEY";
 const VERSION_MS = 10_000;
 
-type HttpFlags = Arguments<typeof HOOK_FLAGS> & Partial<Arguments<typeof TYPE_FLAG>>;
+type HttpFlags = Partial<Arguments<typeof HOOK_FLAGS> & Arguments<typeof TYPE_FLAG>>;
 
 /**
  * Returns the hook by which the agent itself sends its prompts; nothing where a program is to do it.

@@ -128,7 +128,7 @@ function hookParts(
 
 const filesOf = (changes: readonly Change[]): string => changes.map(({ file }) => file).join(", ");
 
-type HookFlags = Arguments<typeof INSTALL_FLAGS> & { always?: string | undefined };
+type HookFlags = Partial<Arguments<typeof INSTALL_FLAGS>> & { always?: string | undefined };
 
 /** Returns the hook that these flags describe: which command decides, and how long it may take. @throws {WrongUsage} */
 export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"]): WantedHook {
