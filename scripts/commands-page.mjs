@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { format } from "prettier";
 import { COMMAND_GROUPS } from "../src/cli/commands.ts";
+import { helpRows, usageOf } from "../src/cli/help.ts";
 
 const PAGE = new URL("../docs/reference/commands.md", import.meta.url);
 
@@ -30,16 +31,16 @@ async function groupText([title, commands]) {
 }
 
 async function commandText([name, { does, load }]) {
-  const { usage, flags, example } = await load();
-  const rows = Object.entries(flags).map(
+  const command = await load();
+  const rows = helpRows(command).map(
     ([flag, about]) => `| ${cell(code(flag))} | ${cell(about.replaceAll(/[<*]/g, "\\$&"))} |`,
   );
   return [
     `### parley ${name}`,
-    code(`parley ${name} ${usage}`.trim()),
+    code(`parley ${name} ${usageOf(command)}`.trim()),
     sentence(does),
     ...(rows.length > 0 ? [["| Flag | Does |", "| --- | --- |", ...rows].join("\n")] : []),
-    `Example: ${code(example)}`,
+    `Example: ${code(command.example)}`,
   ];
 }
 

@@ -1,4 +1,5 @@
-import { type Command, commandIn, EXIT, type Io, WrongUsage } from "./command.ts";
+import { WrongUsage } from "./arguments.ts";
+import { type Command, commandIn, EXIT, type Io } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import {
   commandHelp,
@@ -8,6 +9,7 @@ import {
   inFlags,
   misreadSentence,
   noSuchCommand,
+  usageOf,
   wholeHelp,
 } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
@@ -88,7 +90,7 @@ async function failed(
       `parley ${name}: ${isMisread ? misreadSentence(error.message, command) : (error as Error).message}`,
       "fatal",
     );
-    io.tell(`usage: parley ${name} ${command.usage}`);
+    io.tell(`usage: parley ${name} ${usageOf(command)}`);
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;

@@ -1,14 +1,14 @@
-import { loadConfig, type Config } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
 import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
 import { systemUser } from "../lib/system-user.ts";
 import type { Actor } from "../core/store/audit.ts";
-import { openStore } from "../core/store/open-store.ts";
-import type { Io } from "./command.ts";
-
-export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;
+import type { Db } from "../core/store/db.ts";
+import { openStore, openToExamine } from "../core/store/open-store.ts";
+import { configOf } from "./command-config.ts";
+import type { Io, StorePlace } from "./command.ts";
 
 /** The actor at the command line, as the record names it: the name of the system user who can open the store. */
 export const COMMAND_LINE: Actor = { kind: "server", id: `cli:${systemUser()}` };
@@ -17,11 +17,11 @@ export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" 
 
 /** Runs `work` on the store of the settings, beside a server that may be running on it. */
 export async function withStore<T>(
-  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  place: StorePlace,
   io: Io,
   work: (ctx: CommandContext, config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  const config = configOf(place, io);
   const store = await openStore(config, {
     clock: systemClock,
     random: systemRandom,
@@ -39,5 +39,15 @@ export async function withStore<T>(
     );
   } finally {
     await store.close();
+  }
+}
+
+/** Runs `work` on the database of the settings as it is, which nothing changes. */
+export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = await openToExamine(config, systemClock);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
   }
 }

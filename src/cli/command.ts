@@ -1,3 +1,4 @@
+import { type Arguments, readArguments, type Takes } from "./arguments.ts";
 import type { LineLevel } from "./serve/log-line.ts";
 
 /** The streams, environment and signals of a command. */
@@ -17,17 +18,22 @@ export interface Io {
 
 /** One command of the program. */
 export interface Command {
-  /** The part of the usage line after the command's name. */
-  usage: string;
-  /** Each flag, and a line about it. */
-  flags: Readonly<Record<string, string>>;
+  takes: Takes;
   example: string;
-  /** The possible values of a flag or an argument, by its name; shells offer them as completions. */
-  choices?: Readonly<Record<string, readonly string[]>>;
-  /** The server's field names with the flags or arguments that set them, so that a refusal names the flag. */
-  wireNames?: Readonly<Record<string, string>>;
   /** Does it and returns the exit code (docs/reference/command-line.md). */
   run(argv: readonly string[], io: Io): Promise<number>;
+}
+
+/** Returns the command that takes these words and flags; its usage, help and completion follow from them. */
+export function command<const T extends Takes>({
+  run,
+  ...declared
+}: {
+  takes: T;
+  example: string;
+  run: (given: Arguments<T>, io: Io) => Promise<number>;
+}): Command {
+  return { ...declared, run: async (argv, io) => run(readArguments(declared.takes, argv), io) };
 }
 
 /** A command as lists of commands know it; what it needs is loaded when it is wanted: asking does not load the server. */
@@ -49,23 +55,17 @@ export const EXIT = { done: 0, refused: 1, usage: 2, unanswered: 3, interrupted:
 /** The exit code by which a hook keeps a tool from running in every agent, whatever else allows it. */
 export const HOOK_BLOCKS = 2;
 
-/** The command was not given what it needs: exit 2. */
-export class WrongUsage extends Error {}
-
-/** Returns the one positional argument, or says that it is missing. */
-export function onlyArgument(positionals: readonly string[], name: string): string {
-  const [only, ...more] = positionals;
-  if (only === undefined) throw new WrongUsage(`${name} is missing`);
-  if (more.length > 0) throw new WrongUsage(`there is one ${name}; quote it if it holds spaces`);
-  return only;
-}
+export const JSON_FLAG = { "--json": "print JSON" } as const satisfies Takes;
 
 export const STORE_FLAGS = {
   "--data-dir DIR": "the data directory (PARLEY_DATA_DIR)",
   "--config FILE": "the settings file (PARLEY_CONFIG)",
-} as const;
+} as const satisfies Takes;
+
+/** The store and the settings that flags name. */
+export type StorePlace = Arguments<typeof STORE_FLAGS>;
 
 export const CLIENT_FLAGS = {
   "--url URL": "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer",
-  "--json": "print JSON",
-} as const;
+  ...JSON_FLAG,
+} as const satisfies Takes;

@@ -1,4 +1,4 @@
-import { type Command, type Commands, EXIT, onlyArgument, WrongUsage } from "./command.ts";
+import { type Command, command, type Commands, EXIT } from "./command.ts";
 import { type Offered, offeredWords } from "./ask/offered-words.ts";
 
 /** How a shell asks `parley completion SHELL -- WORDS` for the last of the words, and how it reads the reply. */
@@ -11,7 +11,7 @@ interface Shell {
  * Written here and not by a library: those that were looked at pass what is half typed through `eval`, where pressing
  * the tabulator would run a command substitution, or never offer files.
  */
-const SHELLS: Readonly<Record<string, Shell>> = {
+const SHELLS = {
   bash: {
     script: [
       "_parley() {",
@@ -49,24 +49,22 @@ const SHELLS: Readonly<Record<string, Shell>> = {
     ],
     line: ({ word, does }) => `${word}\t${does}`,
   },
-};
+} as const satisfies Record<string, Shell>;
+
+const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
 /** Returns the command that completes these. */
-export const completionOf = (commands: Commands): Command => ({
-  usage: "SHELL [-- WORDS]",
-  flags: {
-    SHELL: Object.keys(SHELLS).join(", "),
-    "-- WORDS": "what may stand in the place of the last; shells ask so",
-  },
-  choices: { SHELL: Object.keys(SHELLS) },
-  example: 'eval "$(parley completion bash)"',
-  async run(argv, io) {
-    const end = argv.indexOf("--");
-    const name = onlyArgument(end < 0 ? argv : argv.slice(0, end), "SHELL");
-    const shell = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined;
-    if (!shell) throw new WrongUsage(`SHELL must be one of ${Object.keys(SHELLS).join(", ")}`);
-    const lines = end < 0 ? shell.script : (await offeredWords(argv.slice(end + 1), commands)).map(shell.line);
-    for (const line of lines) io.out(line);
-    return EXIT.done;
-  },
-});
+export const completionOf = (commands: Commands): Command =>
+  command({
+    takes: {
+      SHELL: { help: NAMES.join(", "), choices: NAMES },
+      "[-- WORDS]": "what may stand in the place of the last; shells ask so",
+    },
+    example: 'eval "$(parley completion bash)"',
+    async run({ shell, words }, io) {
+      const { script, line: lineOf }: Shell = SHELLS[shell];
+      const lines = words === undefined ? script : (await offeredWords(words, commands)).map(lineOf);
+      for (const line of lines) io.out(line);
+      return EXIT.done;
+    },
+  });

@@ -1,21 +1,17 @@
-import { parseArgs } from "node:util";
 import { findFile, listSettings, readConfig } from "../config/config.ts";
 import type { SourcedValue, Setting } from "../config/setting.ts";
 import { printable } from "../lib/printable.ts";
-import { STORE_OPTIONS } from "./command-store.ts";
-import { type Command, EXIT, STORE_FLAGS, WrongUsage } from "./command.ts";
-import { table } from "./table.ts";
+import { WrongUsage } from "./arguments.ts";
+import { sourcesOf } from "./command-config.ts";
+import { command, EXIT, STORE_FLAGS } from "./command.ts";
+import { table } from "./print.ts";
 
-export const configCheck: Command = {
-  usage: "[FILE] [--data-dir DIR] [--config FILE]",
-  flags: { FILE: "the settings file, as with --config", ...STORE_FLAGS },
+export const configCheck = command({
+  takes: { "[FILE]": "the settings file, as with --config", ...STORE_FLAGS },
   example: "parley config check parley.yaml",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const [named, ...more] = positionals;
-    if (more.length > 0 || (named !== undefined && values.config !== undefined))
-      throw new WrongUsage("one settings file is checked");
-    const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: named ?? values.config };
+  async run({ file, config, dataDir }, io) {
+    if (file !== undefined && config !== undefined) throw new WrongUsage("one settings file is checked");
+    const sources = sourcesOf({ dataDir, config: file ?? config }, io);
     const { given } = readConfig({ ...sources, refuseIdle: true });
     const set = listSettings().flatMap((setting) => {
       const found = given.get(setting.name);
@@ -27,7 +23,7 @@ export const configCheck: Command = {
     );
     return EXIT.done;
   },
-};
+});
 
 function valueText({ secret }: Setting, { value }: SourcedValue): string {
   if (secret) return "[secret]";

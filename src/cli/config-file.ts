@@ -4,6 +4,7 @@ import { makeFolder, replaceFile, writeWhole } from "../lib/files/durable-files.
 import { linkedPlace } from "../lib/files/linked-place.ts";
 import { isEmptyJson } from "../lib/json/json-edit.ts";
 import { printable } from "../lib/printable.ts";
+import type { Arguments, Takes } from "./arguments.ts";
 import { EXIT, type Io } from "./command.ts";
 import { shownChange } from "./shown-change.ts";
 
@@ -20,16 +21,12 @@ export interface Change {
   isEmpty: boolean;
 }
 
-export const CHANGE_OPTIONS = {
-  file: { type: "string" },
-  "dry-run": { type: "boolean" },
-  yes: { type: "boolean" },
-} as const;
-
 export const CHANGE_FLAGS = {
   "--dry-run": "show what would be written, and write nothing",
   "--yes": "write it without asking, at a terminal too",
-} as const;
+} as const satisfies Takes;
+
+type ChangeFlags = Arguments<typeof CHANGE_FLAGS>;
 
 /**
  * Shows changes, has whoever sits at a terminal agree to them, makes them, and returns the exit code: refused where they
@@ -37,7 +34,7 @@ export const CHANGE_FLAGS = {
  */
 export async function makeChanges(
   changes: readonly Change[],
-  { "dry-run": isTrial, yes }: { "dry-run"?: boolean | undefined; yes?: boolean | undefined },
+  { dryRun: isTrial, yes }: ChangeFlags,
   { done, already, first }: { done: string; already: string; first?: () => Promise<void> },
   io: Io,
 ): Promise<number> {
@@ -111,7 +108,7 @@ export function isNothing(text: string): boolean {
 }
 
 /** Asks whoever sits at a terminal whether changes are to be made; yes where nobody does, or where `yes` is set. */
-export async function isAgreed({ yes }: { yes?: boolean | undefined }, io: Io): Promise<boolean> {
+export async function isAgreed({ yes }: Pick<ChangeFlags, "yes">, io: Io): Promise<boolean> {
   return yes || !io.prompt || /^(y|yes)?$/i.test((await io.prompt("Write it? [Y/n] ")) ?? "n");
 }
 

@@ -1,5 +1,6 @@
 import { durationText } from "../lib/duration.ts";
 import { nearest } from "../lib/nearest.ts";
+import { alternativesIn, isFlag, takenIn } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { COMMAND_GROUPS, COMMANDS, FIRST_COMMANDS, OTHER_WORDS } from "./commands.ts";
 
@@ -28,19 +29,38 @@ export function commandsUnder(word: string): string[] {
   return names.some((name) => name !== word) ? names.map(line) : [];
 }
 
+/** Returns the usage line of a command after its name: words, flags, and the words after `--`. */
+export function usageOf({ takes }: Pick<Command, "takes">): string {
+  const taken = takenIn(takes);
+  const forms = Object.keys(takes).filter((_, i) => taken[i] && !isFlag(taken[i]));
+  const flags = alternativesIn(taken).map((group) => {
+    const shown = group.map((one) => one.shown).join(" | ");
+    const [{ isOptional, isMany } = { isOptional: true, isMany: false }] = group;
+    return `${isOptional ? `[${shown}]` : group.length > 1 ? `(${shown})` : shown}${isMany ? "..." : ""}`;
+  });
+  const isRest = (form: string) => form.includes("-- ");
+  return [...forms.filter((form) => !isRest(form)), ...flags, ...forms.filter(isRest)].join(" ");
+}
+
+/** Returns each word and flag of which there is something to say, with its help. */
+export function helpRows({ takes }: Pick<Command, "takes">): [shown: string, help: string][] {
+  return takenIn(takes).flatMap(({ shown, help }) => (help === "" ? [] : [[shown, help]]));
+}
+
 /** Returns what one command takes, and which others begin with its name. */
-export function commandHelp(name: string, { usage, flags, example }: Command): string[] {
+export function commandHelp(name: string, command: Command): string[] {
   const does = COMMANDS.get(name)?.does ?? "";
   const others = NAMES.filter((other) => other.startsWith(`${name} `)).map(line);
-  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
+  const rows = helpRows(command);
+  const width = Math.max(...rows.map(([shown]) => shown.length));
   return [
-    `parley ${name} ${usage}`,
+    `parley ${name} ${usageOf(command)}`,
     "",
     `${does[0]?.toUpperCase()}${does.slice(1)}.`,
     "",
-    ...Object.entries(flags).map(([flag, about]) => `  ${flag.padEnd(width)}  ${about}`),
+    ...rows.map(([shown, help]) => `  ${shown.padEnd(width)}  ${help}`),
     "",
-    `Example: ${example}`,
+    `Example: ${command.example}`,
     ...(others.length > 0 ? ["", ...others] : []),
   ];
 }
@@ -62,8 +82,8 @@ export function noSuchCommand(words: readonly string[]): string[] {
 }
 
 /** Says what of a command line could not be read, by its flags and not by the words of whoever read it. */
-export function misreadSentence(message: string, { flags }: Pick<Command, "flags">): string {
-  const known = [...Object.keys(flags).map((flag) => flag.split(" ")[0] ?? ""), "--help"];
+export function misreadSentence(message: string, { takes }: Pick<Command, "takes">): string {
+  const known = [...takenIn(takes).map(({ name }) => name), "--help"];
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (unknown !== undefined) {
     const suggestion = nearest(unknown, known);
@@ -78,10 +98,8 @@ export function misreadSentence(message: string, { flags }: Pick<Command, "flags
   return extra === undefined ? message : `"${extra}" is not expected here`;
 }
 
-type Named = Pick<Command, "wireNames" | "flags" | "usage">;
-
 /** Returns a refusal of the server with the flag in the place of the wire's name, and times as flags take them. */
-export function inFlags(sentence: string, command: Named): string {
+export function inFlags(sentence: string, command: Pick<Command, "takes">): string {
   const [start = "", name = "", ...indexes] =
     /^([a-z_.]*[a-z_])(?:\[(\d+)\]\S*|\.(\d+)(?:\.\S+)?)?(?= )/.exec(sentence) ?? [];
   const flag = flagOf(name, command);
@@ -113,13 +131,12 @@ export function fieldSentence({
     : `${field} must be between ${min} and ${max}${unit}`;
 }
 
-/** A name that is written as a flag or an argument is that one. */
-function flagOf(name: string, { wireNames = {}, flags, usage }: Named): string | undefined {
-  if (Object.hasOwn(wireNames, name)) return wireNames[name];
-  const flag = `--${name.replaceAll("_", "-")}`;
-  if (Object.keys(flags).some((known) => known.split(" ")[0] === flag)) return flag;
-  const argument = name.toUpperCase();
-  return argument.length > 1 && usage.split(/[^A-Z_]+/).includes(argument) ? argument : undefined;
+/** A name that is written as a flag or a word is that one. */
+function flagOf(wireName: string, { takes }: Pick<Command, "takes">): string | undefined {
+  const taken = takenIn(takes);
+  const [flag, word] = [`--${wireName.replaceAll("_", "-")}`, wireName.toUpperCase()];
+  const meant = taken.find(({ wire }) => wire?.includes(wireName));
+  return (meant ?? taken.find(({ name }) => name === flag || name === word))?.name;
 }
 
 function listed(groups: Readonly<Record<string, readonly string[]>>): string[] {

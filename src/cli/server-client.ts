@@ -1,10 +1,9 @@
 import { Parley } from "@parley/sdk";
 import { agentPlace, isSameAddress } from "@parley/sdk/environment";
 import { addressFault } from "../lib/network/server-address.ts";
-import { type Io, WrongUsage } from "./command.ts";
+import { WrongUsage } from "./arguments.ts";
+import type { Io } from "./command.ts";
 import { localServerUrl } from "./local-server.ts";
-
-export const CLIENT_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
 
 /** Where requests to named people are made. */
 export const A2H = "/a2h/v1alpha1";

@@ -30,8 +30,8 @@ describe("the words that are offered", () => {
 
   it("are the flags of every command and no others", async () => {
     for (const [name, { load }] of COMMANDS) {
-      const { flags } = await load();
-      const own = Object.keys(flags).flatMap((flag) => (/^--\w/.test(flag) ? [flag.split(" ")[0]] : []));
+      const { takes } = await load();
+      const own = Object.keys(takes).flatMap((form) => (/^--\w/.test(form) ? [form.split(" ")[0]] : []));
       assert.deepEqual(await offered(...name.split(" "), "--"), [...own, "--help"], name);
     }
     assert.deepEqual(await offered("ask", "Which?", "--options", "A", "--w"), ["--wait"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AtTerminal } from "../../src/cli/serve/greeting.ts";
 import { openLog } from "../../src/cli/serve/log.ts";
-import { table } from "../../src/cli/table.ts";
+import { table } from "../../src/cli/print.ts";
 import { clockText, parseDurationMs } from "../../src/lib/duration.ts";
 import { printable, printableLines } from "../../src/lib/printable.ts";
 

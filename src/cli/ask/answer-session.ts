@@ -13,23 +13,17 @@ import { clockText } from "../../lib/duration.ts";
 import { printable, printableJson, printableLines } from "../../lib/printable.ts";
 import { EXIT, type Io } from "../command.ts";
 import type { ParticipantSession } from "./participant.ts";
-import { type Picked, pickAtTerminal } from "../pick.ts";
+import { goThrough, type Move, type Terminal, terminalOf } from "../pick.ts";
 import { talliedLines } from "./question-lines.ts";
-import { table } from "../table.ts";
+import { table } from "../print.ts";
 
 const FEED_LENGTH = 20;
 const LISTED_LENGTH = 60;
 const COMMANDS = "/skip, /report, /next, /list, /quit";
 
-/** The person's next step after a question. */
-type Move = "next" | "list" | "quit";
-
 /** A terminal, the person before it, and the server. */
-interface AnswerTerminal extends ParticipantSession {
-  io: Io;
+interface AnswerTerminal extends ParticipantSession, Terminal {
   json: boolean;
-  /** Null when they are done. */
-  ask(question: string): Promise<string | null>;
 }
 
 /** Shows the feed, or the one question, and sends what the person at the terminal says. Returns the exit code. */
@@ -39,53 +33,38 @@ export async function answerAtTerminal(
   io: Io,
   json: boolean,
 ): Promise<number> {
-  const ask = async (question: string) => (await io.prompt?.(question))?.trim() ?? null;
-  const session: AnswerTerminal = { ...answerer, io, json, ask };
+  const session: AnswerTerminal = { ...answerer, ...terminalOf(io), json };
   if (id === undefined) await answerFeed(session);
   else await present(session, await answerer.people.question(id, { signal: io.interrupted }));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function answerFeed(session: AnswerTerminal): Promise<void> {
+function answerFeed(session: AnswerTerminal): Promise<void> {
   const { people, io } = session;
-  const read = (cursor: string | null) => people.feed({ limit: FEED_LENGTH, cursor, signal: io.interrupted });
-  for (;;) {
-    let page = await read(null);
-    const { questions } = page;
-    if (questions.length === 0) {
-      io.tell("Nobody waits for an answer now.");
-      return;
-    }
-    list(questions, 0, io);
-    let chosen = await pick(session, questions.length, page.next_cursor);
-    while (chosen === "more" && page.next_cursor !== null) {
-      page = await read(page.next_cursor);
-      list(page.questions, questions.length, io);
-      questions.push(...page.questions);
-      chosen = await pick(session, questions.length, page.next_cursor);
-    }
-    if (chosen === "quit") return;
-    for (const { question_id: id } of typeof chosen === "number" ? questions.slice(chosen) : []) {
+  return goThrough<FeedItem>(session, {
+    async read(cursor) {
+      const { questions, next_cursor } = await people.feed({ limit: FEED_LENGTH, cursor, signal: io.interrupted });
+      return { items: questions, next: next_cursor };
+    },
+    lines: feedLines,
+    async present({ question_id: id }) {
       const question = await stillOpen(session, id);
-      const move = question ? await present(session, question) : "next";
-      if (move === "quit") return;
-      if (move === "list") break;
-    }
-  }
+      return question ? present(session, question) : "next";
+    },
+    empty: "Nobody waits for an answer now.",
+    unknown: "There is no question",
+  });
 }
 
-function pick(session: AnswerTerminal, count: number, next: string | null): Promise<Picked> {
-  return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is no question" });
-}
-
-function list(questions: readonly FeedItem[], before: number, io: Io): void {
+function feedLines(questions: readonly FeedItem[], before: number): string[] {
+  if (questions.length === 0) return [];
   const rows = questions.map((question, i) => {
     const [line = "", ...more] = printableLines(question.prompt);
     const cut = [...line].slice(0, LISTED_LENGTH).join("");
     const text = cut.length < line.length || more.length > 0 ? `${cut} ...` : cut;
     return [String(before + i + 1), text, String(question.responses_needed), leftText(question)];
   });
-  for (const line of table(["", "QUESTION", "NEEDED", "LEFT"], rows)) io.tell(line);
+  return table(["", "QUESTION", "NEEDED", "LEFT"], rows);
 }
 
 const leftText = ({ expires_at }: FeedItem): string => clockText(Date.parse(expires_at) - systemClock.now());

@@ -2,11 +2,12 @@ import { newKey } from "@parley/sdk/idempotency-key";
 import { ParleyError } from "@parley/sdk/errors";
 import { systemClock } from "../../lib/clock.ts";
 import { clockText } from "../../lib/duration.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
 import { EXIT, type Io } from "../command.ts";
 import { openDoors, Refused, type DoorCall } from "../door-client.ts";
 import { withLiveLine } from "../live-line.ts";
+import { print } from "../print.ts";
 import { A2H } from "../server-client.ts";
 
 /** How long one read is held by the server. */
@@ -53,7 +54,7 @@ export async function askPerson(
   io.tell(`${name} was asked, and finds it in the inbox: ${url}/inbox`);
 
   if (!wait) {
-    io.out(json ? printableJson(JSON.stringify(request)) : id);
+    print(json, request, [id], io);
     io.tell(`See what becomes of it: parley check ${id}`);
     return EXIT.done;
   }
@@ -66,7 +67,7 @@ export async function askPerson(
     io.tell(`The request stays open; see what becomes of it: parley check ${id}`);
     return EXIT.interrupted;
   }
-  for (const line of json ? [printableJson(JSON.stringify(settled))] : requestLines(settled)) io.out(line);
+  print(json, settled, requestLines(settled), io);
   if (settled.status.expired) return EXIT.unanswered;
   return settled.status.cancelled ? EXIT.refused : EXIT.done;
 }

@@ -1,73 +1,65 @@
-import { printableJson } from "../../lib/printable.ts";
-import { parseArgs } from "node:util";
 import { AUDIENCES, type Audience, type NewQuestion, type Question } from "@parley/sdk/wire";
 import type { Parley } from "@parley/sdk";
 import { systemClock } from "../../lib/clock.ts";
-import { clockText, parseDurationMs } from "../../lib/duration.ts";
+import { clockText } from "../../lib/duration.ts";
 import { askPerson } from "./ask-person.ts";
-import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { CLIENT_FLAGS, command, EXIT, type Io } from "../command.ts";
 import { withLiveLine } from "../live-line.ts";
 import { countText, questionLines } from "./question-lines.ts";
-import { CLIENT_OPTIONS, openClient, serverUrl } from "../server-client.ts";
+import { print } from "../print.ts";
+import { openClient, serverUrl } from "../server-client.ts";
+import { listed, seconds } from "../values.ts";
 
-export const ask: Command = {
-  usage: "PROMPT [--options A,B] [--audience TAG,TAG] [--min N] [--timeout 1h] [--to HUMAN] [--wait] [--json]",
-  flags: {
-    "--options A,B": "what to choose from; give it several times if an option holds a comma",
-    "--audience TAG,TAG": `who may know: ${AUDIENCES.join(", ")}`,
-    "--min N": "how many answers are wanted, 1 to 50; left out, 1",
-    "--timeout TIME": "how long to ask for, 60s to 24h, a named person 10s to 30d; left out, 1h",
+export const ask = command({
+  takes: {
+    PROMPT: { help: "", wire: ["spec.msg"] },
+    "--options A,B...": {
+      help: "what to choose from; give it several times if an option holds a comma",
+      wire: ["spec.response_options"],
+    },
+    "--audience TAG,TAG": {
+      help: `who may know: ${AUDIENCES.join(", ")}`,
+      choices: AUDIENCES,
+      read: (text: string) => text.split(",") as Audience[],
+    },
+    "--min N": {
+      help: "how many answers are wanted, 1 to 50; left out, 1",
+      read: wholeNumber,
+      wire: ["min_responses"],
+    },
+    "--timeout TIME": {
+      help: "how long to ask for, 60s to 24h, a named person 10s to 30d; left out, 1h",
+      read: seconds("90s, 15m or 1h"),
+      wire: ["timeout_seconds", "spec.timeout_seconds"],
+    },
     "--to HUMAN": "ask this person alone, by name or id, or whoever of a group is first",
     "--wait": "stay until it is answered, then print the answers; exit 3 when time ran out first",
     ...CLIENT_FLAGS,
   },
-  choices: { "--audience": AUDIENCES },
   example: 'parley ask "Which label is clearer?" --options "Send,Submit" --wait',
-  wireNames: {
-    "spec.msg": "PROMPT",
-    "spec.response_options": "--options",
-    min_responses: "--min",
-    timeout_seconds: "--timeout",
-    "spec.timeout_seconds": "--timeout",
-  },
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...CLIENT_OPTIONS,
-        options: { type: "string", multiple: true },
-        audience: { type: "string" },
-        min: { type: "string" },
-        timeout: { type: "string" },
-        to: { type: "string" },
-        wait: { type: "boolean" },
-      },
-    });
-    const prompt = onlyArgument(positionals, "PROMPT");
-    const options = values.options && optionsOf(values.options);
-    const timeoutSeconds = values.timeout === undefined ? undefined : secondsOf(values.timeout);
-    const url = serverUrl(values.url, io.env);
-    if (values.to !== undefined) {
-      if (values.audience !== undefined || values.min !== undefined)
+  async run({ prompt, audience, min, timeout: timeoutSeconds, to, wait, json, ...flags }, io) {
+    const options = flags.options && listed(flags.options);
+    const url = serverUrl(flags.url, io.env);
+    if (to !== undefined) {
+      if (audience !== undefined || min !== undefined)
         throw new WrongUsage("--to asks a person or a group: --audience and --min are for asking everybody");
-      const how = { url, io, wait: values.wait ?? false, json: values.json ?? false };
-      return askPerson({ prompt, to: values.to, options, timeoutSeconds }, how);
+      return askPerson({ prompt, to, options, timeoutSeconds }, { url, io, wait, json });
     }
     const question: NewQuestion = {
       prompt,
-      ...(options && { options }),
-      ...(values.audience !== undefined && { audience: values.audience.split(",") as Audience[] }),
-      min_responses: wholeNumber("--min", values.min ?? "1"),
-      ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
+      options,
+      audience,
+      min_responses: min ?? 1,
+      timeout_seconds: timeoutSeconds,
     };
     const client = openClient(url, io.env);
     const receipt = await client.ask(question, { signal: io.interrupted });
     const id = receipt.question_id;
     const place = `${url}/q/${id}`;
 
-    if (!values.wait) {
-      io.out(values.json ? printableJson(JSON.stringify(receipt)) : id);
+    if (!wait) {
+      print(json, receipt, [id], io);
       io.tell(`People answer at ${place}; see what they say: parley check ${id}`);
       return EXIT.done;
     }
@@ -77,12 +69,11 @@ export const ask: Command = {
       io.tell(`The question stays open; see what people say: parley check ${id}`);
       return EXIT.interrupted;
     }
-    if (values.json) io.out(printableJson(JSON.stringify(settled)));
-    else for (const line of questionLines(settled)) io.out(line);
+    print(json, settled, questionLines(settled), io);
     if (settled.status === "CLOSED") return EXIT.done;
     return settled.cancelled ? EXIT.refused : EXIT.unanswered;
   },
-};
+});
 
 /** Shows how many of how many and the time left until the question is final; null when interrupted before that. */
 async function waitFor(client: Parley, id: string, io: Io): Promise<Question | null> {
@@ -101,18 +92,7 @@ async function waitFor(client: Parley, id: string, io: Io): Promise<Question | n
   });
 }
 
-function optionsOf(given: readonly string[]): string[] {
-  const options = given.length === 1 ? (given[0] ?? "").split(",") : given;
-  return options.map((option) => option.trim());
-}
-
-function wholeNumber(flag: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new WrongUsage(`${flag} must be a whole number`);
+function wholeNumber(text: string, name: string): number {
+  if (!/^\d+$/.test(text)) throw new WrongUsage(`${name} must be a whole number`);
   return Number(text);
-}
-
-function secondsOf(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms === null) throw new WrongUsage("--timeout must be a time such as 90s, 15m or 1h");
-  return Math.round(ms / 1000);
 }

@@ -22,21 +22,13 @@ export interface ToolRequest {
 
 /** Returns what was asked, what was answered, and how it stands. */
 export function toolRequestLines({ asked, status, approved, ...rest }: ToolRequest): string[] {
-  const { fn, kwargs, message, options } = asked;
-  const { comment, response, response_option_name, structured_response, responded_at, expires_at } = rest;
+  const { fn, kwargs, message: msg, options: response_options } = asked;
   return requestLines({
-    spec: {
-      ...(fn !== undefined && { fn, kwargs: kwargs ?? {} }),
-      ...(message !== undefined && { msg: message }),
-      ...(options && { response_options: options }),
-    },
+    spec: { fn, kwargs, msg, response_options },
     status: {
-      ...(typeof approved === "boolean" && { approved }),
-      ...(comment !== undefined && { comment }),
-      response: structured_response ?? response,
-      ...(response_option_name !== undefined && { response_option_name }),
-      ...(responded_at !== undefined && { responded_at }),
-      ...(expires_at !== undefined && { expires_at }),
+      ...rest,
+      approved: approved ?? undefined,
+      response: rest.structured_response ?? rest.response,
       expired: status === "expired",
       cancelled: status === "cancelled",
       user_info: rest.decided_by ?? rest.responder ?? {},

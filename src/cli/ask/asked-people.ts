@@ -2,6 +2,7 @@ import { deciderName, type DeciderInReply } from "../../connect/decided-by.ts";
 import { localTime } from "../../lib/local-time.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../../lib/printable.ts";
+import { itemLines } from "./question-lines.ts";
 
 /** How a request to people stands. */
 interface Status {
@@ -48,16 +49,11 @@ function askedLines({ fn, kwargs, msg, message }: PeopleRequest["spec"]): string
 function answerLines({ fn, response_options: options }: PeopleRequest["spec"], status: Status): string[] {
   const { comment, response, response_option_name: chosen, humanMessage, expired, cancelled } = status;
   if (expired || cancelled) return [];
-  if (fn !== undefined) return comment === undefined ? [] : listed(comment);
+  if (fn !== undefined) return comment === undefined ? [] : itemLines(comment);
   const option = options?.find(({ name }) => name === chosen);
-  if (option) return listed(option.title ?? option.name);
+  if (option) return itemLines(option.title ?? option.name);
   const value = typeof response === "string" || response === undefined ? response : canonicalExact(response);
-  return [humanMessage, value].filter((words) => words !== undefined && words !== "").flatMap((words) => listed(words));
-}
-
-function listed(words: string | undefined): string[] {
-  const [first = "", ...more] = printableLines(words ?? "");
-  return [`  - ${first}`, ...more.map((line) => `    ${line}`)];
+  return [humanMessage, value].flatMap((words) => (words ? itemLines(words) : []));
 }
 
 function stateLine(status: Status): string {

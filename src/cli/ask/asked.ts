@@ -1,15 +1,15 @@
-import { parseArgs } from "node:util";
 import { ParleyError } from "@parley/sdk/errors";
 import type { Question } from "@parley/sdk/wire";
 import { localTime } from "../../lib/local-time.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
-import { printable, printableJson, printableLines } from "../../lib/printable.ts";
+import { printable, printableLines } from "../../lib/printable.ts";
 import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
-import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "../command.ts";
+import { CLIENT_FLAGS, type Command, command, type Io } from "../command.ts";
 import { Refused, openDoors, type DoorCall } from "../door-client.ts";
-import { questionLines } from "./question-lines.ts";
-import { A2H, CLIENT_OPTIONS, openClient, serverUrl } from "../server-client.ts";
+import { itemLines, questionLines } from "./question-lines.ts";
+import { print } from "../print.ts";
+import { A2H, openClient, serverUrl } from "../server-client.ts";
 
 /** Something that was asked, as the server says it and as people read it. */
 interface Asked {
@@ -92,11 +92,7 @@ function relayed(call: DoorCall): Kind {
 
 function relayAnswerLines({ answer_text: text, answer_json: json, error }: RelayAnswer): string[] {
   const texts = [text, json === undefined ? undefined : canonicalExact(json), error];
-  return texts.filter((words) => words !== undefined).flatMap((words) => indented(words));
-}
-
-function indented(words: string): string[] {
-  return printableLines(words).map((line, i) => (i === 0 ? `  - ${line}` : `    ${line}`));
+  return texts.filter((words) => words !== undefined).flatMap((words) => itemLines(words));
 }
 
 function byWhom({ answered_by: name }: RelayAnswer = {}): string {
@@ -128,18 +124,14 @@ function isElsewhere(error: unknown): error is ParleyError | Refused {
 }
 
 function onAsked(example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {
-  return {
-    usage: "ID [--json]",
-    flags: CLIENT_FLAGS,
+  return command({
+    takes: { ID: "", ...CLIENT_FLAGS },
     example,
-    async run(argv, io) {
-      const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
-      const id = onlyArgument(positionals, "ID");
-      const { wire, lines } = await act(kindsAt(serverUrl(values.url, io.env), io), id);
-      for (const line of values.json ? [printableJson(JSON.stringify(wire))] : lines) io.out(line);
-      return EXIT.done;
+    async run({ id, url, json }, io) {
+      const { wire, lines } = await act(kindsAt(serverUrl(url, io.env), io), id);
+      return print(json, wire, lines, io);
     },
-  };
+  });
 }
 
 export const check = onAsked(

@@ -1,7 +1,7 @@
 import { mailAddress } from "../../lib/mail-address.ts";
 import { phoneNumber } from "../../lib/phone-number.ts";
 import type { Identity } from "../../access/model/identity.ts";
-import { WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
 
 /**
  * Returns a mail address, a phone number or the id of a Slack user as decisions are known by it.

@@ -1,4 +1,5 @@
-import { type Command, commandIn, type Commands } from "../command.ts";
+import { isFlag, type Taken, takenIn } from "../arguments.ts";
+import { commandIn, type Commands } from "../command.ts";
 
 /** A word that may stand where somebody is typing, and what it does; that is empty where the word says it. */
 export interface Offered {
@@ -30,16 +31,18 @@ async function offeredAfter(
   const name = commandIn(before, commands);
   const command = name === undefined ? undefined : await commands.get(name)?.load();
   if (name === undefined || !command)
-    return before.some(isFlag) ? [] : [...nextWords(before, commands), ...helpWord(before)];
+    return before.some(isDashed) ? [] : [...nextWords(before, commands), ...helpWord(before)];
 
   const rest = before.slice(name.split(" ").length);
-  const last = rest.at(-1);
-  if (last !== undefined && takesValue(command, last)) return wordsOf(command.choices?.[last]);
-  if (isFlag(typed)) return offeredFlags(command);
-  const isFirstArgument = positionalsIn(command, rest) === 0;
+  const taken = takenIn(command.takes);
+  const valueOf = (word = "") => taken.find((one) => one.kind === "value" && one.name === word);
+  const flag = valueOf(rest.at(-1));
+  if (flag) return choicesOf(flag);
+  if (isDashed(typed)) return offeredFlags(taken);
+  const isFirstWord = rest.every((word, i) => isDashed(word) || valueOf(rest[i - 1]) !== undefined);
   return [
     ...(rest.length === 0 ? nextWords(before, commands) : []),
-    ...(isFirstArgument ? firstArguments(command) : []),
+    ...(isFirstWord ? choicesOf(taken.find(({ kind }) => kind === "word")) : []),
   ];
 }
 
@@ -61,33 +64,11 @@ function nextWords(before: readonly string[], commands: Commands): Offered[] {
 const helpWord = (before: readonly string[]): Offered[] =>
   before.length === 0 ? [{ word: "help", does: "say what a command does" }] : [];
 
-function offeredFlags(command: Command): Offered[] {
-  const flags = flagsOf(command).map(([word, , does]) => ({ word, does }));
+function offeredFlags(taken: readonly Taken[]): Offered[] {
+  const flags = taken.filter(isFlag).map(({ name, help }) => ({ word: name, does: help }));
   return [...flags, { word: HELP_FLAG, does: "say what this command takes" }];
 }
 
-/** A command whose usage begins with a plain word takes that word alone. */
-function firstArguments({ usage, choices = {} }: Command): Offered[] {
-  const [first = ""] = usage.replace(/^\[|\]$/g, "").split(/[\s\]]/);
-  return wordsOf(/^[a-z]+$/.test(first) ? [first] : choices[first]);
-}
+const choicesOf = ({ choices = [] }: Partial<Taken> = {}): Offered[] => choices.map((word) => ({ word, does: "" }));
 
-const wordsOf = (words: readonly string[] = []): Offered[] => words.map((word) => ({ word, does: "" }));
-
-function positionalsIn(command: Command, rest: readonly string[]): number {
-  return rest.filter((word, i) => !isFlag(word) && !takesValue(command, rest[i - 1] ?? "")).length;
-}
-
-const isFlag = (word: string) => word.startsWith("-");
-
-function takesValue(command: Command, flag: string): boolean {
-  return flagsOf(command).some(([name, value]) => name === flag && value !== undefined);
-}
-
-/** Each flag, the name of what it takes if it takes anything, and the line about it. */
-function flagsOf({ flags }: Command): [flag: string, value: string | undefined, does: string][] {
-  return Object.entries(flags).flatMap(([written, does]) => {
-    const [flag = "", value] = written.split(" ");
-    return /^-+\w/.test(flag) ? [[flag, value, does]] : [];
-  });
-}
+const isDashed = (word: string) => word.startsWith("-");

@@ -13,6 +13,11 @@ export function questionLines(question: Question): string[] {
   ];
 }
 
+/** Returns the lines of one item of a list. */
+export function itemLines(words: string): string[] {
+  return printableLines(words).map((line, i) => (i === 0 ? `  - ${line}` : `    ${line}`));
+}
+
 /** Returns a line for each option of a choice, or those of each answer. */
 export function talliedLines({
   options,
@@ -21,9 +26,7 @@ export function talliedLines({
 }: Pick<Question, "options" | "summary"> & Partial<Pick<Question, "responses">>): string[] {
   if (!options) {
     return responses.flatMap(({ answer = "", confidence }) => {
-      const [first = "", ...more] = printableLines(answer);
-      const sure = confidence === undefined ? [] : [`    (confidence ${confidence} of 5)`];
-      return [`  - ${first}`, ...more.map((line) => `    ${line}`), ...sure];
+      return [...itemLines(answer), ...(confidence === undefined ? [] : [`    (confidence ${confidence} of 5)`])];
     });
   }
   const votes = options.map((option) => summary?.[option] ?? 0);

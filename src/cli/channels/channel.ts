@@ -1,10 +1,10 @@
 import { openAskerBounds } from "../../requests/model/asker-bounds.ts";
-import { parseArgs } from "node:util";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
 import { readChannelTest, startChannelTest, type ChannelTest } from "../../requests/test-channel.ts";
-import { STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { withStore } from "../command-store.ts";
+import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
+import { print } from "../print.ts";
 import { channelRemedy } from "./remedy.ts";
 import { lookUntil } from "../look-until.ts";
 
@@ -13,47 +13,32 @@ const SENT_WITHIN_MS = 30_000;
 /** As long as the test message can be answered. */
 const ANSWERED_WITHIN_MS = 610_000;
 
-export const channelTest: Command = {
-  usage: "TYPE [--person ID] [--wait] [--json]",
-  flags: {
+export const channelTest = command({
+  takes: {
+    TYPE: { help: "", choices: TESTED_CHANNELS },
     "--person ID": "to whom, by the number of parley people list; left out, whoever runs the server",
     "--wait": "until the message is answered: the way back is tried too",
-    "--json": "print JSON",
+    ...JSON_FLAG,
     ...STORE_FLAGS,
   },
-  choices: { TYPE: TESTED_CHANNELS },
   example: "parley channel test email --person 1",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...STORE_OPTIONS,
-        person: { type: "string" },
-        wait: { type: "boolean" },
-        json: { type: "boolean" },
-      },
-    });
-    const channel = TESTED_CHANNELS.find((known) => known === onlyArgument(positionals, "TYPE"));
-    if (!channel) throw new WrongUsage(`TYPE must be one of ${TESTED_CHANNELS.join(", ")}`);
-    const { person } = values;
-    const test = await withStore(values, io, async (ctx, { addressed }) => {
+  async run({ type: channel, person, wait, json, ...place }, io) {
+    const test = await withStore(place, io, async (ctx, { addressed }) => {
       const { id } = await startChannelTest({ ...ctx, addressed, askerBounds: openAskerBounds() }, { channel, person });
       const read = () => readChannelTest(ctx, id);
       const sent = await lookUntil(read, ({ state }) => state !== "sending", {
         withinMs: SENT_WITHIN_MS,
         signal: io.interrupted,
       });
-      if (!values.wait || sent.state !== "sent") return sent;
+      if (!wait || sent.state !== "sent") return sent;
       io.tell(sentence(sent));
       const isOver = ({ state }: ChannelTest) => state === "answered" || state === "over";
       return lookUntil(read, isOver, { withinMs: ANSWERED_WITHIN_MS, signal: io.interrupted });
     });
-    if (values.json) io.out(printableJson(JSON.stringify(test)));
-    else io.out(sentence(test));
-    return exitCode(test, values.wait ?? false, io);
+    print(json, test, [sentence(test)], io);
+    return exitCode(test, wait, io);
   },
-};
+});
 
 function exitCode({ state }: ChannelTest, waited: boolean, io: Io): number {
   if (io.interrupted.aborted) return EXIT.interrupted;

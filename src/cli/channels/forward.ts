@@ -1,24 +1,22 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { parseArgs } from "node:util";
 import { openForwardingProxy } from "../../lib/network/forwarding-proxy.ts";
 import { readKeyText } from "../../lib/secrets/key-text.ts";
 import { isLoopback } from "../../lib/network/network.ts";
-import { type Command, EXIT, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { command, EXIT } from "../command.ts";
 
-const USUAL = "127.0.0.1:3415";
-
-export const forward: Command = {
-  usage: "--to URL [--listen 127.0.0.1:3415]",
-  flags: {
-    "--to URL": "the server; a path in it is put before every request's",
-    "--listen ADDRESS": `where programs find it, on this computer only; left out, ${USUAL}`,
+export const forward = command({
+  takes: {
+    "--to URL": { help: "the server; a path in it is put before every request's", read: targetFrom, required: true },
+    "--listen ADDRESS": {
+      help: "where programs find it, on this computer only",
+      read: placeFrom,
+      default: "127.0.0.1:3415",
+    },
   },
   example: "PARLEY_KEY=... parley forward --to https://parley.example.com",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { to: { type: "string" }, listen: { type: "string" } } });
-    const to = targetOf(values.to);
-    const { host, port } = placeOf(values.listen ?? USUAL);
+  async run({ to, listen: { host, port } }, io) {
     const key = io.env["PARLEY_KEY"];
     if (!key) throw new WrongUsage("PARLEY_KEY holds no key");
     if (readKeyText(key).kind !== "key") throw new WrongUsage("PARLEY_KEY holds no whole key");
@@ -34,10 +32,9 @@ export const forward: Command = {
     server.closeAllConnections();
     return EXIT.done;
   },
-};
+});
 
-function targetOf(text: string | undefined): URL {
-  if (text === undefined) throw new WrongUsage("--to is missing");
+function targetFrom(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
     throw new WrongUsage("--to must be an address such as https://parley.example.com");
@@ -46,7 +43,7 @@ function targetOf(text: string | undefined): URL {
 }
 
 /** Reads the address to listen at. It must be local, because its callers act with the key. */
-function placeOf(text: string): { host: string; port: number } {
+function placeFrom(text: string): { host: string; port: number } {
   const [, host, port] = /^(\[[0-9a-f:]+\]|[^:]+):(\d{1,5})$/i.exec(text) ?? [];
   if (host === undefined || Number(port) > 65_535 || !isOwn(host)) {
     throw new WrongUsage("--listen must be an address of this computer only, such as 127.0.0.1:3415");

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
-import { type Command, EXIT, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { command, EXIT } from "../command.ts";
 
 /** The app's permissions (spec/channels 5.3). */
 const SCOPES = [
@@ -16,20 +16,17 @@ const SCOPES = [
 const EVENTS = ["app_mention", "message.channels", "message.groups", "message.im"];
 const MOST_NAME = 35;
 
-export const slackManifest: Command = {
-  usage: "[--url URL] [--name NAME]",
-  flags: {
+export const slackManifest = command({
+  takes: {
     "--url URL": "where Slack reaches this server by https; left out, answers come in by Socket Mode",
-    "--name NAME": "what the app is called; left out, Parley",
+    "--name NAME": { help: "what the app is called", default: "Parley" },
   },
   example: "parley slack manifest > manifest.json",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { url: { type: "string" }, name: { type: "string" } } });
-    const name = values.name ?? "Parley";
+  async run({ name, url }, io) {
     if (name.trim() === "" || name.length > MOST_NAME) {
       throw new WrongUsage(`--name must be at most ${MOST_NAME} characters`);
     }
-    const root = values.url?.replace(/(?<!\/)\/+$/, "");
+    const root = url?.replace(/(?<!\/)\/+$/, "");
     if (root !== undefined && !/^https:\/\/[^/\s]+$/.test(root)) {
       throw new WrongUsage("--url must be an https address without a path, because Slack calls no other");
     }
@@ -41,7 +38,7 @@ export const slackManifest: Command = {
     );
     return EXIT.done;
   },
-};
+});
 
 function manifestOf(name: string, root: string | undefined): object {
   const at = (path: string) => (root === undefined ? {} : { request_url: `${root}/hooks/slack/${path}` });

@@ -1,50 +1,36 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import type { WantedHook } from "../../connect/agent.ts";
 import { AGENTS } from "../../connect/registry.ts";
 import { printable } from "../../lib/printable.ts";
-import { type Command, EXIT, type Io } from "../command.ts";
+import { command, EXIT, type Io } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, textIn, writeChange, writeText } from "../config-file.ts";
-import { HOOK_OPTIONS } from "../hook/decide.ts";
 import { httpHookFor } from "../hook/http-form.ts";
 import { hookFor, INSTALL_FLAGS } from "../hook/install.ts";
 import { keySentence } from "../mcp/clients.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
-import { table } from "../table.ts";
+import { table } from "../print.ts";
 import { besideSentences } from "./beside.ts";
 import { connecting, type FileChange, recordWith } from "./file-changes.ts";
-import { agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
+import { agentWords, agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
 import { tryPrompts } from "./test-prompt.ts";
 import { readRecord, writeRecord } from "../../config/undo-record.ts";
 
 const NAMES = Object.keys(AGENTS);
 
-export const connect: Command = {
-  usage: "[AGENT...] [--to ID] [--by ID] [--timeout 1h] [--url URL] [--no-test] [--dry-run] [--yes]",
-  flags: {
-    AGENT: `${NAMES.join(", ")}; left out, all that are found here`,
+export const connect = command({
+  takes: {
+    ...agentWords("all that are found here"),
     ...INSTALL_FLAGS,
     "--no-test": "raise no prompt of each agent to see whether it reaches people",
     ...CHANGE_FLAGS,
   },
-  choices: { AGENT: NAMES },
   example: "parley connect --dry-run",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...HOOK_OPTIONS,
-        "no-test": { type: "boolean" },
-        "dry-run": { type: "boolean" },
-        yes: { type: "boolean" },
-      },
-    });
-    const agents = await chosen(positionals, values.url, io);
+  async run({ agent: names, dryRun, ...values }, io) {
+    const agents = await chosen(names, values.url, io);
     if (agents.length === 0) {
       io.tell(`No agent was found here. There are ${NAMES.join(", ")}: name one to connect it before it is installed.`);
-      return values["dry-run"] ? EXIT.done : EXIT.refused;
+      return dryRun ? EXIT.done : EXIT.refused;
     }
     const record = readRecord(io.env);
     const hooks = new Map<LocalAgent, WantedHook>();
@@ -64,9 +50,9 @@ export const connect: Command = {
     const changes = plans.flatMap((plan) => plan.changes).filter(({ before, after }) => before !== after);
     for (const change of changes) showChange(change, io);
     showAgents(agents, io);
-    if (values["dry-run"] || (changes.length > 0 && !(await isAgreed(values, io)))) {
+    if (dryRun || (changes.length > 0 && !(await isAgreed(values, io)))) {
       io.tell("Nothing was written.");
-      return values["dry-run"] ? EXIT.done : EXIT.refused;
+      return dryRun ? EXIT.done : EXIT.refused;
     }
     await writeRecord(recordWith(changes, record), io.env);
     const connected: Plan[] = [];
@@ -75,10 +61,10 @@ export const connect: Command = {
     if (connected.length < plans.length) await writeRecord(recordWith(changes.filter(isMade), record), io.env);
     for (const { one, wanted } of connected) tellConnected(one, wanted, io);
     const tried = connected.map(({ one, wanted }) => ({ agent: one.agent, hook: wanted.hook }));
-    const code = values["no-test"] ? EXIT.done : await tryPrompts(tried, values.timeout, io);
+    const code = values.noTest ? EXIT.done : await tryPrompts(tried, values.timeout, io);
     return code === EXIT.done && connected.length < agents.length ? EXIT.refused : code;
   },
-};
+});
 
 /** Returns the agents that are named, or those that are found here. @throws {WrongUsage} */
 async function chosen(names: readonly string[], url: string | undefined, io: Io): Promise<LocalAgent[]> {

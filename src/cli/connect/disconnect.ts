@@ -1,26 +1,15 @@
-import { parseArgs } from "node:util";
-import { AGENTS } from "../../connect/registry.ts";
-import { type Command, EXIT } from "../command.ts";
+import { command, EXIT } from "../command.ts";
 import { CHANGE_FLAGS, isAgreed, showChange, writeChange } from "../config-file.ts";
 import { disconnecting, recordWith } from "./file-changes.ts";
-import { agentsNamed, eachReadable } from "./found.ts";
+import { agentsNamed, agentWords, eachReadable } from "./found.ts";
 import { readRecord, removeFolders, writeRecord } from "../../config/undo-record.ts";
 
-const NAMES = Object.keys(AGENTS);
-
-export const disconnect: Command = {
-  usage: "[AGENT...] [--dry-run] [--yes]",
-  flags: { AGENT: `${NAMES.join(", ")}; left out, all`, ...CHANGE_FLAGS },
-  choices: { AGENT: NAMES },
+export const disconnect = command({
+  takes: { ...agentWords("all"), ...CHANGE_FLAGS },
   example: "parley disconnect gemini",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
-    });
+  async run({ agent: names, dryRun, yes }, io) {
     const record = readRecord(io.env);
-    const agents = await agentsNamed(positionals, io.env);
+    const agents = await agentsNamed(names, io.env);
     const readable = eachReadable(agents, (one) => disconnecting(one, record), io);
     const changes = readable.flat().filter(({ before, after, isEmpty }) => before !== after || isEmpty);
     for (const change of changes) showChange(change, io);
@@ -29,9 +18,9 @@ export const disconnect: Command = {
       io.tell("There is no Parley in their files.");
       return done;
     }
-    if (values["dry-run"] || !(await isAgreed(values, io))) {
+    if (dryRun || !(await isAgreed({ yes }, io))) {
       io.tell("Nothing was written.");
-      return values["dry-run"] ? EXIT.done : EXIT.refused;
+      return dryRun ? EXIT.done : EXIT.refused;
     }
     for (const change of changes) {
       await writeChange(change);
@@ -41,4 +30,4 @@ export const disconnect: Command = {
     io.tell(`Parley is out of ${changes.map(({ file }) => file).join(", ")}.`);
     return done;
   },
-};
+});

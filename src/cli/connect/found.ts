@@ -5,12 +5,26 @@ import { AGENTS } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { versionOf } from "../../workshop/agents/program-version.ts";
-import { type Io, WrongUsage } from "../command.ts";
+import { type Takes, WrongUsage } from "../arguments.ts";
+import type { Io } from "../command.ts";
 import { textIn } from "../config-file.ts";
 import { homely, isIn, type ParleyPart, partsOf } from "./parts.ts";
 
 /** In the place of a state, for a file that is not understood. */
 const UNREADABLE = "?";
+
+const NAMES = Object.keys(AGENTS);
+
+/** The word for any number of agents, and which these are where none is named. */
+export const agentWords = (leftOut: string) =>
+  ({
+    "[AGENT...]": { help: `${NAMES.join(", ")}; left out, ${leftOut}`, choices: NAMES, read: nameFrom },
+  }) as const satisfies Takes;
+
+function nameFrom(name: string): string {
+  if (!NAMES.includes(name)) throw new WrongUsage(`no such agent: ${name}; there are ${NAMES.join(", ")}`);
+  return name;
+}
 
 /** An agent of the registry, and whether it is in use on this computer. */
 export interface LocalAgent {
@@ -28,11 +42,8 @@ export interface LocalAgent {
   turnedOff(text?: string): string | null;
 }
 
-/** Returns the agents with these names, or every agent where none is named. @throws {WrongUsage} for another name */
+/** Returns the agents with these names, or every agent where none is named. */
 export async function agentsNamed(names: readonly string[], env: Io["env"], url?: string): Promise<LocalAgent[]> {
-  const known = Object.keys(AGENTS);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new WrongUsage(`no such agent: ${unknown}; there are ${known.join(", ")}`);
   const wanted = Object.entries(AGENTS).filter(([name]) => names.length === 0 || names.includes(name));
   return Promise.all(wanted.map(async ([, row]) => look(await row.load(), env, url)));
 }

@@ -1,30 +1,27 @@
-import { parseArgs } from "node:util";
 import { startProblem, startRemark, startsIn } from "../../connect/hook-start.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
-import { type Command, EXIT, type Io } from "../command.ts";
+import { command, EXIT, type Io, JSON_FLAG } from "../command.ts";
 import { textIn } from "../config-file.ts";
-import { CLIENT_OPTIONS, serverUrl } from "../server-client.ts";
-import { table } from "../table.ts";
+import { serverUrl } from "../server-client.ts";
+import { table } from "../print.ts";
 import { besideSentences } from "./beside.ts";
 import { agentsNamed, eachReadable, type LocalAgent, rowOf, stateOf } from "./found.ts";
 import { type LastPrompts, promptWords, readLastPrompts } from "./last-prompts.ts";
 
-export const connectStatus: Command = {
-  usage: "[--url URL] [--json]",
-  flags: {
+export const connectStatus = command({
+  takes: {
     "--url URL": "the server that tells the last prompts, else PARLEY_URL, else the one that runs on this computer",
-    "--json": "print JSON",
+    ...JSON_FLAG,
   },
   example: "parley connect status",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: CLIENT_OPTIONS });
+  async run({ url, json }, io) {
     const agents = (await agentsNamed([], io.env)).filter((one) => one.isHere);
     const states = eachReadable(agents, (one) => ({ one, isIn: stateOf(one, "hook") === true }), io);
     const starts = new Map<LocalAgent, HookState>();
     for (const { one, isIn } of states) if (isIn) starts.set(one, await readHookState(one, io.env));
-    const prompts = agents.length === 0 ? null : await promptsOf(agents, values.url, io);
-    if (values.json) {
+    const prompts = agents.length === 0 ? null : await promptsOf(agents, url, io);
+    if (json) {
       io.out(JSON.stringify(agents.map((one) => jsonRow(one, { prompts, start: starts.get(one) }, io.env))));
       return EXIT.done;
     }
@@ -38,7 +35,7 @@ export const connectStatus: Command = {
     if (missing.length > 0) io.tell(`To connect the others: parley connect ${missing.join(" ")}`);
     return EXIT.done;
   },
-};
+});
 
 /** Tells what decides beside Parley's hook, and the other way to people that must not be on. */
 function tellBeside(one: LocalAgent, io: Io): void {

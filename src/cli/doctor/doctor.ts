@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Context } from "../../context.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { openGroups } from "../../server/people.ts";
 import type { Finding } from "../../doctor/store/checks.ts";
 import {
@@ -22,16 +21,17 @@ import { examineStore, MOST_OFFENDERS } from "../../doctor/examine.ts";
 import { listServers } from "../../policy/store/servers.ts";
 import { differingGroups } from "../../access/shared-groups.ts";
 import { agentFacts } from "../tasks/agents.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
-import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { configOf } from "../command-config.ts";
+import { CLIENT_FLAGS, command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
+import { print } from "../print.ts";
 import { besideFacts } from "../connect/beside.ts";
 import { examineClient } from "./client.ts";
 import { readPolicy, UnreadableFile } from "../policy/input.ts";
-import { agentKey, CLIENT_OPTIONS, serverUrl } from "../server-client.ts";
+import { agentKey, serverUrl } from "../server-client.ts";
 
-export const doctor: Command = {
-  usage: "[--quick] [--json] | --client [--url URL] [--json]",
-  flags: {
+export const doctor = command({
+  takes: {
     "--quick": "only what is open and the newest 10,000 rows",
     "--client":
       "look from an agent's side instead: is the server reachable, is the key good, what is left, does a wait survive; asks one question and cancels it",
@@ -39,25 +39,15 @@ export const doctor: Command = {
     ...STORE_FLAGS,
   },
   example: "parley doctor --quick",
-  async run(argv, io) {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        ...STORE_OPTIONS,
-        ...CLIENT_OPTIONS,
-        quick: { type: "boolean" },
-        client: { type: "boolean" },
-      },
-    });
-    const { client = false, quick = false } = values;
-    if (client ? quick || values["data-dir"] !== undefined : values.url !== undefined) {
+  async run({ quick, client, url, json, ...place }, io) {
+    if (client ? quick || place.dataDir !== undefined : url !== undefined) {
       throw new WrongUsage("--client and --url go together, without --quick and --data-dir");
     }
     let report: Report;
     try {
       report = client
-        ? await lookAsAgent(values.url, io)
-        : await lookInside(configOf(values, io), { quick, clock: systemClock }, io);
+        ? await lookAsAgent(url, io)
+        : await lookInside(configOf(place, io), { quick, clock: systemClock }, io);
     } catch (error) {
       if (io.interrupted.aborted) throw error;
       io.tell(`parley doctor: could not look: ${error instanceof Error ? error.message : String(error)}`);
@@ -66,16 +56,12 @@ export const doctor: Command = {
     const findings = report.findings;
     const facts = { ...report.facts, ...(await besideFacts(io.env)) };
     const holds = isSound(report);
-    if (values.json) io.out(printableJson(JSON.stringify({ holds, ...(!client && { quick }), findings, facts })));
-    else
-      tellReport(
-        { findings, facts },
-        client ? "Something does not hold." : "Something is broken; nothing was changed.",
-        io,
-      );
+    const broken = client ? "Something does not hold." : "Something is broken; nothing was changed.";
+    if (json) print(json, { holds, ...(!client && { quick }), findings, facts }, [], io);
+    else tellReport({ findings, facts }, broken, io);
     return holds ? EXIT.done : EXIT.refused;
   },
-};
+});
 
 /** The findings of each check, and facts about the store. */
 export interface Report {
@@ -90,10 +76,6 @@ export const isSound = ({ findings }: Report): boolean => findings.every(({ offe
 export function tellReport(report: Report, broken: string, io: Io): void {
   write(report, io);
   io.out(isSound(report) ? "Everything holds." : broken);
-}
-
-function configOf(flags: { "data-dir"?: string | undefined; config?: string | undefined }, io: Io): Config {
-  return loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
 }
 
 /** Examines a store as it is by this clock: one that was off until now has deadlines that have passed. */

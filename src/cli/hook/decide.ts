@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { systemClock } from "../../lib/clock.ts";
 import { systemExchange } from "../../lib/network/exchange.ts";
 import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
@@ -6,8 +5,9 @@ import { decided, overHttp, readTimeout, USUAL_TIMEOUT } from "../../connect/dec
 import { CouldNotAsk } from "../../connect/people-requests.ts";
 import type { AgentRow } from "../../connect/registry.ts";
 import { openKeptKeys } from "../../config/receipt-keys.ts";
-import { BY_FLAG, readBy } from "../ask/by-flag.ts";
-import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
+import { BY_FLAG } from "../ask/by-flag.ts";
+import { readArguments, type Takes, WrongUsage } from "../arguments.ts";
+import { type Command, EXIT, type Io } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 import { openParentGone } from "./parent-gone.ts";
 
@@ -15,25 +15,17 @@ const LONGEST_BYTES = 64_000_000;
 /** A hook finds its request again after a server was away for a minute. */
 const LEASE_S = 90;
 
-export const HOOK_OPTIONS = {
-  url: { type: "string" },
-  to: { type: "string" },
-  by: { type: "string" },
-  timeout: { type: "string" },
-} as const;
-
 export const HOOK_FLAGS = {
   "--url URL":
     "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
   "--to ID": "the human who decides, by number, or a group by its name; left out, whoever runs the server",
   ...BY_FLAG,
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
-} as const;
+} as const satisfies Takes;
 
 /** Returns the command that decides a hook of an agent; the agent itself runs it. */
 export const hookOf = (name: string, row: AgentRow): Command => ({
-  usage: "[--url URL] [--to ID] [--by ID] [--timeout 1h]",
-  flags: HOOK_FLAGS,
+  takes: HOOK_FLAGS,
   example: `parley hook ${name} < hook.json`,
   async run(argv, io) {
     const agent = await row.load();
@@ -60,14 +52,13 @@ interface HookRun {
 
 async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<number> {
   const { agent, sent, ended } = run;
-  const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
-  const timeoutSeconds = timeoutOf(values.timeout);
-  const by = readBy(values.by);
+  const { to, by, timeout, ...flags } = readArguments(HOOK_FLAGS, argv);
+  const timeoutSeconds = timeoutOf(timeout);
   if (sent.isCut) throw new Error("standard input is too long");
   const prompt = agent.read(sent.bytes);
   // Other events ask nothing.
   if (!prompt) return EXIT.done;
-  const url = serverUrl(values.url, io.env);
+  const url = serverUrl(flags.url, io.env);
   const [there, over] = [new AbortController(), new AbortController()];
   // Some agents ask at their terminal at the same time, and tell no hook of the decision there.
   const watching = agent.wasDecidedThere?.(prompt, systemClock, over.signal).then((isOver) => isOver && there.abort());
@@ -83,7 +74,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     leaseSeconds: LEASE_S,
     keptKeys: openKeptKeys(io.env),
   };
-  const asked = decided(overHttp(place), agent, prompt, { to: values.to, by, timeoutSeconds });
+  const asked = decided(overHttp(place), agent, prompt, { to, by, timeoutSeconds });
   const decision = await asked.catch(undecided);
   over.abort();
   await watching;

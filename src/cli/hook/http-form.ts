@@ -3,25 +3,29 @@ import type { HttpHook, PromptingAgent } from "../../connect/agent.ts";
 import { programOf } from "../../connect/agent.ts";
 import { recordedAddresses } from "../../config/undo-record.ts";
 import { isOwnName } from "../../lib/network/reach.ts";
-import { type Io, WrongUsage } from "../command.ts";
+import { type Arguments, type Takes, WrongUsage } from "../arguments.ts";
+import type { Io } from "../command.ts";
+import type { HOOK_FLAGS } from "./decide.ts";
 import { localServerUrl } from "../local-server.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
 export const TYPE_FLAG = {
-  "--type http|command":
-    "how the agent reaches Parley: by itself, or by a program that it starts for each prompt; left out, http where the agent can and the server is this computer's",
-} as const;
+  "--type http|command": {
+    help: "how the agent reaches Parley: by itself, or by a program that it starts for each prompt; left out, http where the agent can and the server is this computer's",
+    choices: ["http", "command"],
+    read: typeFrom,
+  },
+} as const satisfies Takes;
+
+function typeFrom(text: string): "http" | "command" {
+  if (text === "http" || text === "command") return text;
+  throw new WrongUsage("--type is http or command");
+}
 
 const KEY_VARIABLE = "PARLEY_KEY";
 const VERSION_MS = 10_000;
 
-interface HttpFlags {
-  url?: string | undefined;
-  to?: string | undefined;
-  by?: string | undefined;
-  timeout?: string | undefined;
-  type?: string | undefined;
-}
+type HttpFlags = Partial<Arguments<typeof HOOK_FLAGS> & Arguments<typeof TYPE_FLAG>>;
 
 /**
  * Returns the hook by which the agent itself sends its prompts; nothing where a program is to do it.
@@ -34,7 +38,6 @@ export async function httpHookFor(
   env: Io["env"],
 ): Promise<HttpHook | undefined> {
   const { type, by, url } = flags;
-  if (type !== undefined && type !== "http" && type !== "command") throw new WrongUsage("--type is http or command");
   if (type === "http" && agent.httpSince === undefined) throw new WrongUsage(`${agent.title} sends no prompts by HTTP`);
   if (type === "http" && by !== undefined) throw new WrongUsage("--by needs --type command, which checks who approved");
   const server = serverUrl(url, env);

@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { hookFilesOf, type PromptingAgent, type WantedHook } from "../../connect/agent.ts";
-import { AGENTS, isAgent } from "../../connect/registry.ts";
+import { type AgentRow, AGENTS, isAgent } from "../../connect/registry.ts";
 import { hookTurnedOff } from "../../connect/switches.ts";
 import { readRecord, removeFolders, type UndoRecord, writeRecord } from "../../config/undo-record.ts";
 import { printable } from "../../lib/printable.ts";
 import { hookCommand } from "../../lib/own-program.ts";
-import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "../command.ts";
-import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChanges, textIn } from "../config-file.ts";
-import { readBy } from "../ask/by-flag.ts";
-import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./decide.ts";
+import { type Arguments, type Takes, WrongUsage } from "../arguments.ts";
+import { command, EXIT, type Io } from "../command.ts";
+import { type Change, CHANGE_FLAGS, makeChanges, textIn } from "../config-file.ts";
+import { HOOK_FLAGS, timeoutOf } from "./decide.ts";
 import { besideSentences } from "../connect/beside.ts";
 import { connecting, disconnecting, type FileChange, recordWith } from "../connect/file-changes.ts";
 import { type ParleyPart, partsOf } from "../connect/parts.ts";
@@ -21,37 +20,29 @@ const MARGIN_S = 120;
 /** The agents' timers take 31 bits of milliseconds, and end a hook with a longer time at once. */
 const LONGEST_S = 24 * 86_400;
 const NAMES = Object.keys(AGENTS);
-const AGENT_FLAG = { AGENT: NAMES.join(", ") } as const;
+const AGENT = { AGENT: { help: NAMES.join(", "), choices: NAMES, read: rowNamed } } as const satisfies Takes;
 const FILE_FLAG = {
   "--file FILE": "the agent's configuration, where it is not its user's own, such as ~/.claude/settings.json",
-} as const;
+} as const satisfies Takes;
 
 /** The flags of a hook that an agent is to run. */
 export const INSTALL_FLAGS = {
   ...HOOK_FLAGS,
   "--timeout TIME": HOOK_FLAGS["--timeout TIME"].replace("30d", "24d"),
-} as const;
+} as const satisfies Takes;
 
-export const hookInstall: Command = {
-  usage:
-    "AGENT [--to ID] [--by ID] [--timeout 1h] [--always TOOLS] [--type http|command] [--file FILE] [--dry-run] [--yes]",
-  flags: {
-    ...AGENT_FLAG,
+export const hookInstall = command({
+  takes: {
+    ...AGENT,
     ...INSTALL_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',
     ...TYPE_FLAG,
     ...FILE_FLAG,
     ...CHANGE_FLAGS,
   },
-  choices: { AGENT: NAMES },
   example: "parley hook install claude --dry-run",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { ...HOOK_OPTIONS, ...CHANGE_OPTIONS, always: { type: "string" }, type: { type: "string" } },
-    });
-    const agent = await agentIn(positionals);
+  async run({ agent: row, ...values }, io) {
+    const agent = await row.load();
     const http = await httpHookFor(agent, values, io.env);
     const hook = { ...hookFor(agent, values, io.env), http };
     const record = readRecord(io.env);
@@ -73,7 +64,7 @@ export const hookInstall: Command = {
     for (const sentence of besideSentences(agent, io.env, values.url)) io.tell(printable(sentence));
     return code;
   },
-};
+});
 
 /** Makes changes with the record of them before, and without it where one could not be made. */
 async function recorded(
@@ -92,33 +83,29 @@ async function recorded(
   }
 }
 
-export const hookUninstall: Command = {
-  usage: "AGENT [--file FILE] [--dry-run] [--yes]",
-  flags: { ...AGENT_FLAG, ...FILE_FLAG, ...CHANGE_FLAGS },
-  choices: { AGENT: NAMES },
+export const hookUninstall = command({
+  takes: { ...AGENT, ...FILE_FLAG, ...CHANGE_FLAGS },
   example: "parley hook uninstall claude",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
-    const agent = await agentIn(positionals);
+  async run({ agent: row, file, ...values }, io) {
+    const agent = await row.load();
     const record = readRecord(io.env);
-    const parts = hookParts(agent, values, io.env);
+    const parts = hookParts(agent, { file }, io.env);
     const changes = disconnecting({ parts }, record, ({ kind }) => kind === "hook");
     const files = [...new Set(parts.map(({ file }) => file))].join(", ");
     const [done, already] = [`Parley is out of ${files}.`, `There is no Parley in ${files}.`];
     const code = await makeChanges(changes, values, { done, already }, io);
-    if (code !== EXIT.done || values["dry-run"]) return code;
-    for (const { file, isEmpty } of changes) if (isEmpty) removeFolders(file, record[file]?.madeFolder);
-    const left = Object.entries(recordWith(changes, record)).filter(([file]) => existsSync(file));
+    if (code !== EXIT.done || values.dryRun) return code;
+    for (const { file: path, isEmpty } of changes) if (isEmpty) removeFolders(path, record[path]?.madeFolder);
+    const left = Object.entries(recordWith(changes, record)).filter(([path]) => existsSync(path));
     await writeRecord(Object.fromEntries(left), io.env);
     return code;
   },
-};
+});
 
-async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> {
-  const name = onlyArgument(positionals, "the agent");
+function rowNamed(name: string): AgentRow {
   const row = isAgent(name) ? AGENTS[name] : undefined;
   if (!row) throw new WrongUsage(`no such agent: those with hooks are ${NAMES.join(", ")}`);
-  return row.load();
+  return row;
 }
 
 /**
@@ -126,7 +113,11 @@ async function agentIn(positionals: readonly string[]): Promise<PromptingAgent> 
  *
  * @throws {WrongUsage} for a named file where the hook needs several
  */
-function hookParts(agent: PromptingAgent, { file, url }: HookPlaceFlags, env: Io["env"]): ParleyPart[] {
+function hookParts(
+  agent: PromptingAgent,
+  { file, url }: { file?: string | undefined; url?: string | undefined },
+  env: Io["env"],
+): ParleyPart[] {
   const parts = partsOf(agent, env, url, file);
   const files = new Set(parts.flatMap((part) => (part.kind === "hook" ? [part.file] : [])));
   if (file !== undefined && hookFilesOf(agent, env).length > 1) {
@@ -135,20 +126,9 @@ function hookParts(agent: PromptingAgent, { file, url }: HookPlaceFlags, env: Io
   return parts.filter((part) => files.has(part.file));
 }
 
-interface HookPlaceFlags {
-  file?: string | undefined;
-  url?: string | undefined;
-}
-
 const filesOf = (changes: readonly Change[]): string => changes.map(({ file }) => file).join(", ");
 
-export interface HookFlags {
-  url?: string | undefined;
-  to?: string | undefined;
-  by?: string | undefined;
-  timeout?: string | undefined;
-  always?: string | undefined;
-}
+type HookFlags = Partial<Arguments<typeof INSTALL_FLAGS>> & { always?: string | undefined };
 
 /** Returns the hook that these flags describe: which command decides, and how long it may take. @throws {WrongUsage} */
 export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"]): WantedHook {
@@ -160,7 +140,7 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
   // Without it a repository's settings could name another server, which would be shown the key.
   words.push("--url", quoted(serverUrl(url, env)));
   if (to !== undefined) words.push("--to", quoted(to));
-  if (readBy(by) !== undefined) words.push("--by", quoted(by ?? ""));
+  if (by !== undefined) words.push("--by", quoted(String(by)));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
   const seconds = timeoutOf(timeout);
   if (seconds > LONGEST_S)

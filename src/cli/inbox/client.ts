@@ -9,6 +9,7 @@ import {
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { readKeyText } from "../../lib/secrets/key-text.ts";
 import type { Io } from "../command.ts";
+import { Refused } from "../door-client.ts";
 import { ownKey } from "../server-client.ts";
 
 /** An ask as the list of the inbox has it: what the terminal shows of it. An older server says no `sentence` and no `risk`. */
@@ -26,16 +27,6 @@ export interface ListedPage extends Pick<InboxPage, "next" | "counts"> {
 /** An ask with everything that its reader may see. */
 export type InboxRequestDetail = InboxRequest & Omit<AskToPeople, keyof InboxAskLine>;
 
-/** The server has declined, in a sentence for people. */
-export class Declined extends Error {
-  readonly status: number;
-
-  constructor(status: number, says: string) {
-    super(says);
-    this.status = status;
-  }
-}
-
 const KEY_WANTED =
   "the inbox is one person's: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person 1";
 
@@ -49,7 +40,7 @@ export interface Inbox {
   /** Every page, one after another. */
   listAll(): Promise<InboxRequest[]>;
   read(id: string): Promise<InboxRequestDetail>;
-  /** @throws {Declined} */
+  /** @throws {Refused} */
   decide(id: string, decision: InboxDecision): Promise<InboxRequestDetail>;
 }
 
@@ -70,8 +61,8 @@ export function openInbox(url: string, io: Io): Inbox {
       if (!(error instanceof ParleyError)) throw error;
       if (error.status === 401) throw new Error(KEY_WANTED);
       const code: string = error.code;
-      if (code === "SELF_RESPONSE") throw new Declined(error.status, `${OWN_AGENT} ${url}/inbox`);
-      if (error.status > 0) throw new Declined(error.status, error.message);
+      if (code === "SELF_RESPONSE") throw new Refused(error.status, `${OWN_AGENT} ${url}/inbox`);
+      if (error.status > 0) throw new Refused(error.status, error.message);
       throw error.code === "UNREACHABLE"
         ? new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause: error })
         : error;

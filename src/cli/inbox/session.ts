@@ -1,68 +1,45 @@
 import type { InboxDecision } from "@parley/sdk/inbox";
 import { printable, printableExactly, printableJson } from "../../lib/printable.ts";
 import { EXIT, type Io } from "../command.ts";
-import { Declined, type Inbox, type InboxRequestDetail } from "./client.ts";
+import { Refused } from "../door-client.ts";
+import { type Inbox, type InboxRequest, type InboxRequestDetail } from "./client.ts";
 import { holdsSecrets, listLines, outcomeText, wholeLines } from "./view.ts";
-import { type Picked, pickAtTerminal } from "../pick.ts";
+import { goThrough, type Move, type Terminal, terminalOf } from "../pick.ts";
 
 const COMMANDS = "/next, /list, /quit";
 
-/** The person's next step after an ask. */
-type Move = "next" | "list" | "quit";
-
 /** A terminal, the person before it, and what is addressed to them. */
-interface InboxTerminal {
+interface InboxTerminal extends Terminal {
   inbox: Inbox;
-  io: Io;
   json: boolean;
-  /** Null when they are done. */
-  ask(question: string): Promise<string | null>;
 }
 
 /** Shows what is addressed to somebody, or the one ask, and sends what they decide. Returns the exit code. */
 export async function decideAtTerminal(inbox: Inbox, id: string | undefined, io: Io, json: boolean): Promise<number> {
-  const session: InboxTerminal = {
-    inbox,
-    io,
-    json,
-    ask: async (question) => (await io.prompt?.(question))?.trim() ?? null,
-  };
+  const session: InboxTerminal = { ...terminalOf(io), inbox, json };
   if (id === undefined) await decideAll(session);
   else await present(session, await inbox.read(id));
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function decideAll(session: InboxTerminal): Promise<void> {
+function decideAll(session: InboxTerminal): Promise<void> {
   const { inbox, io } = session;
-  for (;;) {
-    let page = await inbox.list();
-    if (page.asks.length === 0) {
-      io.tell("Nothing waits for you now.");
-      return;
-    }
-    const waiting = page.counts?.all ?? page.asks.length;
-    if (waiting > page.asks.length) io.tell(`${waiting} wait for you; these are the first ${page.asks.length}.`);
-    const asks = page.asks;
-    for (const line of listLines(asks)) io.tell(line);
-    let chosen = await pick(session, asks.length, page.next);
-    while (chosen === "more" && page.next !== null) {
-      page = await inbox.list(page.next);
-      for (const line of listLines(page.asks, asks.length)) io.tell(line);
-      asks.push(...page.asks);
-      chosen = await pick(session, asks.length, page.next);
-    }
-    if (chosen === "quit") return;
-    for (const { id } of typeof chosen === "number" ? asks.slice(chosen) : []) {
+  return goThrough<InboxRequest>(session, {
+    async read(cursor) {
+      const { asks, counts, next } = await inbox.list(cursor ?? undefined);
+      const waiting = counts?.all ?? asks.length;
+      const isCut = cursor === null && waiting > asks.length && asks.length > 0;
+      if (isCut) io.tell(`${waiting} wait for you; these are the first ${asks.length}.`);
+      return { items: asks, next };
+    },
+    lines: (asks, before) => (asks.length === 0 ? [] : listLines(asks, before)),
+    async present({ id }) {
       const ask = await stillThere(session, id);
-      const move = ask ? await present(session, ask) : "next";
-      if (move === "quit") return;
-      if (move === "list") break;
-    }
-  }
-}
-
-function pick(session: InboxTerminal, count: number, next: string | null): Promise<Picked> {
-  return pickAtTerminal(session, { count, hasMore: next !== null, unknown: "There is nothing at" });
+      return ask ? present(session, ask) : "next";
+    },
+    empty: "Nothing waits for you now.",
+    unknown: "There is nothing at",
+  });
 }
 
 /** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
@@ -71,7 +48,7 @@ async function stillThere({ inbox }: InboxTerminal, id: string): Promise<InboxRe
     const ask = await inbox.read(id);
     return ask.state === "open" ? ask : undefined;
   } catch (error) {
-    if (error instanceof Declined && error.status === 404) return undefined;
+    if (error instanceof Refused && error.status === 404) return undefined;
     throw error;
   }
 }
@@ -188,7 +165,7 @@ async function send(
       io.out(json ? printableJson(JSON.stringify(after)) : outcomeText(after));
       return "next";
     } catch (error) {
-      if (!(error instanceof Declined)) throw error;
+      if (!(error instanceof Refused)) throw error;
       io.tell(printable(error.message));
       if (error.status === 400) return "again";
       if (error.status < 500 && error.status !== 429) return "next";

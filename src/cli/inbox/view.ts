@@ -2,7 +2,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { clockText } from "../../lib/duration.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
 import type { InboxRequest, InboxRequestDetail } from "./client.ts";
-import { table } from "../table.ts";
+import { table } from "../print.ts";
 
 const LISTED_LENGTH = 60;
 const RULE = "─".repeat(40);

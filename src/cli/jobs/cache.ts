@@ -1,22 +1,16 @@
-import { printableJson } from "../../lib/printable.ts";
-import { parseArgs } from "node:util";
 import { forgetCached } from "../../asks/forget-decisions.ts";
-import { COMMAND_LINE, STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, STORE_FLAGS } from "../command.ts";
+import { COMMAND_LINE, withStore } from "../command-store.ts";
+import { command, EXIT, JSON_FLAG, STORE_FLAGS } from "../command.ts";
+import { print } from "../print.ts";
 
-export const cacheClear: Command = {
-  usage: "[--role R] [--json]",
-  flags: { "--role R": "a role's id: those of every version of it", "--json": "print JSON", ...STORE_FLAGS },
+export const cacheClear = command({
+  takes: { "--role R": "a role's id: those of every version of it", ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley cache clear --role role.clarifier",
-  async run(argv, io) {
-    const options = { ...STORE_OPTIONS, role: { type: "string" }, json: { type: "boolean" } } as const;
-    const { values } = parseArgs({ args: [...argv], options });
-    const { role } = values;
-    const forgotten = await withStore(values, io, (ctx) =>
-      forgetCached(ctx, role === undefined ? "all" : { role }, COMMAND_LINE),
-    );
-    if (values.json) io.out(printableJson(JSON.stringify({ forgotten })));
-    else io.tell(forgotten === 1 ? "1 decision is forgotten." : `${forgotten} decisions are forgotten.`);
+  async run({ role, json, ...place }, io) {
+    const which = role === undefined ? "all" : { role };
+    const forgotten = await withStore(place, io, (ctx) => forgetCached(ctx, which, COMMAND_LINE));
+    if (json) return print(json, { forgotten }, [], io);
+    io.tell(forgotten === 1 ? "1 decision is forgotten." : `${forgotten} decisions are forgotten.`);
     return EXIT.done;
   },
-};
+});

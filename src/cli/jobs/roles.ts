@@ -1,124 +1,102 @@
-import { parseArgs } from "node:util";
-import { loadConfig } from "../../config/config.ts";
 import { openForeignSchemas, type ForeignSchemas } from "../../lib/json/foreign-schema.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { tryRole } from "../../responders/answer-runner/golden.ts";
 import { openRoles, type RoleOnDisk, type Roles } from "../../responders/roles/role-catalogue.ts";
 import { roleName } from "../../responders/roles/role.ts";
 import { executorPrompt, roleDirs } from "../../responders/roles/shipped-prompts.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
-import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "../command.ts";
-import { table } from "../table.ts";
+import { configOf } from "../command-config.ts";
+import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS, type StorePlace } from "../command.ts";
+import { print, table } from "../print.ts";
 
 const SILENT = { info: () => {}, warn: () => {} };
-const OPTIONS = { ...STORE_OPTIONS, json: { type: "boolean" } } as const;
 
-export const rolesList: Command = {
-  usage: "[--json]",
-  flags: { "--json": "print JSON", ...STORE_FLAGS },
+export const rolesList = command({
+  takes: { ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley roles list",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: OPTIONS });
-    return withRoles(values, io, (roles) => {
-      if (values.json) io.out(printableJson(JSON.stringify(roles.list().map(toWire))));
-      else {
-        const rows = roles
-          .list()
-          .map(({ role, file }) => [roleName(role), toolsOf(role), printable(role.purpose), printable(file)]);
-        for (const line of table(["ROLE", "TOOLS", "PURPOSE", "FILE"], rows)) io.out(line);
-      }
+  run({ json, ...place }, io) {
+    return withRoles(place, io, (roles) => {
+      const found = roles.list();
+      const rows = found.map(({ role, file }) => {
+        return [roleName(role), toolsOf(role), printable(role.purpose), printable(file)];
+      });
+      print(json, found.map(toWire), table(["ROLE", "TOOLS", "PURPOSE", "FILE"], rows), io);
       tellProblems(roles, io);
       return EXIT.done;
     });
   },
-};
+});
 
-export const rolesShow: Command = {
-  usage: "ID [--json]",
-  flags: { "--json": "print JSON", ...STORE_FLAGS },
+export const rolesShow = command({
+  takes: { ID: "", ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley roles show role.clarifier@v1",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS });
-    const id = onlyArgument(positionals, "ID");
-    return withRoles(values, io, (roles) => {
+  run({ id, json, ...place }, io) {
+    return withRoles(place, io, (roles) => {
       const found = named(roles, id);
-      if (values.json) io.out(printableJson(JSON.stringify(toWire(found))));
-      else for (const line of linesOf(found)) io.out(line);
-      return EXIT.done;
+      return print(json, toWire(found), linesOf(found), io);
     });
   },
-};
+});
 
-export const rolesTest: Command = {
-  usage: "[ID] [--update] [--json]",
-  flags: {
+export const rolesTest = command({
+  takes: {
+    "[ID]": "",
     "--update": "record what there is now, where a role has recorded cases",
-    "--json": "print JSON",
+    ...JSON_FLAG,
     ...STORE_FLAGS,
   },
   example: "parley roles test role.clarifier",
-  async run(argv, io) {
-    const options = { ...OPTIONS, update: { type: "boolean" } } as const;
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
-    const id = positionals.length === 0 ? null : onlyArgument(positionals, "ID");
-    return withRoles(values, io, async (roles, schemas) => {
+  run({ id, update, json, ...place }, io) {
+    return withRoles(place, io, async (roles, schemas) => {
       const results = [];
-      for (const one of id === null ? roles.list() : [named(roles, id)]) {
-        const tried = await tryRole(one, schemas, { isRenewed: values.update === true });
+      for (const one of id === undefined ? roles.list() : [named(roles, id)]) {
+        const tried = await tryRole(one, schemas, { isRenewed: update });
         results.push(...tried.map((each) => ({ role: roleName(one.role), ...each })));
       }
       const failed = results.filter(({ problem }) => problem !== null);
-      if (values.json) io.out(printableJson(JSON.stringify({ holds: failed.length === 0, tried: results })));
+      if (json) print(json, { holds: failed.length === 0, tried: results }, [], io);
       else {
         for (const { role, name, problem } of results) {
           io.out(`${problem === null ? "holds" : "FAILS"}  ${role}: ${printable(name)}`);
           if (problem !== null) io.out(`       ${printable(problem)}`);
         }
-        if (values.update) io.tell("The recorded cases are now what there is; read what changed before you keep it.");
+        if (update) io.tell("The recorded cases are now what there is; read what changed before you keep it.");
         io.out(failed.length === 0 ? "Everything holds." : `${failed.length} of ${results.length} do not hold.`);
       }
       return failed.length === 0 ? EXIT.done : EXIT.refused;
     });
   },
-};
+});
 
-export const rolesCheck: Command = {
-  usage: "[--json]",
-  flags: { "--json": "print JSON", ...STORE_FLAGS },
+export const rolesCheck = command({
+  takes: { ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley roles check",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: OPTIONS });
-    return withRoles(values, io, (roles) => {
-      const broken = roles.problems();
-      if (values.json) io.out(printableJson(JSON.stringify(broken.map(({ file, problems }) => ({ file, problems })))));
-      else if (broken.length === 0) io.out(`All ${roles.list().length} roles can be used.`);
-      else {
-        for (const { file, problems } of broken) {
-          for (const problem of problems) io.out(`${printable(file)}: ${printable(problem)}`);
-        }
-      }
+  run({ json, ...place }, io) {
+    return withRoles(place, io, (roles) => {
+      const broken = roles.problems().map(({ file, problems }) => ({ file, problems }));
+      const lines = broken.flatMap(({ file, problems }) =>
+        problems.map((one) => `${printable(file)}: ${printable(one)}`),
+      );
+      print(json, broken, broken.length === 0 ? [`All ${roles.list().length} roles can be used.`] : lines, io);
       return broken.length === 0 ? EXIT.done : EXIT.refused;
     });
   },
-};
+});
 
-export const promptExecutor: Command = {
-  usage: "",
-  flags: {},
+export const promptExecutor = command({
+  takes: {},
   example: "parley prompt executor >> AGENTS.md",
-  run(argv, io) {
-    parseArgs({ args: [...argv], options: {} });
+  run(_, io) {
     io.out(executorPrompt());
     return Promise.resolve(EXIT.done);
   },
-};
+});
 
 async function withRoles(
-  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  place: StorePlace,
   io: Io,
   use: (roles: Roles, schemas: ForeignSchemas) => number | Promise<number>,
 ): Promise<number> {
-  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  const config = configOf(place, io);
   const schemas = openForeignSchemas();
   try {
     const dirs = roleDirs({ promptsDir: config.relay.promptsDir, dataDir: config.dataDir });

@@ -1,21 +1,21 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { parseArgs } from "node:util";
 import { GATE_NAME } from "../../gate/model/gate-call.ts";
 import { Gateway } from "../../gateway/gateway.ts";
 import { openHttpGateClient } from "../../gateway/http-gate-client.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { parseDurationMs } from "../../lib/duration.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { base62 } from "../../lib/id.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { systemRandom } from "../../lib/random.ts";
-import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { command, EXIT, type Io } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
+import { milliseconds, seconds } from "../values.ts";
 
 /** Most clients give a call up after a minute in which they hear nothing. */
-const USUAL_HOLD_MS = 50_000;
+const USUAL_HOLD = "50s";
 /** How long a server may take to end after its input has ended, and again after the signal. */
 const END_WITHIN_MS = 2000;
 const RUN_LENGTH = 22;
@@ -24,52 +24,42 @@ const OWN_KEYS: ReadonlySet<string> = new Set(["PARLEY_KEY", "A2H_API_KEY"]);
 
 type Program = ChildProcessByStdio<Writable, Readable, null>;
 
-export const gate: Command = {
-  usage: "--as NAME [--hold TIME] [--timeout TIME] [--url URL] -- COMMAND [ARGUMENT...]",
-  flags: {
-    "--as NAME": "what the gate is called in rules and requests: small letters, digits, _ and -",
-    "--hold TIME": "how long a call is held for people where the client hears of no progress; left out, 50s",
-    "--timeout TIME": "how long people have, 60s to 7d; left out, 1h",
+const NAME_WANTED = "--as must be a small letter, and then up to 63 of small letters, digits, _ and -";
+const TIMES = "50s or 2h";
+
+export const gate = command({
+  takes: {
+    "--as NAME": {
+      help: "what the gate is called in rules and requests: small letters, digits, _ and -",
+      read: nameFrom,
+      required: NAME_WANTED,
+      wire: ["gate"],
+    },
+    "--hold TIME": {
+      help: "how long a call is held for people where the client hears of no progress",
+      read: milliseconds(TIMES),
+      default: USUAL_HOLD,
+    },
+    "--timeout TIME": {
+      help: "how long people have, 60s to 7d; left out, 1h",
+      read: seconds(TIMES),
+      wire: ["timeout_seconds"],
+    },
     "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer; its key is in PARLEY_KEY",
+    "-- COMMAND [ARGUMENT...]": "",
   },
-  wireNames: { gate: "--as", timeout_seconds: "--timeout" },
   example: "parley gate --as files -- npx -y @modelcontextprotocol/server-filesystem .",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        as: { type: "string" },
-        hold: { type: "string" },
-        timeout: { type: "string" },
-        url: { type: "string" },
-      },
-    });
-    const [program, ...args] = positionals;
-    if (program === undefined || !argv.includes("--")) throw new WrongUsage("the command is missing, after --");
-    const name = values.as ?? "";
-    if (!GATE_NAME.test(name)) {
-      throw new WrongUsage("--as must be a small letter, and then up to 63 of small letters, digits, _ and -");
-    }
-    const url = serverUrl(values.url, io.env);
-    const timeoutMs = values.timeout === undefined ? undefined : durationOf("--timeout", values.timeout);
-    const client = openHttpGateClient({
-      url,
-      key: agentKey(url, io.env),
-      gate: name,
-      timeoutSeconds: timeoutMs === undefined ? undefined : Math.round(timeoutMs / 1000),
-      clock: systemClock,
-      fetch: systemFetch,
-    });
-    const holdMs = values.hold === undefined ? USUAL_HOLD_MS : durationOf("--hold", values.hold);
+  run({ command: [program, ...args], as: name, hold: holdMs, timeout: timeoutSeconds, ...flags }, io) {
+    const url = serverUrl(flags.url, io.env);
+    const key = agentKey(url, io.env);
+    const client = openHttpGateClient({ url, key, gate: name, timeoutSeconds, clock: systemClock, fetch: systemFetch });
     return stand(io, { program, args }, { gate: name, client, holdMs });
   },
-};
+});
 
-function durationOf(flag: string, text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms === null) throw new WrongUsage(`${flag} must be a time such as 50s or 2h`);
-  return ms;
+function nameFrom(text: string): string {
+  if (!GATE_NAME.test(text)) throw new WrongUsage(NAME_WANTED);
+  return text;
 }
 
 interface GateConnection {

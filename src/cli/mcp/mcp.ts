@@ -1,21 +1,18 @@
-import { parseArgs } from "node:util";
 import { systemClock } from "../../lib/clock.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
-import { type Command, EXIT } from "../command.ts";
+import { command, EXIT } from "../command.ts";
 import { bridge } from "./bridge.ts";
 import { tellSecondWay } from "../connect/beside.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
-export const mcp: Command = {
-  usage: "[--url URL]",
-  flags: {
+export const mcp = command({
+  takes: {
     "--url URL":
       "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
   },
   example: "parley mcp",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { url: { type: "string" } } });
-    const url = serverUrl(values.url, io.env);
+  async run(flags, io) {
+    const url = serverUrl(flags.url, io.env);
     const serving = bridge(process.stdin, {
       url,
       key: agentKey(url, io.env),
@@ -30,4 +27,4 @@ export const mcp: Command = {
     });
     return (await Promise.race([serving, interrupted])) === "interrupted" ? EXIT.interrupted : EXIT.done;
   },
-};
+});

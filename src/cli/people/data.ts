@@ -1,27 +1,21 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { makeNewFile } from "../../backup/make-new-file.ts";
 import { writeAll } from "../../lib/files/durable-files.ts";
 import type { Config } from "../../config/config.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { erasePerson, type Erasure } from "../../personal-data/erase-person.ts";
 import { exportPerson } from "../../personal-data/export-person.ts";
-import { COMMAND_LINE, STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { COMMAND_LINE, withStore } from "../command-store.ts";
+import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
+import { print } from "../print.ts";
 import { namedInSettings } from "./named-in-settings.ts";
 
-export const peopleExport: Command = {
-  usage: "NAME FILE",
-  flags: STORE_FLAGS,
+export const peopleExport = command({
+  takes: { NAME: { help: "", wire: ["person"] }, FILE: "", ...STORE_FLAGS },
   example: 'parley people export "Ana Ruiz" ana.json',
-  wireNames: { name: "NAME", person: "NAME" },
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const [called, path, ...more] = positionals;
-    if (called === undefined || path === undefined) throw new WrongUsage("NAME and FILE are needed");
-    if (more.length > 0) throw new WrongUsage("there is one NAME and one FILE; quote a name that holds spaces");
+  async run({ name, file: path, ...place }, io) {
     const file = resolve(path);
-    const found = await withStore(values, io, (ctx) => exportPerson(ctx, called));
+    const found = await withStore(place, io, (ctx) => exportPerson(ctx, name));
     const text = Buffer.from(`${JSON.stringify(found, null, 2)}\n`);
     await makeNewFile(file, io.interrupted, (draft) => writeAll(draft, text));
     const rows = Object.values(found.tables).reduce((sum, those) => sum + those.length, found.record.length);
@@ -29,30 +23,26 @@ export const peopleExport: Command = {
     io.tell("Other people may be named in it, in what they or agents wrote: read it before you hand it on.");
     return EXIT.done;
   },
-};
+});
 
-export const peopleErase: Command = {
-  usage: "NAME [--dry-run] [--json]",
-  flags: { "--dry-run": "say what would be erased, and erase nothing", "--json": "print JSON", ...STORE_FLAGS },
+export const peopleErase = command({
+  takes: {
+    NAME: { help: "", wire: ["person"] },
+    "--dry-run": "say what would be erased, and erase nothing",
+    ...JSON_FLAG,
+    ...STORE_FLAGS,
+  },
   example: 'parley people erase "Ana Ruiz" --dry-run',
-  wireNames: { name: "NAME", person: "NAME" },
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { ...STORE_OPTIONS, "dry-run": { type: "boolean" }, json: { type: "boolean" } },
-    });
-    const called = onlyArgument(positionals, "NAME");
-    const dryRun = values["dry-run"] ?? false;
-    const { erasure, places } = await withStore(values, io, async (ctx, config) => {
-      const done = await erasePerson(ctx, called, { by: COMMAND_LINE, dryRun });
+  async run({ name, dryRun, json, ...place }, io) {
+    const { erasure, places } = await withStore(place, io, async (ctx, config) => {
+      const done = await erasePerson(ctx, name, { by: COMMAND_LINE, dryRun });
       return { erasure: done, places: placesNaming(config, done) };
     });
-    if (values.json) io.out(printableJson(JSON.stringify(wireOf(erasure, { places, dryRun }))));
-    else printErasure(erasure, { places, dryRun, io });
+    if (json) return print(json, wireOf(erasure, { places, dryRun }), [], io);
+    printErasure(erasure, { places, dryRun, io });
     return EXIT.done;
   },
-};
+});
 
 function placesNaming(config: Config, erasure: Erasure): string[] {
   const { refused, passedOver } = namedInSettings(config, erasure);

@@ -1,33 +1,16 @@
-import { ASK_TYPES } from "../../core/model/ask-type.ts";
+import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { loadConfig } from "../../config/config.ts";
 import type { Policy, PolicyWords } from "../../policy/model/policy.ts";
 import { parsePolicy } from "../../policy/model/text.ts";
-import { type Io, WrongUsage } from "../command.ts";
+import { type Arguments, type Takes, WrongUsage } from "../arguments.ts";
+import { configOf } from "../command-config.ts";
+import type { Io, StorePlace } from "../command.ts";
 
 /** A file cannot be read, or holds a mistake: one could not look (exit 2). */
 export class UnreadableFile extends Error {}
 
 /** The flags that describe the action to evaluate. */
-export const INPUT_OPTIONS = {
-  action: { type: "string" },
-  resource: { type: "string" },
-  env: { type: "string" },
-  tool: { type: "string" },
-  repo: { type: "string" },
-  agent: { type: "string" },
-  role: { type: "string" },
-  job: { type: "string" },
-  fn: { type: "string" },
-  digest: { type: "string" },
-  type: { type: "string" },
-  meta: { type: "string", multiple: true },
-} as const;
-
-export const INPUT_USAGE =
-  "[--action A --resource R --env E --tool T --repo R --agent A --role R --job J --type TYPE --meta KEY=VALUE | --fn F --agent A --digest D]";
-
 export const INPUT_FLAGS = {
   "--action A": "what would be done, such as write or deploy",
   "--resource R": "to what",
@@ -37,39 +20,38 @@ export const INPUT_FLAGS = {
   "--agent A": "by which agent",
   "--role R": "in which role",
   "--job J": "as part of which job",
-  "--type TYPE": `what is asked: ${ASK_TYPES.join(", ")}`,
-  "--meta KEY=VALUE": "what the asker sends along; may be given again",
+  "--type TYPE": { help: `what is asked: ${ASK_TYPES.join(", ")}`, choices: ASK_TYPES, read: askTypeFrom },
+  "--meta KEY=VALUE...": { help: "what the asker sends along; may be given again", read: pairFrom },
   "--fn F": "of a function call that agents ask people about: the function",
   "--digest D": "of a function call: what exactly would be approved, sha256:…, where permanent permissions count",
-} as const;
+} as const satisfies Takes;
 
-type InputValues = { [name in Exclude<keyof typeof INPUT_OPTIONS, "meta">]?: string | undefined } & {
-  meta?: string[] | undefined;
-};
+function askTypeFrom(text: string): AskType {
+  const askType = ASK_TYPES.find((known) => known === text.toUpperCase());
+  if (!askType) throw new WrongUsage(`--type must be one of ${ASK_TYPES.join(", ")}`);
+  return askType;
+}
+
+function pairFrom(text: string): readonly [key: string, value: string] {
+  const [, key, value = ""] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined) throw new WrongUsage("--meta must be KEY=VALUE");
+  return [key, value];
+}
 
 /** Returns what the flags ask about; null where they name nothing. */
-export function wordsOf({ type, meta = [], ...rest }: InputValues): PolicyWords | null {
-  const askType = ASK_TYPES.find((known) => known === type?.toUpperCase());
-  if (type !== undefined && !askType) throw new WrongUsage(`--type must be one of ${ASK_TYPES.join(", ")}`);
-  const pairs = meta.map((pair) => {
-    const [, key, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    if (key === undefined) throw new WrongUsage("--meta must be KEY=VALUE");
-    return [key, value] as const;
-  });
-  const { action, resource, env, tool, repo, agent, role, job, fn, digest } = rest;
-  const words = { action, resource, env, tool, repo, agent, role, job, fn, digest, ask_type: askType };
+export function wordsOf(flags: Arguments<typeof INPUT_FLAGS>): PolicyWords | null {
+  const { action, resource, env, tool, repo, agent, role, job, fn, digest, type, meta = [] } = flags;
+  const words = { action, resource, env, tool, repo, agent, role, job, fn, digest, ask_type: type };
   const others = [action, resource, env, tool, repo, role, job, type, ...meta];
   if (fn !== undefined && others.some((value) => value !== undefined))
     throw new WrongUsage("a function call has --fn, --agent and --digest, and nothing else");
   if (fn === undefined && digest !== undefined) throw new WrongUsage("--digest goes with --fn");
-  if (pairs.length === 0 && Object.values(words).every((value) => value === undefined)) return null;
-  return { ...words, meta: Object.fromEntries(pairs) };
+  if (meta.length === 0 && Object.values(words).every((value) => value === undefined)) return null;
+  return { ...words, meta: Object.fromEntries(meta) };
 }
 
 /** Returns where the policy of the installation is. */
-export function policyPath(values: { "data-dir"?: string | undefined; config?: string | undefined }, io: Io): string {
-  return loadConfig({ flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config }).relay.policyFile;
-}
+export const policyPath = (place: StorePlace, io: Io): string => configOf(place, io).relay.policyFile;
 
 /** Returns the policy a file holds. @throws {UnreadableFile} */
 export function readPolicy(path: string): Policy {

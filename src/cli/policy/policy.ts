@@ -1,10 +1,7 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { parseArgs } from "node:util";
 import { z } from "zod";
-import { loadConfig } from "../../config/config.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { BadYaml, readYaml } from "../../lib/strict-yaml.ts";
 import {
@@ -20,60 +17,47 @@ import { explainDecision } from "../../policy/model/explain.ts";
 import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../../server/people.ts";
 import { DATABASE_FILE } from "../../core/store/data-dir.ts";
-import { openToExamine } from "../../core/store/open-store.ts";
 import { judge } from "../../policy/judge.ts";
 import { shippedPolicy } from "../../policy/shipped.ts";
-import { STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
-import {
-  INPUT_FLAGS,
-  INPUT_OPTIONS,
-  INPUT_USAGE,
-  policyPath,
-  readPolicy,
-  readText,
-  UnreadableFile,
-  wordsOf,
-} from "./input.ts";
+import { type Takes, WrongUsage } from "../arguments.ts";
+import { configOf } from "../command-config.ts";
+import { withDatabase, withStore } from "../command-store.ts";
+import { command, EXIT, type Io, STORE_FLAGS, type StorePlace } from "../command.ts";
+import { INPUT_FLAGS, policyPath, readPolicy, readText, UnreadableFile, wordsOf } from "./input.ts";
 
-const FILE_FLAGS = { FILE: "a policy file; left out, that of the installation", ...STORE_FLAGS } as const;
+const FILE_FLAGS = {
+  "[FILE]": "a policy file; left out, that of the installation",
+  ...STORE_FLAGS,
+} as const satisfies Takes;
 
-export const policyTest: Command = {
-  usage: `[FILE] (--cases CASES | ${INPUT_USAGE.slice(1, -1)})`,
-  flags: { "--cases CASES": "a file of cases: name, input, decision, rule", ...INPUT_FLAGS, ...FILE_FLAGS },
+export const policyTest = command({
+  takes: { "--cases CASES": "a file of cases: name, input, decision, rule", ...INPUT_FLAGS, ...FILE_FLAGS },
   example: "parley policy test --action write --env prod",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS, cases: { type: "string" } },
-    });
-    const path = fileOf(positionals) ?? policyPath(values, io);
-    const words = wordsOf(values);
-    if ((words === null) === (values.cases === undefined)) {
+  async run({ file, cases, ...given }, io) {
+    const path = file ?? policyPath(given, io);
+    const words = wordsOf(given);
+    if ((words === null) === (cases === undefined)) {
       throw new WrongUsage(words ? "--cases names its own inputs" : "say what to test: --action, or --cases FILE");
     }
     return lookAt(io, () => {
       const policy = readPolicy(path);
       warn(policy, io);
-      if (values.cases !== undefined) return runCases(policy, values.cases, io);
+      if (cases !== undefined) return runCases(policy, cases, io);
       const { trace, risk } = evaluate(policy, [], policyInput(words ?? {}));
       io.out(printableJson(JSON.stringify({ ...trace, ...(risk && { risk: risk.kind }) }, null, 2)));
       return EXIT.done;
     });
   },
-};
+});
 
-export const policyLint: Command = {
-  usage: "[FILE]",
-  flags: FILE_FLAGS,
+export const policyLint = command({
+  takes: FILE_FLAGS,
   example: "parley policy lint",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const path = fileOf(positionals) ?? policyPath(values, io);
+  async run({ file, ...place }, io) {
+    const path = file ?? policyPath(place, io);
     return lookAt(io, async () => {
       const policy = readPolicy(path);
-      const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, values, io))];
+      const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, place, io))];
       for (const says of notes) io.out(printable(says));
       for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
       const count = policy.rules.length;
@@ -81,52 +65,36 @@ export const policyLint: Command = {
       return notes.length > 0 ? EXIT.refused : EXIT.done;
     });
   },
-};
+});
 
-export const policyExplain: Command = {
-  usage: `[FILE] ${INPUT_USAGE}`,
-  flags: { ...INPUT_FLAGS, ...FILE_FLAGS },
+export const policyExplain = command({
+  takes: { ...INPUT_FLAGS, ...FILE_FLAGS },
   example: "parley policy explain --action deploy --env prod --agent build-bot",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS },
-    });
-    const words = wordsOf(values);
+  async run({ file, ...given }, io) {
+    const words = wordsOf(given);
     if (!words) throw new WrongUsage("say what to explain, with --action or another flag");
-    const file = fileOf(positionals);
     return lookAt(io, async () => {
-      const policy = readPolicy(file ?? policyPath(values, io));
+      const policy = readPolicy(file ?? policyPath(given, io));
       const input = policyInput(words);
       const policyDecision =
         file === undefined
-          ? await withStore(values, io, (ctx) => judge(ctx.db, { policy }, input))
+          ? await withStore(given, io, (ctx) => judge(ctx.db, { policy }, input))
           : evaluate(policy, [], input);
       for (const line of explainDecision(policy, input, policyDecision, shippedPolicy())) io.out(printable(line));
       return EXIT.done;
     });
   },
-};
+});
 
 /** Returns a sentence for each rule that asks somebody who is not there, as the people and the groups of this store are. */
-async function unknownAsked(
-  policy: Policy,
-  flags: { "data-dir"?: string | undefined; config?: string | undefined },
-  io: Io,
-): Promise<string[]> {
+async function unknownAsked(policy: Policy, place: StorePlace, io: Io): Promise<string[]> {
   if (policy.rules.every(({ to }) => to === null)) return [];
-  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  const config = configOf(place, io);
   if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) {
     io.tell(`Whom rules ask was not looked up: there is no store in ${config.dataDir}.`);
     return [];
   }
-  const db = await openToExamine(config, systemClock);
-  try {
-    return await ruleNotes({ db, addressed: await openGroups({ db }, config) }, policy);
-  } finally {
-    await db.close();
-  }
+  return withDatabase(config, async (db) => ruleNotes({ db, addressed: await openGroups({ db }, config) }, policy));
 }
 
 /** A file that cannot be read or holds a mistake means that one could not look. */
@@ -138,11 +106,6 @@ export async function lookAt(io: Io, work: () => number | Promise<number>): Prom
     for (const line of error.message.split("\n")) io.tell(`parley: ${printable(line)}`);
     return EXIT.usage;
   }
-}
-
-function fileOf(positionals: readonly string[]): string | undefined {
-  if (positionals.length > 1) throw new WrongUsage("there is one FILE");
-  return positionals[0];
 }
 
 function warn(policy: Policy, io: Io): void {

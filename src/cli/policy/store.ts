@@ -1,99 +1,76 @@
-import { parseArgs } from "node:util";
 import { localTime } from "../../lib/local-time.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import { nameOf, type Policy } from "../../policy/model/policy.ts";
 import { conditionsText } from "../../policy/model/explain.ts";
 import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from "../../policy/list.ts";
 import { revokeGrantOf } from "../../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
-import { COMMAND_LINE, STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "../command.ts";
+import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.ts";
+import { type Command, command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { lookAt } from "./policy.ts";
 import { policyPath, readPolicy } from "./input.ts";
-import { table } from "../table.ts";
+import { print, table, utcText } from "../print.ts";
 
 const LEARNED = "learned-";
 
-export const policyShow: Command = {
-  usage: "[--json]",
-  flags: { "--json": "print JSON", ...STORE_FLAGS },
+export const policyShow = command({
+  takes: { ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley policy show",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
-    const path = policyPath(values, io);
+  async run({ json, ...place }, io) {
+    const path = policyPath(place, io);
     return lookAt(io, async () => {
       const policy = readPolicy(path);
-      const beside = await withStore(values, io, async (ctx) => {
+      const beside = await withStore(place, io, async (ctx) => {
         return { ...(await readBesidePolicy(ctx)), ...(await readRulesInUse(ctx, policy)) };
       });
-      if (values.json) io.out(printableJson(JSON.stringify(toWire(path, policy, beside))));
-      else show(path, policy, beside, io);
+      if (json) return print(json, toWire(path, policy, beside), [], io);
+      show(path, policy, beside, io);
       return EXIT.done;
     });
   },
-};
+});
 
-export const policyReload: Command = {
-  usage: "",
-  flags: { ...STORE_FLAGS },
+export const policyReload = command({
+  takes: STORE_FLAGS,
   example: "parley policy reload",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: STORE_OPTIONS });
+  run(place, io) {
     return lookAt(io, async () => {
-      const { policyVersion } = readPolicy(policyPath(values, io));
-      await withStore(values, io, (ctx) => reloadPolicy(ctx));
+      const { policyVersion } = readPolicy(policyPath(place, io));
+      await withStore(place, io, (ctx) => reloadPolicy(ctx));
       io.tell(`${policyVersion} is read again by every server within a second.`);
       return EXIT.done;
     });
   },
-};
+});
 
-export const policyRevoke: Command = {
-  usage: "ID",
-  flags: { ...STORE_FLAGS },
-  example: "parley policy revoke grant_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const id = onlyArgument(positionals, "ID");
-    return lookAt(io, async () => {
-      await withStore(values, io, async (ctx) => {
-        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE);
-        else await revokeGrantOf(ctx, id, COMMAND_LINE);
-      });
-      io.tell(`${printable(id)} allows nothing any more.`);
+/** A command about one permission, learned rule or proposal, named by its id. */
+function onId(example: string, act: (ctx: CommandContext, id: string, io: Io) => Promise<void>): Command {
+  return command({
+    takes: { ID: "", ...STORE_FLAGS },
+    example,
+    async run({ id, ...place }, io) {
+      await withStore(place, io, (ctx) => act(ctx, id, io));
       return EXIT.done;
-    });
-  },
-};
+    },
+  });
+}
 
-export const policyAccept: Command = {
-  usage: "ID",
-  flags: { ...STORE_FLAGS },
-  example: "parley policy accept proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const id = onlyArgument(positionals, "ID");
-    return lookAt(io, async () => {
-      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, COMMAND_LINE));
-      io.out(rule.id);
-      io.tell(`${rule.id} is in force on every server; parley policy revoke ${rule.id} takes it back.`);
-      return EXIT.done;
-    });
-  },
-};
+export const policyRevoke = onId("parley policy revoke grant_4Jx0mT9bVq2Lr7Hs1Zc8Wd", async (ctx, id, io) => {
+  if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE);
+  else await revokeGrantOf(ctx, id, COMMAND_LINE);
+  io.tell(`${printable(id)} allows nothing any more.`);
+});
 
-export const policyDismiss: Command = {
-  usage: "ID",
-  flags: { ...STORE_FLAGS },
-  example: "parley policy dismiss proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
-    const id = onlyArgument(positionals, "ID");
-    await withStore(values, io, (ctx) => dismissProposal(ctx, id, COMMAND_LINE));
-    io.tell(`${printable(id)} is dismissed.`);
-    return EXIT.done;
-  },
-};
+export const policyAccept = onId("parley policy accept proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd", async (ctx, id, io) => {
+  const { rule } = await acceptProposal(ctx, id, COMMAND_LINE);
+  io.out(rule.id);
+  io.tell(`${rule.id} is in force on every server; parley policy revoke ${rule.id} takes it back.`);
+});
+
+export const policyDismiss = onId("parley policy dismiss proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd", async (ctx, id, io) => {
+  await dismissProposal(ctx, id, COMMAND_LINE);
+  io.tell(`${printable(id)} is dismissed.`);
+});
 
 type Beside = Awaited<ReturnType<typeof readBesidePolicy>> & RulesInUse;
 
@@ -148,9 +125,9 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       digest,
       by: grant.madeBy,
       ask_id: grant.approvalId,
-      created_at: timeText(grant.createdAt),
-      expires_at: timeText(grant.expiresAt),
-      revoked_at: grant.revokedAt === null ? null : timeText(grant.revokedAt),
+      created_at: utcText(grant.createdAt),
+      expires_at: utcText(grant.expiresAt),
+      revoked_at: utcText(grant.revokedAt),
       live: grant.isLive,
       spared: grant.uses,
     })),
@@ -159,10 +136,8 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       state: proposal.state,
       rule: proposal.rule,
       approvals: proposal.approvals,
-      created_at: timeText(proposal.createdAt),
+      created_at: utcText(proposal.createdAt),
       ...(proposal.state === "open" && { diff: proposalDiff(proposal).join("\n") }),
     })),
   };
 }
-
-const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");

@@ -2,7 +2,7 @@ import { openReceipt, type Receipt } from "../../lib/receipt.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import { addressMac } from "../../requests/decision-origin.ts";
 import { readReceiptKeys } from "../../requests/read-receipt.ts";
-import type { Io } from "../command.ts";
+import type { Io, StorePlace } from "../command.ts";
 import { withStore } from "../command-store.ts";
 import type { KnownKeys } from "./source.ts";
 
@@ -10,10 +10,10 @@ import type { KnownKeys } from "./source.ts";
 export async function openByStore(
   jws: string,
   address: Identity,
-  flags: Parameters<typeof withStore>[0],
+  place: StorePlace,
   io: Io,
 ): Promise<{ receipt: Receipt | null; mac: string; keys: KnownKeys }> {
-  return withStore(flags, io, async (ctx) => {
+  return withStore(place, io, async (ctx) => {
     const set = await readReceiptKeys(ctx);
     const receipt = await openReceipt(jws, set);
     return { receipt, mac: addressMac(ctx, receipt?.jti ?? "", address), keys: { set, from: "this machine's store" } };

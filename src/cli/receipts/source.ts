@@ -3,7 +3,8 @@ import { openDeadline } from "../../lib/deadline.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { isOwnName } from "../../lib/network/reach.ts";
 import type { openReceipt } from "../../lib/receipt.ts";
-import { type Io, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import type { Io } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
 
 const REPLY_MS = 30_000;

@@ -1,84 +1,69 @@
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { BadJson } from "../../lib/json/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { openReceipt, presentKeys, type Receipt, unopenedBecause } from "../../lib/receipt.ts";
 import { consentText } from "../../requests/model/consent.ts";
-import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { CLIENT_FLAGS, command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
 import { isBy } from "../../connect/decided-by.ts";
-import { BY_FLAG, readBy } from "../ask/by-flag.ts";
+import { BY_FLAG } from "../ask/by-flag.ts";
 import { addressFrom, deciderLine } from "../ask/decision-origin.ts";
 import { serverUrl } from "../server-client.ts";
 import { fetchKeys, fetchReceipt, isAddress, type KnownKeys, type ReceiptAddress, receiptAddress } from "./source.ts";
 
-export const verify: Command = {
-  usage: "FILE|ADDRESS [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS] [--by ID]",
-  flags: {
+export const verify = command({
+  takes: {
+    RECEIPT: "a file, or the address at which a server has it",
     ...CLIENT_FLAGS,
     "--keys FILE|URL":
       "the keys of that server: its /.well-known/jwks.json, as a file or an address; else those that the server of the " +
       "receipt's address names, or of --url",
     "--fn NAME": "the function that is about to run",
     "--kwargs FILE": "its arguments, a file of JSON; - for standard input",
-    "--address ADDRESS":
-      "a mail address, phone number or Slack user that a decision must have come from; it opens this machine's store, " +
-      "because nobody else can tell",
+    "--address ADDRESS": {
+      help:
+        "a mail address, phone number or Slack user that a decision must have come from; it opens this machine's store, " +
+        "because nobody else can tell",
+      read: addressFrom,
+    },
     ...BY_FLAG,
     "--json": "print what the receipt says",
     ...STORE_FLAGS,
   },
   example: "parley verify http://127.0.0.1:3415/receipts/ask_5b0e --fn refund --kwargs args.json",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        url: { type: "string" },
-        keys: { type: "string" },
-        fn: { type: "string" },
-        kwargs: { type: "string" },
-        address: { type: "string" },
-        by: { type: "string" },
-        "data-dir": { type: "string" },
-        config: { type: "string" },
-        json: { type: "boolean" },
-      },
-    });
-    const by = readBy(values.by);
-    const path = onlyArgument(positionals, "RECEIPT");
+  async run({ receipt: path, keys: keysAt, fn, kwargs, address, by, json, url, ...store }, io) {
     const place = isAddress(path) ? receiptAddress(path) : null;
-    if ((values.fn === undefined) !== (values.kwargs === undefined))
-      throw new WrongUsage("--fn and --kwargs go together");
-    if (values.address !== undefined && (values.keys ?? values.url) !== undefined)
+    if ((fn === undefined) !== (kwargs === undefined)) throw new WrongUsage("--fn and --kwargs go together");
+    if (address !== undefined && (keysAt ?? url) !== undefined)
       throw new WrongUsage("--address takes the keys of this machine's store: leave out --url and --keys");
     const jws = place === null ? await textOf(path) : await fetchReceipt(place, io);
     const { receipt, mac, keys } =
-      values.address === undefined
-        ? await openByKeys(jws, await keysOf(values, place, io), place !== null)
+      address === undefined
+        ? await openByKeys(jws, await keysOf({ keys: keysAt, url }, place, io), place !== null)
         : // Loads the database, which a plain check does not need.
-          await (await import("./address.ts")).openByStore(jws, addressFrom(values.address), values, io);
+          await (await import("./address.ts")).openByStore(jws, address, store, io);
     if (!receipt) return refuse(io, await whyUnopened(jws, keys));
     if (place !== null && receipt.jti !== place.id)
       return refuse(io, `At that address stands the receipt of another request, ${printable(receipt.jti)}.`);
-    if (values.json) io.out(printableJson(JSON.stringify(receipt)));
+    if (json) io.out(printableJson(JSON.stringify(receipt)));
     if (mac !== null && !receipt.decided.some(({ address_mac }) => address_mac === mac))
       return refuse(io, "No decision in it came from that address.");
     if (receipt.outcome !== "approved")
       return refuse(io, `This was not approved: it is ${printable(endedLine(receipt))}.`);
     if (by !== undefined && !isBy(by, peopleIn(receipt)))
       return refuse(io, `This was not approved by whom it must be: it is ${printable(endedLine(receipt))}.`);
-    if (values.fn !== undefined && values.kwargs !== undefined) {
-      const kwargs = canonicalExact(parseArguments(await textOf(values.kwargs)));
-      if (sha256Digest(consentText(values.fn, kwargs)) !== receipt.consent_digest) {
+    if (fn !== undefined && kwargs !== undefined) {
+      const canonical = canonicalExact(parseArguments(await textOf(kwargs)));
+      if (sha256Digest(consentText(fn, canonical)) !== receipt.consent_digest) {
         return refuse(io, "What was approved is not what would run: the digests differ.");
       }
     }
-    if (!values.json) io.out(printable(`${endedLine(receipt)}; ${receipt.consent_digest}`));
+    if (!json) io.out(printable(`${endedLine(receipt)}; ${receipt.consent_digest}`));
     io.tell(printable(vouchedLine(receipt, keys)));
     return EXIT.done;
   },
-};
+});
 
 function peopleIn({ decided }: Receipt): string[] {
   return decided.filter(({ kind }) => kind === "person").map(({ id }) => id);

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { writeCompiled } from "../../lib/compile-cache.ts";
 import { takeInheritedSockets, type InheritedSocket } from "../../lib/network/inherited-sockets.ts";
 import { isLoopback } from "../../lib/network/network.ts";
 import type { RunningServer } from "../../server/server.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { sourcesOf } from "../command-config.ts";
+import { command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
 import { noteServerProcess, forgetServerProcess, type ServerProcess } from "../server-process.ts";
 import { starttimeOf } from "../../workshop/sandbox/processes.ts";
 import { openLog } from "./log.ts";
@@ -21,9 +21,8 @@ const STOP_WITHIN_MS = 9500;
 /** ... and where another takes its place, whoever holds a connection has six seconds to use it once more. */
 const HAND_OVER_WITHIN_MS = 14_500;
 
-export const serve: Command = {
-  usage: "[--host ADDRESS] [--port PORT] [--data-dir DIR] [--config FILE] [--replace]",
-  flags: {
+export const serve = command({
+  takes: {
     "--host ADDRESS": "where to listen; left out, 127.0.0.1, which only this computer reaches",
     "--port PORT": "left out, 3415",
     ...STORE_FLAGS,
@@ -32,30 +31,10 @@ export const serve: Command = {
     "--accept-clock": "start by this machine's clock, although the store remembers another time",
   },
   example: "parley serve --port 8080 --data-dir ./data",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        host: { type: "string" },
-        port: { type: "string" },
-        "data-dir": { type: "string" },
-        config: { type: "string" },
-        replace: { type: "boolean" },
-        "accept-loss": { type: "boolean" },
-        "accept-clock": { type: "boolean" },
-      },
-    });
-    if (positionals.length > 0) throw new WrongUsage(`"${positionals[0]}" is not expected here`);
-    const {
-      config: file,
-      "accept-loss": acceptLoss = false,
-      "accept-clock": acceptClock = false,
-      replace = false,
-      ...flags
-    } = values;
+  async run({ host, port, replace, acceptLoss, acceptClock, ...place }, io) {
     const sockets = takeInheritedSockets(process.env);
-    const config = loadConfig({ flags: { ...flags, ...placeOf(sockets) }, env: io.env, file, refuseIdle: true });
+    const { flags, ...sources } = sourcesOf(place, io);
+    const config = loadConfig({ ...sources, flags: { ...flags, host, port, ...placeOf(sockets) }, refuseIdle: true });
     const replaced = replace ? await askForReplacement(config.dataDir, io) : null;
     if (replaced !== null) return replaced;
     const at = { out: process.stdout.isTTY, err: process.stderr.isTTY };
@@ -97,7 +76,7 @@ export const serve: Command = {
     successor?.letIn();
     return successor && !isSuccessor && code === EXIT.done ? outlive(config.dataDir) : code;
   },
-};
+});
 
 /** Inherited sockets say where it listens; one that others reach says who may be let in. */
 function placeOf(sockets: readonly InheritedSocket[]): { host?: string; port?: string } {

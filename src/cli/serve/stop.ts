@@ -1,10 +1,9 @@
-import { parseArgs } from "node:util";
-import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { findServerProcess } from "../server-process.ts";
 import { isAlive, signalProcess } from "../../workshop/sandbox/processes.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
-import { type Command, EXIT, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { configOf } from "../command-config.ts";
+import { command, EXIT, STORE_FLAGS } from "../command.ts";
 
 /** Has a server start no more attempts, and stop once none is at work. */
 export const DRAIN_SIGNAL = "SIGUSR2";
@@ -12,26 +11,16 @@ export const DRAIN_SIGNAL = "SIGUSR2";
 export const KILL_SIGNAL = "SIGQUIT";
 const LOOK_EVERY_MS = 100;
 
-export const stop: Command = {
-  usage: "[--drain [--kill]] [--data-dir DIR] [--config FILE]",
-  flags: {
+export const stop = command({
+  takes: {
     "--drain": "give no agent new work, wait until those at work are done, then stop",
     "--kill": "with --drain: end agents at work instead of waiting; the next server resumes them",
     ...STORE_FLAGS,
   },
   example: "parley stop --drain",
-  async run(argv, io) {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        ...STORE_OPTIONS,
-        drain: { type: "boolean", default: false },
-        kill: { type: "boolean", default: false },
-      },
-    });
-    const { config: file, "data-dir": dataDir, drain, kill } = values;
+  async run({ drain, kill, ...place }, io) {
     if (kill && !drain) throw new WrongUsage("--kill goes with --drain");
-    const config = loadConfig({ flags: { "data-dir": dataDir }, env: io.env, file });
+    const config = configOf(place, io);
     const server = findServerProcess(config.dataDir);
     if (!server || !isAlive(server.pid, server.starttime)) {
       io.tell(`parley: no server runs on ${config.dataDir} on this machine.`);
@@ -49,4 +38,4 @@ export const stop: Command = {
     io.tell("Stopped.");
     return EXIT.done;
   },
-};
+});

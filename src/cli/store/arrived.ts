@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { KEY_NAME } from "../../backup/model/members.ts";
 import type { Config } from "../../config/config.ts";
 import { judgeClock, readClockMark } from "../../core/store/clock/check-clock.ts";
-import { openToExamine } from "../../core/store/open-store.ts";
 import { type ClockMark, openStoreClock } from "../../core/store/clock/store-clock.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
+import { withDatabase } from "../command-store.ts";
 import { EXIT, type Io } from "../command.ts";
 import { isSound, lookInside, tellReport } from "../doctor/doctor.ts";
 
@@ -34,14 +34,8 @@ export async function tellOfArrived(
 
 const UNKNOWN: ClockMark = { boot: null, zeroMs: 0, lastMs: 0 };
 
-async function markOf(config: Config): Promise<ClockMark> {
-  const db = await openToExamine(config, systemClock);
-  try {
-    return (await readClockMark(db)) ?? UNKNOWN;
-  } finally {
-    await db.close();
-  }
-}
+const markOf = (config: Config): Promise<ClockMark> =>
+  withDatabase(config, async (db) => (await readClockMark(db)) ?? UNKNOWN);
 
 /** A server that finds another key than this database's does not start. */
 function tellOfKey({ dataDir, keyFile }: Config, io: Io): void {

@@ -1,40 +1,29 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { loadConfig } from "../../config/config.ts";
-import { openToExamine } from "../../core/store/open-store.ts";
 import { type KeyChange, readDependents, rotateInstallationKey } from "../../key-rotation/rotate-key.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemRandom } from "../../lib/random.ts";
-import { COMMAND_LINE, STORE_OPTIONS } from "../command-store.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
+import { configOf } from "../command-config.ts";
+import { COMMAND_LINE, withDatabase } from "../command-store.ts";
+import { command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
 
-export const keysRotate: Command = {
-  usage: "[--dry-run] [--into FILE]",
-  flags: {
+export const keysRotateInstallation = command({
+  takes: {
     "--dry-run": "say what would end with the old key, beside servers that may run, and change nothing",
     "--into FILE": "write the new key into this new file and leave the key file as it is, such as where it is mounted",
     ...STORE_FLAGS,
   },
   example: "parley keys rotate-installation --dry-run",
-  async run(argv, io) {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: { ...STORE_OPTIONS, "dry-run": { type: "boolean" }, into: { type: "string" } },
-    });
-    const config = loadConfig({ flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config });
+  async run({ dryRun, into: named, ...flags }, io) {
+    const config = configOf(flags, io);
     const { keyFile } = config;
-    if (values["dry-run"]) {
-      const db = await openToExamine(config, systemClock);
-      try {
-        io.out(`Nothing is changed yet. The installation key in ${keyFile} would become a new one.`);
-        tellOfEnds(await readDependents(db, keyFile), io);
-      } finally {
-        await db.close();
-      }
+    if (dryRun) {
+      const dependents = await withDatabase(config, (db) => readDependents(db, keyFile));
+      io.out(`Nothing is changed yet. The installation key in ${keyFile} would become a new one.`);
+      tellOfEnds(dependents, io);
       io.tell("Stop every server of this store first, and start them again afterwards.");
       return EXIT.done;
     }
-    const into = values.into === undefined ? undefined : resolve(values.into);
+    const into = named === undefined ? undefined : resolve(named);
     const place = { ...config, into };
     const change = await rotateInstallationKey(place, { by: COMMAND_LINE, clock: systemClock, random: systemRandom });
     io.out(`The store has a new installation key, in ${into ?? keyFile}; ${change.sealed} secrets are sealed with it.`);
@@ -42,7 +31,7 @@ export const keysRotate: Command = {
     tellOfServers({ isOnPostgres: config.databaseUrl !== undefined, keyFile, into }, io);
     return EXIT.done;
   },
-};
+});
 
 function tellOfEnds(
   { messages, decisions, participants }: Pick<KeyChange, "messages" | "decisions" | "participants">,

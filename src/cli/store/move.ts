@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { judgeFolder } from "../../backup/fill-folder.ts";
 import { type MoveTarget, moveStore } from "../../backup/move-store.ts";
 import { type Config, type ConfigSources, loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { tellOfArrived } from "./arrived.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
-import { type Command, type Io, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { sourcesOf } from "../command-config.ts";
+import { command, type Io, STORE_FLAGS } from "../command.ts";
 import { rowsLine } from "./rows-line.ts";
 import { storeSource, tellOfDamaged } from "./store-source.ts";
 
@@ -23,18 +23,16 @@ const PLACES = [
   "PARLEY_RELAY_PROMPTS_DIR",
 ];
 
-export const move: Command = {
-  usage: "--to postgres://HOST/DATABASE | --to DIR",
-  flags: {
+export const move = command({
+  takes: {
     "--to ADDRESS": `an empty PostgreSQL database, or a folder that is empty or not there yet (${TARGET}, which no list of processes shows)`,
     ...STORE_FLAGS,
   },
   example: "parley move --to postgres://parley@db.internal/parley",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, to: { type: "string" } } });
-    const to = values.to ?? io.env[TARGET];
+  async run({ to: named, ...place }, io) {
+    const to = named ?? io.env[TARGET];
     if (!to) throw new WrongUsage("--to is missing");
-    const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config };
+    const sources = sourcesOf(place, io);
     const config = loadConfig(sources);
     const target = targetOf(to);
     if ("dataDir" in target) judgeFolder(target.dataDir);
@@ -52,7 +50,7 @@ export const move: Command = {
     const broken = "Something is broken in what was moved; it is as it was.";
     return tellOfArrived(arrived, { broken, atMs: report.lastMs }, io);
   },
-};
+});
 
 function targetOf(to: string): MoveTarget {
   if (!/^postgres(ql)?:/.test(to)) return { dataDir: resolve(to) };

@@ -1,12 +1,12 @@
-import { parseArgs } from "node:util";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { addressMac } from "../../requests/decision-origin.ts";
 import { readAudit } from "../../core/read-audit.ts";
-import { STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { withStore } from "../command-store.ts";
+import { command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
 import { addressFrom, deciderLine } from "../ask/decision-origin.ts";
 import { CSV_COLUMNS, csvCells, csvLine } from "./record-csv.ts";
-import { table } from "../table.ts";
+import { table } from "../print.ts";
 
 const PAGE = 1000;
 
@@ -21,40 +21,32 @@ interface Entry {
   address_mac?: string;
 }
 
-const OPTIONS = {
-  ...STORE_OPTIONS,
-  address: { type: "string" },
-  since: { type: "string" },
-  until: { type: "string" },
-  csv: { type: "boolean" },
-  json: { type: "boolean" },
-} as const;
-
-export const record: Command = {
-  usage: "[ASK] [--address ADDRESS] [--since DAY] [--until DAY] [--csv | --json]",
-  flags: {
-    "--address ADDRESS":
-      "only what was decided from this mail address, phone number or Slack user; exit 1 if nothing was",
-    "--since DAY": "only what happened on this day or later, or from this time on, such as 2026-11-01",
-    "--until DAY": "only what happened before this day or time",
+export const record = command({
+  takes: {
+    "[ASK]": "",
+    "--address ADDRESS": {
+      help: "only what was decided from this mail address, phone number or Slack user; exit 1 if nothing was",
+      read: addressFrom,
+    },
+    "--since DAY": {
+      help: "only what happened on this day or later, or from this time on, such as 2026-11-01",
+      read: timeFrom,
+    },
+    "--until DAY": { help: "only what happened before this day or time", read: timeFrom },
     "--csv": "print a table for spreadsheets; without ASK the whole record",
-    "--json": "print the entries as JSON, one on each line; without ASK the whole record",
+    "--json": { help: "print the entries as JSON, one on each line; without ASK the whole record", or: true },
     ...STORE_FLAGS,
   },
   example: "parley record ask_5b0e --address ana@example.com",
-  async run(argv, io) {
-    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS });
-    if (values.csv && values.json) throw new WrongUsage("--csv and --json are two ways to print it; give one");
-    const isWhole = positionals.length === 0 && (values.csv || values.json);
-    const subjectId = isWhole ? undefined : onlyArgument(positionals, "ASK");
-    if (values.address !== undefined && subjectId === undefined) throw new WrongUsage("--address needs an ASK");
-    const address = values.address === undefined ? null : addressFrom(values.address);
-    const span = { sinceMs: timeIn(values.since, "--since"), untilMs: timeIn(values.until, "--until") };
-    const printed = printer(values, io);
-    const { found, wanted } = await withStore(values, io, async (ctx) => {
+  async run({ ask: subjectId, address, since: sinceMs, until: untilMs, csv, json, ...place }, io) {
+    if (csv && json) throw new WrongUsage("--csv and --json are two ways to print it; give one");
+    if (subjectId === undefined && !csv && !json) throw new WrongUsage("ASK is missing");
+    if (address !== undefined && subjectId === undefined) throw new WrongUsage("--address needs an ASK");
+    const printed = printer({ csv, json }, io);
+    const { found, wanted } = await withStore(place, io, async (ctx) => {
       const mac = address && subjectId !== undefined ? addressMac(ctx, subjectId, address) : null;
       const count = { found: 0, wanted: 0 };
-      for await (const entry of entries(ctx, { subjectId, ...span })) {
+      for await (const entry of entries(ctx, { subjectId, sinceMs, untilMs })) {
         count.found += 1;
         if (mac !== null && entry.address_mac !== mac) continue;
         count.wanted += 1;
@@ -69,10 +61,10 @@ export const record: Command = {
     printed.end();
     return EXIT.done;
   },
-};
+});
 
 /** Prints entries one by one, so that a long record is never held whole; a table needs all of them for its widths. */
-function printer({ csv, json }: { csv?: boolean; json?: boolean }, io: Pick<Io, "out">) {
+function printer({ csv, json }: { csv: boolean; json: boolean }, io: Pick<Io, "out">) {
   const rows: string[][] = [];
   let isFirst = true;
   return {
@@ -94,29 +86,19 @@ function printer({ csv, json }: { csv?: boolean; json?: boolean }, io: Pick<Io, 
 }
 
 /** Returns the time that a day begins with, by UTC as the record's times are, or the very time that was named. */
-function timeIn(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined) return undefined;
+function timeFrom(text: string, name: string): number {
   const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms))
-    throw new WrongUsage(`${flag} must be a day or a time, such as 2026-11-01 or 2026-11-01T09:30:00Z`);
+    throw new WrongUsage(`${name} must be a day or a time, such as 2026-11-01 or 2026-11-01T09:30:00Z`);
   return ms;
 }
 
 async function* entries(
   ctx: Parameters<typeof readAudit>[0],
-  {
-    subjectId,
-    sinceMs,
-    untilMs,
-  }: { subjectId: string | undefined; sinceMs: number | undefined; untilMs: number | undefined },
+  span: { subjectId: string | undefined; sinceMs: number | undefined; untilMs: number | undefined },
 ): AsyncGenerator<Entry> {
-  const filter = {
-    ...(subjectId !== undefined && { subjectId }),
-    ...(sinceMs !== undefined && { sinceMs }),
-    ...(untilMs !== undefined && { untilMs }),
-  };
   for (let afterSeq = 0; ;) {
-    const { items } = await readAudit(ctx, { ...filter, afterSeq, limit: PAGE });
+    const { items } = await readAudit(ctx, { ...span, afterSeq, limit: PAGE });
     yield* items as unknown as Entry[];
     afterSeq = items.at(-1)?.seq ?? afterSeq;
     if (items.length < PAGE) return;

@@ -1,18 +1,9 @@
-import { parseArgs } from "node:util";
 import { putBackHeld, readHeld } from "../../backup/put-back.ts";
 import type { HeldKind, HeldRows } from "../../backup/store/held-rows.ts";
 import type { Config } from "../../config/config.ts";
-import { openToExamine } from "../../core/store/open-store.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { printable } from "../../lib/printable.ts";
-import { COMMAND_LINE, STORE_OPTIONS, withStore } from "../command-store.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
-
-export const RESTORED_OPTIONS = {
-  ...STORE_OPTIONS,
-  "keep-access": { type: "boolean" },
-  send: { type: "boolean" },
-} as const;
+import { COMMAND_LINE, withDatabase, withStore } from "../command-store.ts";
+import { command, EXIT, type Io, STORE_FLAGS, type StorePlace } from "../command.ts";
 
 const BECAUSE: Readonly<Record<HeldKind, string>> = {
   access: "Out of force, because somebody may have revoked them since",
@@ -21,18 +12,16 @@ const BECAUSE: Readonly<Record<HeldKind, string>> = {
 const FLAGS: Readonly<Record<HeldKind, string>> = { access: "--keep-access", messages: "--send" };
 const KINDS = Object.keys(FLAGS) as HeldKind[];
 
-export const restored: Command = {
-  usage: "[--keep-access] [--send]",
-  flags: {
+export const restored = command({
+  takes: {
     "--keep-access": "put keys, permanent permissions, learned rules and webhook endpoints back in force, all of them",
     "--send": "send the messages that are held",
     ...STORE_FLAGS,
   },
   example: "parley restored --keep-access",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: RESTORED_OPTIONS });
-    const { put, held } = await withStore(values, io, async (ctx) => {
-      const rows = await putBackHeld(ctx, keptKinds(values), COMMAND_LINE);
+  async run({ keepAccess, send, ...place }, io) {
+    const { put, held } = await withStore(place, io, async (ctx) => {
+      const rows = await putBackHeld(ctx, keptKinds({ keepAccess, send }), COMMAND_LINE);
       return { put: rows, held: await readHeld(ctx.db) };
     });
     for (const { noun, names } of put) io.out(`put back: ${names.length} ${noun}`);
@@ -40,24 +29,19 @@ export const restored: Command = {
     if (put.length + held.length === 0) io.tell("No restore holds anything here.");
     return EXIT.done;
   },
-};
+});
 
 /** Returns the kinds of rows that these flags leave or put in force. */
-export function keptKinds(flags: { "keep-access"?: boolean | undefined; send?: boolean | undefined }): HeldKind[] {
-  return KINDS.filter((kind) => (kind === "access" ? flags["keep-access"] : flags.send) === true);
+export function keptKinds(flags: { keepAccess: boolean; send: boolean }): HeldKind[] {
+  return KINDS.filter((kind) => (kind === "access" ? flags.keepAccess : flags.send));
 }
 
 /**
  * Says what a restore has ended and what it holds. At a terminal it asks once whether the rights that it holds are still
  * to be in force.
  */
-export async function tellOfEpoch(
-  place: { "data-dir": string | undefined; config: string | undefined },
-  config: Config,
-  io: Io,
-): Promise<void> {
-  const db = await openToExamine(config, systemClock);
-  const held = await readHeld(db).finally(() => db.close());
+export async function tellOfEpoch(place: StorePlace, config: Config, io: Io): Promise<void> {
+  const held = await withDatabase(config, readHeld);
   io.tell(
     "Every session, sign-in link, one-time link, recovery code, lease and unused approval of the backup has ended, and so have earlier decisions that the relay repeats.",
   );

@@ -6,13 +6,12 @@ import { type Config, type ConfigSources } from "../../config/config.ts";
 import { settingsWithoutSecrets } from "../../config/without-secrets.ts";
 import { judgeFile } from "../../core/store/damage.ts";
 import { DATABASE_FILE, HIGHWATER_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
-import { openToExamine } from "../../core/store/open-store.ts";
 import { finishKeyChange, nextKeyFile, openInstallationKey } from "../../core/store/installation-key.ts";
 import { readHighwater } from "../../core/store/highwater.ts";
 import { openContainedFiles } from "../../lib/files/contained-files.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { openKeyring } from "../../lib/secrets/keyring.ts";
 import { systemRandom } from "../../lib/random.ts";
+import { withDatabase } from "../command-store.ts";
 import type { Io } from "../command.ts";
 
 /** Says which files of jobs were not there to be taken along. */
@@ -37,7 +36,7 @@ export async function storeSource(config: Config, sources: ConfigSources): Promi
   if (!existsSync(keyFile)) {
     throw new Error(`There is no installation key at ${keyFile}; name the one of this database with PARLEY_KEY_FILE.`);
   }
-  if (existsSync(nextKeyFile(keyFile))) await finishChange(config);
+  if (existsSync(nextKeyFile(keyFile))) await withDatabase(config, (db) => finishKeyChange(db, keyFile));
   const settings = settingsWithoutSecrets(sources);
   return {
     dataDir,
@@ -55,15 +54,6 @@ export async function storeSource(config: Config, sources: ConfigSources): Promi
       ...promptsIn(relay.promptsDir),
     ],
   };
-}
-
-async function finishChange(config: Config): Promise<void> {
-  const db = await openToExamine(config, systemClock);
-  try {
-    await finishKeyChange(db, config.keyFile);
-  } finally {
-    await db.close();
-  }
 }
 
 function readIfThere(name: string, path: string): { name: string; bytes: Uint8Array }[] {

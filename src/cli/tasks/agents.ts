@@ -1,35 +1,24 @@
-import { parseArgs } from "node:util";
-import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { printable, printableJson } from "../../lib/printable.ts";
+import { printable } from "../../lib/printable.ts";
 import type { AssignmentRules } from "../../tasks/model/rules.ts";
 import { findAgents, type FoundAgent } from "../../workshop/agents/find-agents.ts";
 import { NO_SANDBOX, selfTest } from "../../workshop/sandbox/sandbox.ts";
-import { STORE_OPTIONS } from "../command-store.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
-import { table } from "../table.ts";
+import { configOf } from "../command-config.ts";
+import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
+import { print, table } from "../print.ts";
 
-export const agents: Command = {
-  usage: "[--json]",
-  flags: { "--json": "print JSON", ...STORE_FLAGS },
+export const agents = command({
+  takes: { ...JSON_FLAG, ...STORE_FLAGS },
   example: "parley agents",
-  async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
-    const { assignment } = loadConfig({
-      flags: { "data-dir": values["data-dir"] },
-      env: io.env,
-      file: values.config,
-    });
+  async run({ json, ...place }, io) {
+    const { assignment } = configOf(place, io);
     const { found, hasSandbox } = await lookForAgents(assignment, io);
-    if (values.json) io.out(printableJson(JSON.stringify(found)));
-    else {
-      const rows = found.map((one) => [one.name, one.type, one.version ?? "-", stateOf(one)]);
-      for (const line of table(["AGENT", "TYPE", "VERSION", "STATE"], rows)) io.out(line);
-      if (!hasSandbox && assignment.sandbox !== "off") io.tell(NO_SANDBOX);
-    }
+    const rows = found.map((one) => [one.name, one.type, one.version ?? "-", stateOf(one)]);
+    print(json, found, table(["AGENT", "TYPE", "VERSION", "STATE"], rows), io);
+    if (!json && !hasSandbox && assignment.sandbox !== "off") io.tell(NO_SANDBOX);
     return found.some(({ works }) => works) ? EXIT.done : EXIT.refused;
   },
-};
+});
 
 /** Looks for agents as the server would start them: in a sandbox where one works. */
 async function lookForAgents(

@@ -3,6 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { clockText } from "../../lib/duration.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Io } from "../command.ts";
+import { withLiveLine } from "../live-line.ts";
 import { isOver, type Tasks } from "./requests.ts";
 import { standText } from "./view.ts";
 
@@ -16,14 +17,7 @@ export async function followTask(
   { io, show }: { io: Io; show: (event: TaskEvent) => void },
 ): Promise<WholeTask | null> {
   const start = systemClock.monotonic();
-  const over = new AbortController();
   let latest: Task | undefined;
-  const ticking = (async () => {
-    while (!over.signal.aborted) {
-      if (latest) io.progress(`${standText(latest)} (${clockText(systemClock.monotonic() - start)})`);
-      await systemClock.sleep(1000, over.signal);
-    }
-  })();
   let shownUrl: string | undefined;
   const look = async (): Promise<WholeTask> => {
     const task = await tasks.read(id);
@@ -38,7 +32,8 @@ export async function followTask(
     }
     return task;
   };
-  try {
+  const line = () => latest && `${standText(latest)} (${clockText(systemClock.monotonic() - start)})`;
+  return withLiveLine(io, line, async () => {
     await look();
     for await (const event of tasks.events(id)) {
       io.progress("");
@@ -48,13 +43,6 @@ export async function followTask(
       const task = await look();
       if (isOver(task) && event.type === "state" && event["state"] === task.state) return task;
     }
-    return await look();
-  } catch (error) {
-    if (io.interrupted.aborted) return null;
-    throw error;
-  } finally {
-    over.abort();
-    await ticking;
-    io.progress("");
-  }
+    return look();
+  });
 }

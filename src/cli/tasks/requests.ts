@@ -10,8 +10,14 @@ import {
 } from "@parley/sdk/tasks";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { readKeyText } from "../../lib/secrets/key-text.ts";
-import type { Io } from "../command.ts";
-import { ownKey } from "../server-client.ts";
+import type { Arguments, Takes } from "../arguments.ts";
+import { CLIENT_FLAGS, type Io } from "../command.ts";
+import { ownKey, serverUrl } from "../server-client.ts";
+
+export const TASK_FLAGS = {
+  "--repo R": "the repository by its name; left out, the server's default",
+  ...CLIENT_FLAGS,
+} as const satisfies Takes;
 
 /** The tasks of one repository of one server. */
 export interface Tasks {
@@ -37,14 +43,15 @@ const OVER = new Set(["review", "approved", "rejected", "failed", "canceled"]);
 export const isOver = ({ state }: Pick<Task, "state">): boolean => OVER.has(state);
 
 /** Returns the way to a server's tasks, with the key of the environment. @throws {Error} one sentence, without a key */
-export function openTasks(url: string, repo: string | undefined, io: Io): Tasks {
+export function openTasks(flags: Omit<Arguments<typeof TASK_FLAGS>, "json">, io: Io): Tasks {
+  const url = serverUrl(flags.url, io.env);
   const key = ownKey(url, io.env);
   if (!key) throw new Error(`work is given with a key: ${KEY_WANTED}`);
   const read = readKeyText(key);
   if (read.kind === "key" && read.scope !== "assign" && read.scope !== "admin") {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}; ${KEY_WANTED}`);
   }
-  const client = new TasksClient({ url, key, repo, fetch: systemFetch });
+  const client = new TasksClient({ url, key, repo: flags.repo, fetch: systemFetch });
   const signal = io.interrupted;
 
   async function plain<T>(request: Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Task, TaskEvent, WholeTask } from "@parley/sdk/tasks";
 import { printable, printableLines } from "../../lib/printable.ts";
-import { table } from "../table.ts";
+import { table } from "../print.ts";
 
 const LISTED_LENGTH = 60;
 /** The most characters of a tool's input or output in one line; `--json` has all of it. */

@@ -1,8 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { loadConfig } from "../../config/config.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Redirected, systemFetch } from "../../lib/network/fetch.ts";
 import { systemRandom } from "../../lib/random.ts";
@@ -16,7 +14,9 @@ import { diff } from "../../workshop/git/read.ts";
 import { RepositoryTrouble } from "../../workshop/git/repository.ts";
 import { openWorkshop } from "../../workshop/open-workshop.ts";
 import { makeFolder, writeWhole } from "../../lib/files/durable-files.ts";
-import { type Command, EXIT, type Io, WrongUsage } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import { command, EXIT, type Io } from "../command.ts";
+import { configOf } from "../command-config.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import {
   KeyRefused,
@@ -32,44 +32,36 @@ const LEASE_S = 60;
 const KEEP_EVERY_MS = 15_000;
 const AGAIN_MS = 2000;
 
-export const work: Command = {
-  usage: "--repo NAME=PATH [--repo ...] [--parallel N] [--url URL] [--data-dir DIR]",
-  flags: {
-    "--repo NAME=PATH": "a repository that the server knows by this name, with worker: true, and where it is here",
-    "--parallel N": "agents at work at one time; left out, 2",
+export const work = command({
+  takes: {
+    "--repo NAME=PATH...": {
+      help: "a repository that the server knows by this name, with worker: true, and where it is here",
+      required: "--repo NAME=PATH is missing",
+    },
+    "--parallel N": { help: "agents at work at one time", default: "2", read: parallelFrom },
     "--url URL":
       "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
     "--data-dir DIR": "where settings of agents are read (parley.yaml) and work is kept, else PARLEY_DATA_DIR",
   },
   example: "parley work --repo shop=~/src/shop",
-  async run(argv, io) {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        repo: { type: "string", multiple: true },
-        parallel: { type: "string", default: "2" },
-        url: { type: "string" },
-        "data-dir": { type: "string" },
-      },
-    });
-    const repos = (values.repo ?? []).map((text) => repoFrom(text, io));
-    if (repos.length === 0) throw new WrongUsage("--repo NAME=PATH is missing");
-    const parallel = Number(values.parallel);
-    if (!Number.isInteger(parallel) || parallel < 1 || parallel > 64) {
-      throw new WrongUsage("--parallel must be a whole number between 1 and 64");
-    }
-    const url = serverUrl(values.url, io.env);
+  async run({ repo, parallel, dataDir, ...flags }, io) {
+    const repos = repo.map((text) => repoFrom(text, io));
+    const url = serverUrl(flags.url, io.env);
     const key = ownKey(url, io.env);
     if (key === undefined) {
       throw new WrongUsage("PARLEY_KEY is missing; on the server, parley keys create NAME --scope executor makes one");
     }
-    const dataDir = values["data-dir"];
-    const config = loadConfig({ env: io.env, ...(dataDir !== undefined && { flags: { "data-dir": dataDir } }) });
+    const config = configOf({ dataDir, config: undefined }, io);
     const rules = { ...config.assignment, repos, workDir: join(config.dataDir, "worker") };
-    const place = { url, key };
-    return run({ rules, dataDir: config.dataDir, place, parallel }, io);
+    return run({ rules, dataDir: config.dataDir, place: { url, key }, parallel }, io);
   },
-};
+});
+
+function parallelFrom(text: string): number {
+  const parallel = Number(text);
+  if (Number.isInteger(parallel) && parallel >= 1 && parallel <= 64) return parallel;
+  throw new WrongUsage("--parallel must be a whole number between 1 and 64");
+}
 
 function repoFrom(text: string, io: Io): RepoRules {
   const [, name = "", path = ""] = /^([a-z0-9][a-z0-9._-]{0,63})=(.+)$/.exec(text) ?? [];
