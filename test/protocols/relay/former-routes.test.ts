@@ -5,7 +5,7 @@ import { sql } from "../../../src/core/store/sql.ts";
 import { answer, sharedRelay } from "../../support/relay.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
-/** What the routes replied with before the relay's own had the same. */
+/** The replies of these routes before the relay's own had the same. */
 const FORMER = JSON.parse(readFileSync(new URL("former-replies.json", import.meta.url), "utf8")) as Record<
   string,
   unknown
@@ -22,7 +22,10 @@ for (const on of ONE_DATABASE) {
       const spec = { title: "Move the shop" };
       await ana.post("/jobs", { job_id: "J-1", external: true, spec, env: "dev", labels: { team: "a" } });
       const approval = await scene.ask({
-        ...{ ask_id: "A-1", job_id: "J-1", ask_type: "APPROVAL", prompt: "Deploy?" },
+        ask_id: "A-1",
+        job_id: "J-1",
+        ask_type: "APPROVAL",
+        prompt: "Deploy?",
         meta: { action: "deploy", resource: "shop-api" },
         constraints: { timeout_s: 300, allowed_tools: ["db.read"] },
       });
