@@ -3,17 +3,15 @@
  * (scripts/build-sdk.mjs): it depends on nothing.
  */
 export type {
-  WireAdminAnswer as AdminAnswer,
-  WireAdminAsk as AdminAsk,
-  WireAdminAskLine as AdminAskLine,
-  WireAdminJob as AdminJob,
-  WireAdminJobAsk as AdminJobAsk,
-  WireAdminJobEvent as AdminJobEvent,
-  WireAdminJobLine as AdminJobLine,
+  WireAskLine as AskLine,
   WireHourFigures as HourFigures,
+  WireJobEvent as JobEvent,
+  WireJobLine as JobLine,
   WireLateAnswer as LateAnswer,
-} from "../../src/wire/relay/admin.ts";
-export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/relay/ask.ts";
+  WireWholeAsk as WholeAsk,
+  WireWholeJob as WholeJob,
+} from "../../src/wire/relay/admin-view.ts";
+export type { WireAnswer as Answer, WireAsk as Ask, WireAskHistory as AskHistory } from "../../src/wire/relay/ask.ts";
 export type {
   WireCachedDecision as CachedDecision,
   WireDecisionPage as DecisionPage,

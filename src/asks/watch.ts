@@ -1,10 +1,11 @@
 import type { Context } from "../context.ts";
 import { type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import { figuresOf, type MinuteFigures } from "./model/figures.ts";
-import type { AskStatus, JobState, AskAnswer, Ask } from "./model/ask.ts";
+import type { AskStatus, JobState, AskAnswer } from "./model/ask.ts";
 import { storeNow } from "../core/store/db.ts";
 import { countJobs, countPendingByStage, listEnded, oldestPendingMs } from "./store/activity.ts";
 import { findAnswer } from "./store/answers.ts";
+import type { AskAt } from "./store/asks.ts";
 import {
   listAskLines,
   listJobLines,
@@ -54,8 +55,7 @@ export async function listAllJobs(
 const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPosition => ({ at, id });
 
 /** The whole life of one ask. */
-export interface AskHistory {
-  ask: Ask;
+export interface AskHistory extends Pick<AskAt, "ask" | "warnings"> {
   /** When it ended is the time of its answer; null while it is pending. */
   answer: AskAnswer | null;
   late: LatePage;
@@ -95,13 +95,13 @@ export async function listSharedBy(
  * @throws {Refusal} `ask_not_found`
  */
 export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<AskHistory> {
-  const { ask } = await readAsk(ctx, id, { principal: "", readsAll: true });
+  const { ask, warnings } = await readAsk(ctx, id, { principal: "", readsAll: true });
   const [answer, late, sharedBy] = await Promise.all([
     findAnswer(ctx.db, id),
     listLateAnswers(ctx, id, { skipped: 0, limit }),
     listSharedBy(ctx, id, { limit }),
   ]);
-  return { ask, answer: answer?.answer ?? null, late, sharedBy };
+  return { ask, warnings, answer: answer?.answer ?? null, late, sharedBy };
 }
 
 /** The last hour, minute by minute, and what is pending now, by stage. */

@@ -1,6 +1,6 @@
 /** Loads every schema that has an id. */
 import "./a2h/error.ts";
-import "./relay/admin.ts";
+import "./relay/admin-view.ts";
 import "./relay/ask.ts";
 import "./agent-prompt.ts";
 import "./audit.ts";

@@ -69,7 +69,7 @@ describe("the Console", () => {
     await using admin = await scene().visit({ screen: "desk" }, "/console/jobs");
     const { page } = admin;
     let isDown = true;
-    await page.route("**/admin/jobs/J-none*", (route) => (isDown ? route.abort() : route.continue()));
+    await page.route(/^https?:\/\/[^/]+\/jobs\/J-none/, (route) => (isDown ? route.abort() : route.continue()));
     await page.goto("/console/jobs/J-none");
     await heading(page, "No connection to the server").waitFor();
     isDown = false;

@@ -16,11 +16,13 @@ import { withdrawAsk } from "../../asks/post-answer.ts";
 import { listAnswerable, listHistory, readAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
+import { administrator } from "../http/principals.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { constraintsOf, newAskBody, type NewAskBody } from "../../wire/relay/new-ask.ts";
 import type { RelayCaller } from "./caller.ts";
-import { RELAY_ID } from "../../wire/relay/fields.ts";
-import { enter, jobIdOf } from "./job-requests.ts";
+import { askPage, wholeAsk, type ShowRequest } from "./admin-view.ts";
+import { ADMIN, askIdOf, enter, isAdminView, jobIdOf } from "./job-requests.ts";
+import { WireAskLinePage, WireWholeAsk } from "../../wire/relay/admin-view.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import { WireAnswer, WireAsk, WireAskHistory, WireAskPage } from "../../wire/relay/ask.ts";
 import { answerWire, askWire } from "./print.ts";
@@ -36,7 +38,7 @@ const PAGE = { min: 1, max: 100, usual: 100 };
 const AnyObject = z.record(z.string(), z.unknown());
 
 /** Asking, and waiting for answers (spec/relay 3 and 5). */
-export function askRoutes(app: Door, door: DoorContext): void {
+export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void {
   const { ctx } = door;
   const NewAskBody = newAskBody(ctx.addressed.groups.keys());
 
@@ -50,16 +52,17 @@ export function askRoutes(app: Door, door: DoorContext): void {
     "/asks",
     routeOptions({
       summary: "What may be answered",
-      reply: WireAskPage,
-      replies: { 200: "Pending asks, the one that ends first first" },
+      reply: z.union([WireAskPage, WireAskLinePage]),
+      replies: { 200: "Pending asks, the one that ends first first; for admins everybody's, the newest first" },
     }),
-    async (request) => answerable(door, request),
+    async (request) => (isAdminView(request) ? askPage(door, request) : answerable(door, request)),
   );
 
   app.get<Of>(
     "/asks/:id",
-    routeOptions({ summary: "An ask, and what was done with it", reply: WireAsk }),
+    routeOptions({ summary: "An ask, and what was done with it", reply: z.union([WireWholeAsk, WireAsk]) }),
     async (request) => {
+      if (isAdminView(request)) return wholeAsk(door, request, show);
       const caller = await enter(door, request, READERS);
       const { ask, warnings } = await readAsk(ctx, askIdOf(request), readerOf(caller));
       return { ...askWire(ask, warnings), stages: [...ask.stages] } satisfies WireAsk;
@@ -97,10 +100,12 @@ export function askRoutes(app: Door, door: DoorContext): void {
 
 /** Returns what was asked in a job, and how it was answered. */
 async function historyOf(door: DoorContext, request: FastifyRequest): Promise<WireAskHistory> {
-  const caller = await enter(door, request, READERS);
+  const reader = isAdminView(request)
+    ? await adminReader(door, request)
+    : readerOf(await enter(door, request, READERS));
   const id = jobIdOf(request);
   const after = cursorOf(request);
-  const { asks, next } = await listHistory(door.ctx, id, readerOf(caller), {
+  const { asks, next } = await listHistory(door.ctx, id, reader, {
     limit: queryNumber(request, "limit", PAGE),
     ...(after && { after }),
   });
@@ -210,15 +215,13 @@ async function awaitAnswer(door: DoorContext, request: FastifyRequest, reply: Fa
   return reply.code(204).header("parley-ask-stage", ask.stage).send();
 }
 
-function readerOf({ principal, scope }: RelayCaller): Reader {
-  return { principal, readsAll: scope === "admin" };
+async function adminReader(door: DoorContext, request: FastifyRequest): Promise<Reader> {
+  await administrator(door, request);
+  return ADMIN;
 }
 
-/** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `ask_not_found` */
-function askIdOf(request: FastifyRequest): string {
-  const { id } = request.params as { id: string };
-  if (!RELAY_ID.test(id)) throw new Refusal("ask_not_found");
-  return id;
+function readerOf({ principal, scope }: RelayCaller): Reader {
+  return { principal, readsAll: scope === "admin" };
 }
 
 function badQuery(field: string, constraint: string, allowed: readonly string[]): Refusal {

@@ -1,11 +1,13 @@
 import { followJob, type JobNews } from "../../asks/follow-job.ts";
 import { readJob } from "../../asks/read-job.ts";
+import { sendToAdmin } from "../http/admin-stream.ts";
+import { administrator } from "../http/principals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { isStillGood, whenNoLongerGood } from "../http/held.ts";
 import { beat, openEventStream, sinceOf } from "../http/sse.ts";
-import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
+import { ADMIN, enter, isAdminView, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
 import { withAliases } from "../../wire/aliases.ts";
-import { answerWire, askWire, jobWire } from "./print.ts";
+import { answerWire, askWire, jobEventWire, jobWire } from "./print.ts";
 import { routeOptions } from "./request.ts";
 
 const RETRY = "retry: 2000\n\n";
@@ -18,6 +20,7 @@ export function jobEvents(app: Door, door: DoorContext): void {
     "/jobs/:id/events",
     routeOptions({ summary: "Follow a job (SSE)", replies: { 200: "Its events, as text/event-stream" } }),
     async (request, reply) => {
+      if (isAdminView(request)) return followAsAdmin(door, request, reply);
       const caller = await enter(door, request, JOB_READERS);
       const { job } = await readJob(door.ctx, jobIdOf(request), readerOf(caller));
       const since = sinceOf(request);
@@ -30,6 +33,23 @@ export function jobEvents(app: Door, door: DoorContext): void {
       return reply;
     },
   );
+}
+
+/** Follows a job for an admin: of an answer it says only whose it is and how it ended. */
+export async function followAsAdmin(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const by = await administrator(door, request);
+  const { job } = await readJob(door.ctx, jobIdOf(request), ADMIN);
+  const since = sinceOf(request);
+  return sendToAdmin(door, { request, reply, by }, async function* (signal) {
+    for await (const news of followJob(door.ctx, job.id, { signal, ...since })) {
+      const { seq, event, data } = jobEventWire(news);
+      yield { event, id: String(seq), data: JSON.stringify(data) };
+    }
+  });
 }
 
 async function stream(

@@ -1,8 +1,10 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Writer } from "../../asks/hold-job.ts";
+import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import type { JobReader } from "../../asks/read-job.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
+import { queryText } from "../http/query.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "../../wire/relay/fields.ts";
 
@@ -29,6 +31,30 @@ export function jobIdOf(request: FastifyRequest): string {
   const { id } = request.params as { id: string };
   if (!RELAY_ID.test(id)) throw new Refusal("job_not_found");
   return id;
+}
+
+/** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `ask_not_found` */
+export function askIdOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!RELAY_ID.test(id)) throw new Refusal("ask_not_found");
+  return id;
+}
+
+/** Returns the states of jobs that a query names. @throws {Refusal} `invalid_input` */
+export function statesOf(request: FastifyRequest): JobState[] | undefined {
+  const states = queryText(request.query, "state")?.split(",");
+  if (states?.some((state) => !JOB_STATES.includes(state as JobState))) {
+    throw new Refusal("invalid_input", { field: "state", constraint: "enum", allowed: JOB_STATES });
+  }
+  return states as JobState[] | undefined;
+}
+
+/** Admins read everything, and nothing becomes theirs by it. */
+export const ADMIN = { principal: "", readsAll: true, isAdmin: true } as const;
+
+/** True where an admin asks to see everybody's (spec/relay 5.1). */
+export function isAdminView(request: FastifyRequest): boolean {
+  return queryText(request.query, "view") === "admin";
 }
 
 export function readerOf({ principal, scope }: RelayCaller): JobReader {

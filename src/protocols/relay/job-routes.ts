@@ -1,6 +1,6 @@
+import { z } from "zod";
 import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import { LEASE_S } from "../../asks/model/job-rules.ts";
-import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelJob } from "../../asks/cancel-job.ts";
 import { claimJobFor } from "../../asks/claim-job.ts";
@@ -12,10 +12,12 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/do
 import { checkFields } from "../http/check-fields.ts";
 import { held } from "../http/held.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
+import { jobPage, wholeJob } from "./admin-view.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import { RELAY_ID } from "../../wire/relay/fields.ts";
 import { jobEvents } from "./job-events.ts";
-import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
+import { enter, isAdminView, jobIdOf, JOB_READERS, readerOf, statesOf, writerOf } from "./job-requests.ts";
+import { WireJobLinePage, WireWholeJob } from "../../wire/relay/admin-view.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import {
   ClaimBody,
@@ -74,7 +76,9 @@ function lineRoutes(app: Door, door: DoorContext): void {
     async (request, reply) => claimNext(door, request, reply),
   );
 
-  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first", reply: WireJobPage }), async (request, reply) => {
+  const anyPage = z.union([WireJobPage, WireJobLinePage]);
+  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first", reply: anyPage }), async (request, reply) => {
+    if (isAdminView(request)) return reply.send(await jobPage(door, request));
     const caller = await enter(door, request, JOB_READERS);
     const states = statesOf(request);
     const kind = kindOf(request);
@@ -89,7 +93,9 @@ function lineRoutes(app: Door, door: DoorContext): void {
     return reply.send(page);
   });
 
-  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job", reply: WireJob }), async (request, reply) => {
+  const anyJob = z.union([WireWholeJob, WireJob]);
+  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job", reply: anyJob }), async (request, reply) => {
+    if (isAdminView(request)) return reply.send(await wholeJob(door, request));
     const caller = await enter(door, request, JOB_READERS);
     return reply.send(jobWire((await readJob(ctx, jobIdOf(request), readerOf(caller))).job));
   });
@@ -224,14 +230,6 @@ function kindOf(request: FastifyRequest): string | undefined {
   const kind = queryText(request.query, "kind");
   if (kind === undefined || RELAY_ID.test(kind)) return kind;
   throw new Refusal("invalid_input", { field: "kind", constraint: "format" });
-}
-
-function statesOf(request: FastifyRequest): JobState[] | undefined {
-  const states = queryText(request.query, "state")?.split(",");
-  if (states?.some((state) => !JOB_STATES.includes(state as JobState))) {
-    throw new Refusal("invalid_input", { field: "state", constraint: "enum", allowed: JOB_STATES });
-  }
-  return states as JobState[] | undefined;
 }
 
 function logsOf(request: FastifyRequest): JobLog[] {

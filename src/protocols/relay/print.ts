@@ -1,5 +1,18 @@
+import type { JobNews } from "../../asks/follow-job.ts";
 import type { Job, AskAnswer, Ask } from "../../asks/model/ask.ts";
+import { jobTitle } from "../../asks/model/job-title.ts";
+import type { AskHistory, AskLine, JobLine, LateAnswer } from "../../asks/watch.ts";
 import { withAliases } from "../../wire/aliases.ts";
+import { present } from "../../wire/present.ts";
+import type {
+  WireAskLine,
+  WireJobEvent,
+  WireJobLine,
+  WireLateAnswer,
+  WireWholeAsk,
+  WireWholeJob,
+} from "../../wire/relay/admin-view.ts";
+import { placeText } from "../http/list-pages.ts";
 import type { WireAnswer, WireAsk } from "../../wire/relay/ask.ts";
 import type { WireJob } from "../../wire/relay/job.ts";
 
@@ -81,4 +94,70 @@ export function jobWire(job: Job): WireJob {
     updated_at: job.updatedAt,
     lease_expires_at: job.leaseUntil,
   });
+}
+
+/** Returns an ask as a line of a list. */
+export function askLineWire(line: AskLine): WireAskLine {
+  const { id, jobId, stepId, type, prompt, principal, status, stage, source } = line;
+  return present<WireAskLine>({
+    ask_id: id,
+    job_id: jobId,
+    step_id: stepId,
+    ask_type: type,
+    prompt,
+    status,
+    stage,
+    asked_by: principal,
+    source,
+    answered_by: line.answeredBy,
+    error_code: line.errorCode,
+    created_at: line.createdAt,
+    ended_at: line.endedAt,
+  });
+}
+
+/** Returns an ask with its answer and the first page of each list beside it. */
+export function wholeAskWire({ ask, warnings, answer, late, sharedBy }: AskHistory): Omit<WireWholeAsk, "people"> {
+  return {
+    ...askWire(ask, warnings),
+    ...present<Omit<WireWholeAsk, "people" | keyof WireAsk> & Pick<WireAsk, "stages">>({
+      stages: ask.stages,
+      asked_by: ask.principal,
+      decision_key: ask.decisionKey,
+      question_id: ask.questionId,
+      answer: answer && answerWire(answer),
+      late: late.items.map(lateWire),
+      late_next: placeText(late.next),
+      shared_by: sharedBy.items.map(({ id }) => id),
+      shared_by_next: placeText(sharedBy.next),
+    }),
+  };
+}
+
+export function lateWire({ principal, status, text, at }: LateAnswer): WireLateAnswer {
+  return present<WireLateAnswer>({ answered_by: principal, status, answer_text: text, at });
+}
+
+/** Returns a job as a line of a list. */
+export function jobLineWire({ id, pendingAsks, createdAt, updatedAt, ...line }: JobLine): WireJobLine {
+  const counted = { pending_asks: pendingAsks, created_at: createdAt, updated_at: updatedAt };
+  return present<WireJobLine>({ job_id: id, ...line, ...counted });
+}
+
+/** Returns a job with what only admins are told of it; `seq` is the number of its newest event. */
+export function wholeJobWire(job: Job, seq: number): WireWholeJob {
+  const { owner, holder, ttlUntil } = job;
+  const beside = { title: jobTitle(job), owner, expires_at: ttlUntil, seq };
+  return { ...jobWire(job), ...beside, ...(holder !== null && { holder }) };
+}
+
+/** Returns what happened to a job: of an answer only whose it is and how it ended. */
+export function jobEventWire(news: JobNews): WireJobEvent {
+  if (news.kind !== "answer") return { seq: news.seq, event: news.kind, data: news.body };
+  const { askId, stepId, status, source, createdAt } = news.answer;
+  return {
+    seq: news.seq,
+    event: "answer",
+    data: { ask_id: askId, step_id: stepId, status, source, at: createdAt },
+  };
 }

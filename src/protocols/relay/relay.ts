@@ -1,15 +1,17 @@
 import type { Door, DoorContext } from "../http/door.ts";
 import { sendRelayError } from "./errors.ts";
+import { adminRoutes, type ShowRequest } from "./admin-view.ts";
 import { askRoutes } from "./ask-routes.ts";
 import { answerRoutes } from "./answer-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 
 /** The Ask/Answer relay's door: `/asks`, `/answers`, `/jobs` (docs/spec/relay.md). It decides nothing. */
-export function relay(door: DoorContext): (app: Door) => Promise<void> {
+export function relay(door: DoorContext, show: ShowRequest): (app: Door) => Promise<void> {
   return async (app) => {
     app.setErrorHandler((error, request, reply) => sendRelayError(door.ctx, error, request, reply));
-    askRoutes(app, door);
+    askRoutes(app, door, show);
     answerRoutes(app, door);
+    adminRoutes(app, door);
     await jobRoutes(app, door);
   };
 }

@@ -38,6 +38,10 @@ export const WireStageRecord = z
   .object({ stage, outcome: z.string(), ms: z.number() })
   .meta({ id: "StageRecord", description: "The outcome of one stage, and the time it took." });
 
+const constraints = z
+  .object({ timeout_s: z.number(), max_tokens: z.int(), allowed_tools: z.array(z.string()).optional() })
+  .meta({ id: "AskConstraints" });
+
 const ask = {
   type: z.literal("Ask"),
   ask_id: z.string(),
@@ -47,11 +51,7 @@ const ask = {
   prompt: z.string(),
   context_hash: z.string().optional(),
   context_envelope: members.optional(),
-  constraints: z.object({
-    timeout_s: z.number(),
-    max_tokens: z.int(),
-    allowed_tools: z.array(z.string()).optional(),
-  }),
+  constraints,
   role_id: z.string().optional(),
   meta: members.optional(),
   status: askStatus,
@@ -61,7 +61,7 @@ const ask = {
   expires_at: z.int(),
   joined_to: z.string().optional(),
   consent_digest: z.string().optional(),
-  warnings: z.array(z.object({ path: z.string(), rule: z.string() })),
+  warnings: z.array(z.object({ path: z.string(), rule: z.string() }).meta({ id: "AskWarning" })),
   stages: z.array(WireStageRecord).optional(),
 };
 

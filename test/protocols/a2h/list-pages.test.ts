@@ -337,14 +337,11 @@ const WHOLE: readonly string[] = [
   "/admin/channels",
   // Every promise is listed. Each says that not all its violations are named.
   "/admin/health",
-  // The files of one result.
-  "/admin/jobs/{id}",
   "/admin/keys",
   "/admin/people",
   // The lists of a question have limits of their own.
   "/agent/questions/{id}",
   // The first so many, as the request asks, and the caller.
-  "/asks/{id}",
   "/asks/{id}/answer",
   // The board shows every task, which its protocol says; what is reviewed is asked for again once it is settled.
   "/assignment",
@@ -354,7 +351,6 @@ const WHOLE: readonly string[] = [
   "/human/questions/{id}",
   "/human/questions/{id}/results",
   "/human/stats",
-  "/jobs/{id}",
   // One request: its options, recipients and decisions.
   "/people/me/asks/{id}",
 ];

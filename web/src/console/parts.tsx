@@ -160,8 +160,8 @@ const clocks = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 /** Returns the time of day of a moment in epoch milliseconds, to the second. */
 export const clock = (at: number): string => clocks.format(at);
 
-export function Moment({ time }: { time: string }) {
-  return <time dateTime={time}>{moment(time)}</time>;
+export function Moment({ time }: { time: string | number }) {
+  return <time dateTime={typeof time === "number" ? new Date(time).toISOString() : time}>{moment(time)}</time>;
 }
 
 /** A named control with what is to be known about it. */

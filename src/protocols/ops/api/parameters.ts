@@ -13,6 +13,11 @@ const words = (description: string): Parameter => ({ schema: text(), description
 /** The fields of queries that routes read by themselves. */
 export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   action: words("What was done"),
+  admin_view: {
+    name: "view",
+    schema: oneOf("admin"),
+    description: "Everybody's, for an admin: with an admin's key or session",
+  },
   after: count("The number of the last event or answer that is known"),
   after_seq: count("Entries after this number"),
   after_uid: { ...words("The last one that is known"), name: "after" },

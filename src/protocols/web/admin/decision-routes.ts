@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { Refusal } from "../../../refusals.ts";
-import { forgetCached, listCached } from "../../../asks/forget-decisions.ts";
+import { forgetCached, listCached, type CachedDecision } from "../../../asks/forget-decisions.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
-import { WireDecisionPage, WireForgotten } from "../../../wire/relay/cached-decision.ts";
+import { WireDecisionPage, WireForgotten, type WireCachedDecision } from "../../../wire/relay/cached-decision.ts";
 import { fields, optional, textField } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
-import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
-import { cachedDecision } from "./print-relay.ts";
-import { ADMIN_REFUSALS } from "./access-routes.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "../../http/list-pages.ts";
+import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 /** SHA-256 of what was decided upon. */
@@ -84,4 +83,21 @@ async function decisionPage(door: DoorContext, request: FastifyRequest): Promise
   const page = { ...(role && { role }), ...pageAfter(cursor, KEY), limit: PAGE };
   const { decisions, next, count } = await listCached(door.ctx, page);
   return { decisions: decisions.map(cachedDecision), next: placeText(next), count };
+}
+
+/** Returns an earlier decision that may be repeated. */
+function cachedDecision(one: CachedDecision): WireCachedDecision {
+  return {
+    key: one.key,
+    text: one.text,
+    json: one.json ?? null,
+    role: one.role,
+    source: one.source,
+    answered_by: one.answeredBy,
+    model: one.attestation?.model ?? null,
+    hits: one.hits,
+    created_at: timeText(one.createdAt),
+    expires_at: timeText(one.createdAt + one.ttlS * 1000),
+    last_hit_at: one.lastHitAt === null ? null : timeText(one.lastHitAt),
+  };
 }

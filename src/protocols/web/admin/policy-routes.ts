@@ -31,7 +31,7 @@ import {
 import { isId } from "../../http/ids.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
-import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "../../http/list-pages.ts";
 import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 

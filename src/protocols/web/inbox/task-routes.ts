@@ -20,7 +20,7 @@ import {
   type WireWholeTask,
 } from "../../../wire/tasks/task.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../../http/work.ts";
-import { cursorField } from "../admin/list-pages.ts";
+import { cursorField } from "../../http/list-pages.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
 const BODY_BYTES = 262_144;

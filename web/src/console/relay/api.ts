@@ -11,8 +11,11 @@ const id = encodeURIComponent;
 export type AskFilter = "all" | "open";
 export type JobFilter = "all" | "open" | "over";
 
-/** A list of the server's, page after page: each has its rows in `member`, and in `next` where the next one begins. */
-export function usePages<Row, Count extends object = object>(
+/**
+ * A list of the server's, page after page: each has its rows in `member`, and in `next` or `next_cursor` where the next
+ * one begins.
+ */
+export function usePages<Row, Page extends object = object>(
   queryKey: readonly string[],
   path: string,
   member: string,
@@ -21,67 +24,91 @@ export function usePages<Row, Count extends object = object>(
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: cursor, signal }) =>
-      connection.call<Readonly<Record<string, readonly Row[]>> & { next: string | null } & Count>("GET", path, {
+      connection.call<Readonly<Record<string, readonly Row[]>> & Next & Page>("GET", path, {
         query: { ...query, cursor },
         signal,
       }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next ?? undefined,
+    getNextPageParam: (page) => page.next_cursor ?? page.next ?? undefined,
     staleTime: FRESH_MS,
     // A number beside the name of a page and the rows of that page are of the same reading.
     refetchInterval: FRESH_MS,
   });
   const pages = result.data?.pages;
-  const first: Count | undefined = pages?.[0];
+  const first: Page | undefined = pages?.[0];
   return { ...result, first, rows: pages?.flatMap((page) => page[member] ?? []) };
 }
 
+interface Next {
+  next?: string | null;
+  next_cursor?: string;
+}
+
+/** Everybody's, and not only one's own. */
+const ALL = { view: "admin" } as const;
+
 /** Everybody's asks. */
 export function useAskList(which: AskFilter) {
-  const status = which === "open" ? "PENDING" : undefined;
-  return usePages<wire.AskLine, wire.AskCount>(["console", "asks", which], "/admin/asks", "asks", { status });
+  const query = { ...ALL, status: which === "open" ? "PENDING" : undefined };
+  return usePages<wire.AskLine, { open: number; oldest_ms: number }>(
+    ["console", "asks", which],
+    "/asks",
+    "asks",
+    query,
+  );
 }
 
 export function useWholeAsk(ask: string) {
   return useQuery({
     queryKey: ["console", "ask", ask],
-    queryFn: ({ signal }) => connection.call<wire.WholeAsk>("GET", `/admin/asks/${id(ask)}`, { signal }),
+    queryFn: ({ signal }) => connection.call<wire.WholeAsk>("GET", `/asks/${id(ask)}`, { query: ALL, signal }),
   });
 }
 
 /** The answers that came too late for an ask. */
 export function useLate(ask: string) {
-  return usePages<wire.LateAnswer>(["console", "ask", ask, "late"], `/admin/asks/${id(ask)}/late`, "late");
+  return usePages<wire.LateAnswer>(["console", "ask", ask, "late"], `/asks/${id(ask)}/late`, "late");
 }
 
 /** The asks that share an ask's answer. */
 export function useSharedBy(ask: string) {
-  return usePages<string>(["console", "ask", ask, "shared"], `/admin/asks/${id(ask)}/shared_by`, "shared_by");
+  return usePages<string>(["console", "ask", ask, "shared"], `/asks/${id(ask)}/shared_by`, "shared_by");
 }
+
+const STATES: Readonly<Record<Exclude<JobFilter, "all">, readonly wire.JobState[]>> = {
+  open: ["QUEUED", "RUNNING", "WAITING_ON_ANSWER"],
+  over: ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"],
+};
+
+export const isOver = (state: wire.JobState): boolean => STATES.over.includes(state);
 
 /** Everybody's jobs. */
 export function useJobList(which: JobFilter) {
-  const state = which === "all" ? undefined : which;
-  return usePages<wire.JobLine, wire.JobCount>(["console", "jobs", which], "/admin/jobs", "jobs", { state });
+  const query = { ...ALL, state: which === "all" ? undefined : STATES[which].join() };
+  return usePages<wire.JobLine, { open: number }>(["console", "jobs", which], "/jobs", "jobs", query);
 }
 
-const jobPath = (job: string): string => `/admin/jobs/${id(job)}`;
+const jobPath = (job: string): string => `/jobs/${id(job)}`;
 
 export function useJob(job: string) {
   return useQuery({
     queryKey: ["console", "job", job],
-    queryFn: ({ signal }) => connection.call<wire.Job>("GET", jobPath(job), { signal }),
+    queryFn: ({ signal }) => connection.call<wire.Job>("GET", jobPath(job), { query: ALL, signal }),
   });
 }
 
 export function useAsksOfJob(job: string) {
-  return usePages<wire.AskInJob>(["console", "job", job, "asks"], `${jobPath(job)}/asks`, "asks");
+  const path = `${jobPath(job)}/asks`;
+  return usePages<wire.AskHistory["asks"][number]>(["console", "job", job, "asks"], path, "asks", ALL);
 }
 
 /** The events of a job that are still kept, the newest first. */
 export function useHistory(job: string) {
   return usePages<wire.JobEvent>(["console", "history", job], `${jobPath(job)}/history`, "events");
 }
+
+/** The address at which a job is followed from after an event. */
+export const eventsPath = (job: string, after: number): string => `${jobPath(job)}/events?view=admin&after=${after}`;
 
 /** The signed receipt of what people decided. */
 export function receiptPath(addressed: string): string {

@@ -45,28 +45,33 @@ function OneAsk({ id }: { id: string }) {
   }
   if (!data) return <Loading rows={4} />;
   return (
-    <Detail title={text.askState({ ...data, ...(data.answer ?? {}) })}>
+    <Detail title={text.askState({ ...data, ...data.answer })}>
       <p class={relayStyles.prompt} dir="auto">
         {data.prompt}
       </p>
       <Facts
         facts={[
-          [text.asks.kind, text.type(data.type)],
-          [text.asks.who, <bdi>{data.by}</bdi>],
-          [text.asks.job, <ToJob id={data.job} />],
-          [text.asks.step, <bdi>{data.step}</bdi>],
+          [text.asks.kind, text.type(data.ask_type)],
+          [text.asks.who, <bdi>{data.asked_by}</bdi>],
+          [text.asks.job, <ToJob id={data.job_id} />],
+          [text.asks.step, <bdi>{data.step_id}</bdi>],
           [text.asks.asked, <Moment time={data.created_at} />],
           [text.asks.deadline, <Moment time={data.expires_at} />],
-          ...(data.role === null ? [] : [[text.asks.role, <bdi>{data.role}</bdi>] as const]),
-          ...(data.joined_to === null
+          ...(data.role_id === undefined ? [] : [[text.asks.role, <bdi>{data.role_id}</bdi>] as const]),
+          ...(data.joined_to === undefined
             ? []
             : [[text.asks.joined, <To of="asks" id={data.joined_to} name={data.prompt} />] as const]),
-          ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
-          ...(data.question_id === null ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
-          [text.asks.id, <code>{data.id}</code>],
+          ...(data.consent_digest === undefined
+            ? []
+            : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
+          ...(data.question_id === undefined ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
+          [text.asks.id, <code>{data.ask_id}</code>],
         ]}
       />
-      <Output label={text.asks.context} value={{ ...data.meta, ...(data.envelope && { context: data.envelope }) }} />
+      <Output
+        label={text.asks.context}
+        value={{ ...data.meta, ...(data.context_envelope && { context: data.context_envelope }) }}
+      />
       <Stages of={data} />
       <Section title={text.asks.answer}>
         {data.answer ? <AnswerFacts of={data.answer} /> : <p class="muted">{text.asks.noAnswer}</p>}
@@ -74,7 +79,7 @@ function OneAsk({ id }: { id: string }) {
       {data.people && <People of={data.people} />}
       <Besides of={data} />
       <Section title={text.asks.record}>
-        <Entries filter={{ ask_id: data.id }} />
+        <Entries filter={{ ask_id: data.ask_id }} />
       </Section>
     </Detail>
   );
@@ -85,7 +90,7 @@ function ToJob({ id }: { id: string }) {
   return <To of="jobs" id={id} name={data?.title ?? text.asks.job} />;
 }
 
-function Stages({ of: { stages } }: { of: WholeAsk }) {
+function Stages({ of: { stages = [] } }: { of: WholeAsk }) {
   return (
     <Section title={text.asks.stages}>
       {stages.length === 0 && <p class="muted">{text.asks.noStages}</p>}
@@ -107,24 +112,24 @@ function Stages({ of: { stages } }: { of: WholeAsk }) {
 export function AnswerFacts({ of: answer }: { of: Answer }) {
   return (
     <>
-      {answer.text !== null && (
+      {answer.answer_text !== undefined && (
         <p class={relayStyles.prompt} dir="auto">
-          {answer.text}
+          {answer.answer_text}
         </p>
       )}
-      {answer.error !== null && (
+      {answer.error !== undefined && (
         <p class={styles.alarm}>
           <ServerSays words={answer.error} />
         </p>
       )}
-      {answer.ask_back !== null && (
+      {answer.ask_back !== undefined && (
         <p>
           {text.asks.askBack}: <bdi>{answer.ask_back}</bdi>
         </p>
       )}
       {answer.truncated && <p class="muted">{text.asks.truncated}</p>}
-      <Line parts={[text.askState({ ...answer, stage: "people" }), moment(answer.at)]} />
-      <Output label={text.asks.json} value={answer.json} />
+      <Line parts={[text.askState({ ...answer, stage: "people" }), moment(answer.created_at)]} />
+      <Output label={text.asks.json} value={answer.answer_json} />
       <Output label={text.asks.trace} value={answer.policy_trace} />
       <Output label={text.asks.attestation} value={answer.attestation} />
       <Output label={text.asks.artifacts} value={answer.artifacts} />
@@ -187,13 +192,13 @@ function Besides({ of }: { of: WholeAsk }) {
   return (
     <>
       {of.shared_by.length > 0 && <SharedBy of={of} />}
-      {of.late.length > 0 && <Late of={of.id} />}
+      {of.late.length > 0 && <Late of={of.ask_id} />}
     </>
   );
 }
 
 /** The asks that joined one, which ask the same. */
-function SharedBy({ of: { id, prompt } }: { of: WholeAsk }) {
+function SharedBy({ of: { ask_id: id, prompt } }: { of: WholeAsk }) {
   const pages = api.useSharedBy(id);
   return (
     <Section title={text.asks.sharedBy}>
@@ -217,8 +222,8 @@ function Late({ of }: { of: string }) {
         {pages.rows?.map((one, at) => (
           <li key={at}>
             <div>
-              {one.text !== null && <Block label={text.asks.late} words={one.text} dir="auto" />}
-              <Line parts={[<bdi>{one.by}</bdi>, text.status(one.status), moment(one.at)]} />
+              {one.answer_text !== undefined && <Block label={text.asks.late} words={one.answer_text} dir="auto" />}
+              <Line parts={[<bdi>{one.answered_by}</bdi>, text.status(one.status), moment(one.at)]} />
             </div>
           </li>
         ))}

@@ -12,14 +12,12 @@ import * as api from "./api.ts";
 import { Paged, hrefOf, jobRow, Line, MoreOf, Output } from "./parts.tsx";
 import { text } from "./text.ts";
 import type { AskStatus, Job, JobEvent, JobState } from "./wire.ts";
-import { text as consoleText } from "../text.ts";
 import { text as appText } from "../../text.ts";
 import { Link } from "../../router.tsx";
 
 const BASE = "/console/jobs";
 /** After so many events that came while one looks, the list is read anew. */
 const MOST_LIVE = 200;
-const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
 
 /** Everybody's jobs, and one of them as it goes. */
 export function JobsPage({ item }: PageProps) {
@@ -50,24 +48,25 @@ function JobPage({ id }: { id: string }) {
 }
 
 function OneJob({ job }: { job: Job }) {
-  const timed = (time: string | null) => (time === null ? consoleText.never : <Moment time={time} />);
   return (
     <Detail title={job.title} isGiven>
       <p role="status">{text.jobState(job.state)}</p>
       <Facts
         facts={[
-          ...(job.reason === null ? [] : [[text.jobs.reason, <bdi>{job.reason}</bdi>] as const]),
-          [text.jobs.id, <code>{job.id}</code>],
+          ...(job.reason === undefined ? [] : [[text.jobs.reason, <bdi>{job.reason}</bdi>] as const]),
+          [text.jobs.id, <code>{job.job_id}</code>],
           [text.jobs.kind, <bdi>{job.kind}</bdi>],
           [text.jobs.owner, <bdi>{job.owner}</bdi>],
           [text.jobs.holder, holderOf(job)],
           [text.jobs.epoch, number(job.epoch)],
           [text.jobs.attempts, text.jobs.attemptsOf(job.attempts, job.max_attempts)],
-          ...(job.lease_until === null ? [] : [[text.jobs.lease, timed(job.lease_until)] as const]),
-          [text.jobs.made, timed(job.created_at)],
-          [text.jobs.changed, timed(job.updated_at)],
-          ...(OVER.includes(job.state) ? [] : [[text.jobs.ttl, timed(job.ttl_until)] as const]),
-          ...((job.env ?? job.repo) === null
+          ...(job.lease_expires_at === undefined
+            ? []
+            : [[text.jobs.lease, <Moment time={job.lease_expires_at} />] as const]),
+          [text.jobs.made, <Moment time={job.created_at} />],
+          [text.jobs.changed, <Moment time={job.updated_at} />],
+          ...(api.isOver(job.state) ? [] : [[text.jobs.ttl, <Moment time={job.expires_at} />] as const]),
+          ...((job.env ?? job.repo) === undefined
             ? []
             : [[text.jobs.place, <bdi>{[job.env, job.repo].filter(Boolean).join(", ")}</bdi>] as const]),
         ]}
@@ -76,7 +75,7 @@ function OneJob({ job }: { job: Job }) {
       <Output label={text.jobs.spec} value={job.spec} />
       <Output label={text.jobs.result} value={job.result} />
       <Output label={text.jobs.artifacts} value={job.artifacts} />
-      <AsksOf job={job.id} />
+      <AsksOf job={job.job_id} />
       <Events job={job} />
     </Detail>
   );
@@ -84,7 +83,7 @@ function OneJob({ job }: { job: Job }) {
 
 function holderOf({ external, holder }: Job) {
   if (external) return text.jobs.external;
-  return holder === null ? text.jobs.nobody : <bdi>{holder}</bdi>;
+  return holder === undefined ? text.jobs.nobody : <bdi>{holder}</bdi>;
 }
 
 function AsksOf({ job }: { job: string }) {
@@ -94,23 +93,23 @@ function AsksOf({ job }: { job: string }) {
     <Section title={text.jobs.asks}>
       {asks?.length === 0 && <p class="muted">{text.jobs.noAsks}</p>}
       <ol class={styles.entries}>
-        {asks?.map((one) => (
-          <li key={one.id}>
+        {asks?.map(({ ask, answer }) => (
+          <li key={ask.ask_id}>
             <div>
               <p dir="auto">
-                <Link href={hrefOf("asks", one.id)}>{one.prompt}</Link>
+                <Link href={hrefOf("asks", ask.ask_id)}>{ask.prompt}</Link>
               </p>
-              {one.answer !== null && one.answer.text !== null && (
+              {answer?.answer_text !== undefined && (
                 <p class={relayStyles.wrapped} dir="auto">
-                  {one.answer.text}
+                  {answer.answer_text}
                 </p>
               )}
               <Line
                 parts={[
-                  text.type(one.type),
-                  text.askState({ ...one, ...(one.answer ?? {}) }),
-                  <bdi>{one.step}</bdi>,
-                  moment(one.created_at),
+                  text.type(ask.ask_type),
+                  text.askState({ ...ask, ...answer }),
+                  <bdi>{ask.step_id}</bdi>,
+                  moment(ask.created_at),
                 ]}
               />
             </div>
@@ -126,18 +125,18 @@ function AsksOf({ job }: { job: string }) {
 function Events({ job }: { job: Job }) {
   const [begin] = useState(job.seq);
   const [live, setLive] = useState<readonly JobEvent[]>([]);
-  const history = api.useHistory(job.id);
+  const history = api.useHistory(job.job_id);
   const newest = history.rows?.[0]?.seq ?? 0;
   // Events that the list holds by now are shown from the list.
   useEffect(() => setLive((known) => known.filter(({ seq }) => seq > newest)), [newest]);
-  api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
+  api.useStream(api.eventsPath(job.job_id, begin), {
     onEvent(event, data, seq) {
       if (seq <= (live[0]?.seq ?? newest)) return;
       setLive((known) => [{ seq, event, data } as JobEvent, ...known]);
-      if (live.length >= MOST_LIVE) void api.refreshRelay("history", job.id);
-      if (seq > job.seq) void api.refreshRelay("job", job.id);
+      if (live.length >= MOST_LIVE) void api.refreshRelay("history", job.job_id);
+      if (seq > job.seq) void api.refreshRelay("job", job.job_id);
     },
-    isOver: () => OVER.includes(job.state),
+    isOver: () => api.isOver(job.state),
   });
   const events = [...live.filter(({ seq }) => seq > newest), ...(history.rows ?? [])];
   return (
@@ -148,7 +147,7 @@ function Events({ job }: { job: Job }) {
           <li key={`${one.seq} ${one.event}`}>
             <div>
               <p dir="auto">{saysOf(one)}</p>
-              <Line parts={[<bdi>{one.event}</bdi>, moment(new Date(Number(one.data["at"])).toISOString())]} />
+              <Line parts={[<bdi>{one.event}</bdi>, moment(Number(one.data["at"]))]} />
             </div>
           </li>
         ))}

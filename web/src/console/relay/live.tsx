@@ -9,26 +9,26 @@ import overviewStyles from "../overview/overview.module.css";
 import { text as overviewText } from "../overview/text.ts";
 import { WaitingList } from "../overview/waiting-list.tsx";
 import type { PageProps } from "../page-props.ts";
-import { useStream } from "./api.ts";
+import * as api from "./api.ts";
 import { askRow, jobRow } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./text.ts";
-import type { AnsweredBy, AskLine, Figures, JobLine, Stage } from "./wire.ts";
+import type { AnsweredBy, Figures, Stage } from "./wire.ts";
 
 const BY: readonly AnsweredBy[] = ["policy", "cache", "runner", "people", "nobody"];
+const SHOWN = { asks: 30, jobs: 20 };
 const STAGES: readonly Stage[] = ["intake", "policy", "cache", "runner", "people"];
 
 /** The requests that wait for people; the asks and jobs of executors as they happen, with the figures of the last hour. */
 export function LivePage({ me }: PageProps) {
   useTitle(overviewText.waiting.title);
-  const [asks, setAsks] = useState<readonly AskLine[] | null>(null);
-  const [jobs, setJobs] = useState<readonly JobLine[]>([]);
+  const asks = api.useAskList("all").rows?.slice(0, SHOWN.asks);
+  const jobs = api.useJobList("all").rows?.slice(0, SHOWN.jobs);
   const [figures, setFigures] = useState<{ of: Figures; at: number } | null>(null);
-  useStream("/admin/live", {
+  api.useStream("/admin/live", {
     onEvent(event, data) {
-      if (event === "asks") setAsks((data as { asks: AskLine[] }).asks);
-      if (event === "jobs") setJobs((data as { jobs: JobLine[] }).jobs);
       if (event === "figures") setFigures({ of: data as Figures, at: serverNow() });
+      else void api.refreshRelay(event);
     },
   });
   return (
@@ -45,8 +45,8 @@ export function LivePage({ me }: PageProps) {
       )}
       {asks && (
         <List title={text.live.newestJobs} isAlone={false}>
-          {jobs.length === 0 && <p class="muted">{text.live.noJobs}</p>}
-          <Rows base="/console/jobs" rows={jobs.map(jobRow)} current={undefined} />
+          {jobs?.length === 0 && <p class="muted">{text.live.noJobs}</p>}
+          <Rows base="/console/jobs" rows={jobs?.map(jobRow) ?? []} current={undefined} />
         </List>
       )}
     </section>

@@ -12,16 +12,16 @@ import type { AskLine, JobLine } from "./wire.ts";
 import { text as consoleText } from "../text.ts";
 
 export const askRow = (one: AskLine): RowOf => ({
-  id: encodeURIComponent(one.id),
+  id: encodeURIComponent(one.ask_id),
   title: one.prompt,
-  facts: [text.type(one.type), text.askState(one), <bdi>{programOf(one.by)}</bdi>, moment(one.created_at)],
+  facts: [text.type(one.ask_type), text.askState(one), <bdi>{programOf(one.asked_by)}</bdi>, moment(one.created_at)],
 });
 
 export const jobRow = (one: JobLine): RowOf => ({
-  id: encodeURIComponent(one.id),
+  id: encodeURIComponent(one.job_id),
   title: one.title,
   facts: [
-    ...(one.title.endsWith(one.id) ? [] : [<bdi>{one.id}</bdi>]),
+    ...(one.title.endsWith(one.job_id) ? [] : [<bdi>{one.job_id}</bdi>]),
     text.jobState(one.state),
     <bdi>{one.kind}</bdi>,
     ...(one.pending_asks > 0 ? [text.jobs.pending(one.pending_asks)] : []),

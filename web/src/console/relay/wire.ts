@@ -1,38 +1,31 @@
 /** Bodies of asks, jobs, the policy and the cache, by the names that the pages have for them. */
-import type { AdminAnswer, AdminAskLine, AdminJobLine, HourFigures, PolicyTest, Rule } from "@parley/sdk/admin";
+import type { Answer, AskLine, HourFigures, JobLine, PolicyTest, Rule } from "@parley/sdk/admin";
 
 export type {
-  AdminAnswer as Answer,
-  AdminAsk as WholeAsk,
-  AdminAskLine as AskLine,
-  AdminJob as Job,
-  AdminJobAsk as AskInJob,
-  AdminJobEvent as JobEvent,
-  AdminJobLine as JobLine,
+  Answer,
+  AskHistory,
+  AskLine,
   CachedDecision as Cached,
   DecisionPage as CachePage,
   EndedGrant as Grant,
   HourFigures as Figures,
+  JobEvent,
+  JobLine,
   LateAnswer,
   PolicyReport as Policy,
   PolicyVerdict,
   Proposal,
   Rule,
+  WholeAsk,
+  WholeJob as Job,
 } from "@parley/sdk/admin";
 export type { AskToPeople as WithPeople } from "@parley/sdk/inbox";
 
-/** How many jobs or asks of all are open. */
-export interface JobCount {
-  open: number;
-}
-export interface AskCount extends JobCount {
-  oldest_ms: number;
-}
-export type Stage = AdminAskLine["stage"];
-export type AskStatus = AdminAskLine["status"];
-export type AskType = AdminAskLine["type"];
-export type Source = AdminAnswer["source"];
-export type JobState = AdminJobLine["state"];
+export type Stage = AskLine["stage"];
+export type AskStatus = AskLine["status"];
+export type AskType = AskLine["ask_type"];
+export type Source = Answer["source"];
+export type JobState = JobLine["state"];
 export type AnsweredBy = keyof HourFigures["minutes"][number]["by"];
 export type Decision = Rule["decision"];
 

@@ -1,8 +1,8 @@
-import { refuseFields } from "../../../core/model/field-problem.ts";
-import type { ListPosition } from "../../../core/model/list-page.ts";
-import type { Refusal } from "../../../refusals.ts";
-import { optional, textField } from "../../../wire/fields.ts";
-import { MOST_WHOLE, placeOf, wholeNumber } from "../../http/query.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
+import type { Refusal } from "../../refusals.ts";
+import { optional, textField } from "../../wire/fields.ts";
+import { MOST_WHOLE, placeOf, wholeNumber } from "./query.ts";
 
 /** So many rows have the pages of an administrator's lists. */
 export const PAGE = 50;

@@ -1,0 +1,132 @@
+import { readJobEvents } from "../../asks/follow-job.ts";
+import { ASK_STATUSES, isOver, JOB_STATES, type AskStatus, type JobState } from "../../asks/model/ask.ts";
+import { readAsk } from "../../asks/read.ts";
+import { readJob } from "../../asks/read-job.ts";
+import {
+  countJobsIn,
+  countWaiting,
+  listAllAsks,
+  listAllJobs,
+  listLateAnswers,
+  listSharedBy,
+  readWholeAsk,
+} from "../../asks/watch.ts";
+import { Refusal } from "../../refusals.ts";
+import {
+  WireJobHistoryPage,
+  WireLateAnswerPage,
+  WireSharingAskPage,
+  type WireAskLinePage,
+  type WireJobLinePage,
+  type WireWholeJob,
+} from "../../wire/relay/admin-view.ts";
+import { RELAY_ID } from "../../wire/relay/fields.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { PAGE, pageAfter, pageAfterNumber, placeText } from "../http/list-pages.ts";
+import { administrator } from "../http/principals.ts";
+import { queryText, queryTexts } from "../http/query.ts";
+import { ADMIN, askIdOf, jobIdOf, statesOf } from "./job-requests.ts";
+import { askLineWire, jobEventWire, jobLineWire, lateWire, wholeAskWire, wholeJobWire } from "./print.ts";
+import { routeOptions } from "./request.ts";
+
+/** Shows a request to people, by its id, to somebody who is not asked. */
+export type ShowRequest = (requestId: string) => Promise<object>;
+
+type Of = { Params: { id: string } };
+
+export const OPEN: readonly JobState[] = JOB_STATES.filter((state) => !isOver(state));
+
+/** Mounts the lists beside an ask and a job that admins alone may read (spec/relay 5.1). */
+export function adminRoutes(app: Door, door: DoorContext): void {
+  app.get<Of>(
+    "/asks/:id/late",
+    routeOptions({ summary: "What was answered when an ask was over, the oldest first", reply: WireLateAnswerPage }),
+    async (request) => latePage(door, request),
+  );
+  app.get<Of>(
+    "/asks/:id/shared_by",
+    routeOptions({ summary: "The asks that share an ask's answer, the oldest first", reply: WireSharingAskPage }),
+    async (request) => sharingPage(door, request),
+  );
+  app.get<Of>(
+    "/jobs/:id/history",
+    routeOptions({ summary: "What happened to a job and is still kept, the newest first", reply: WireJobHistoryPage }),
+    async (request) => historyPage(door, request),
+  );
+}
+
+/** Returns a page of everybody's asks, the newest first. */
+export async function askPage(door: DoorContext, request: FastifyRequest): Promise<WireAskLinePage> {
+  await administrator(door, request);
+  const status = queryText(request.query, "status") as AskStatus | undefined;
+  if (status !== undefined && !ASK_STATUSES.includes(status)) {
+    throw new Refusal("invalid_input", { field: "status", constraint: "enum", allowed: ASK_STATUSES });
+  }
+  const found = await listAllAsks(door.ctx, { ...(status && { status }), ...afterOf(request), limit: PAGE });
+  const { open, oldestMs } = await countWaiting(door.ctx);
+  return { asks: found.items.map(askLineWire), ...nextOf(found), open, oldest_ms: oldestMs };
+}
+
+/** Returns the whole life of one ask. @throws {Refusal} `ask_not_found` */
+export async function wholeAsk(door: DoorContext, request: FastifyRequest, show: ShowRequest): Promise<object> {
+  await administrator(door, request);
+  const history = await readWholeAsk(door.ctx, askIdOf(request), PAGE);
+  const { addressedId } = history.ask;
+  return { ...wholeAskWire(history), ...(addressedId !== null && { people: await show(addressedId) }) };
+}
+
+export async function latePage(door: DoorContext, request: FastifyRequest): Promise<WireLateAnswerPage> {
+  await administrator(door, request);
+  const skipped = pageAfterNumber(cursorIn(request)) ?? 0;
+  const { ask } = await readAsk(door.ctx, askIdOf(request), ADMIN);
+  const found = await listLateAnswers(door.ctx, ask.id, { skipped, limit: PAGE });
+  return { late: found.items.map(lateWire), ...nextOf(found) };
+}
+
+export async function sharingPage(door: DoorContext, request: FastifyRequest): Promise<WireSharingAskPage> {
+  await administrator(door, request);
+  const after = afterOf(request);
+  const { ask } = await readAsk(door.ctx, askIdOf(request), ADMIN);
+  const found = await listSharedBy(door.ctx, ask.id, { ...after, limit: PAGE });
+  return { shared_by: found.items.map(({ id }) => id), ...nextOf(found) };
+}
+
+/** Returns a page of everybody's jobs, the newest first. */
+export async function jobPage(
+  door: DoorContext,
+  request: FastifyRequest,
+  statesIn: (request: FastifyRequest) => readonly JobState[] | undefined = statesOf,
+): Promise<WireJobLinePage> {
+  await administrator(door, request);
+  const states = statesIn(request);
+  const found = await listAllJobs(door.ctx, { ...(states && { states }), ...afterOf(request), limit: PAGE });
+  return { jobs: found.items.map(jobLineWire), ...nextOf(found), open: await countJobsIn(door.ctx, OPEN) };
+}
+
+/** @throws {Refusal} `job_not_found` */
+export async function wholeJob(door: DoorContext, request: FastifyRequest): Promise<WireWholeJob> {
+  await administrator(door, request);
+  const { job, seq } = await readJob(door.ctx, jobIdOf(request), ADMIN);
+  return wholeJobWire(job, seq);
+}
+
+export async function historyPage(door: DoorContext, request: FastifyRequest): Promise<WireJobHistoryPage> {
+  await administrator(door, request);
+  const before = pageAfterNumber(cursorIn(request));
+  const { job } = await readJob(door.ctx, jobIdOf(request), ADMIN);
+  const { events, next } = await readJobEvents(door.ctx, job.id, { ...(before && { before }), limit: PAGE });
+  return { events: events.map(jobEventWire), ...nextOf({ next }) };
+}
+
+const afterOf = (request: FastifyRequest) => pageAfter(cursorIn(request), RELAY_ID);
+
+/** Returns the cursor of a query, which is no page's next where it is empty or repeated. */
+function cursorIn(request: FastifyRequest): string | undefined {
+  const texts = queryTexts(request.query, "cursor");
+  return texts.length === 0 ? undefined : texts.join();
+}
+
+function nextOf({ next }: { next: Parameters<typeof placeText>[0] }): { next_cursor?: string } {
+  const text = placeText(next);
+  return text === null ? {} : { next_cursor: text };
+}
