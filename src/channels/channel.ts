@@ -108,7 +108,7 @@ export interface Hook {
   /** Below the root, such as `/hooks/slack/events`; `:name` segments come back in `params`. */
   path: string;
   maxBytes: number;
-  handle(request: RawRequest & { params: Readonly<Record<string, string>> }, receive: Receive): Promise<HookReply>;
+  handle(http: RawRequest & { params: Readonly<Record<string, string>> }, receive: Receive): Promise<HookReply>;
 }
 
 /** One way to reach a person and to hear back. Knows its wire; never whom to ask, when, or whether an answer counts. */

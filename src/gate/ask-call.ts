@@ -81,8 +81,8 @@ async function findOrRequest(ctx: Context, policy: Policy, input: GateCallInput)
   let unknown: GateCall | null = null;
   for (const call of await findSameCalls(ctx.db, asker, sameHash)) {
     if (call.state === "asked" || (call.state === "started" && call.run === run)) {
-      const peopleRequest = await readOrForget(ctx, call);
-      if (peopleRequest) return peopleRequest;
+      const request = await readOrForget(ctx, call);
+      if (request) return request;
     } else if (call.state === "unknown" || (await giveUpCall(ctx, call.requestId))) unknown ??= call;
   }
   return request(ctx, policy, { input, bound, sameHash, unknown });
@@ -122,7 +122,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
       again_of: unknown?.requestId ?? null,
     },
   };
-  const { request: peopleRequest } = await requestCall(ctx, policy, {
+  const { request } = await requestCall(ctx, policy, {
     door: GATE_DOOR,
     asker,
     ref: `${GATE_DOOR}:${ctx.newId("call")}`,
@@ -138,7 +138,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
     wire: { ...input.wire, ...wire },
     forPeople: again,
   });
-  return peopleRequest;
+  return request;
 }
 
 /** Returns the arguments that were approved, as they came or as a person has changed them. */

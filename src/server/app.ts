@@ -56,7 +56,7 @@ export async function buildApp(parts: Parts, known: KnownChannels): Promise<Fast
   const app = openFastify(ctx, parts.config.trustedProxies);
   const otherMethods = noteMethods(app);
   installGuards(app, { config: settings, clock: ctx.clock, refusing: refusing.signal, otherMethods });
-  app.addHook("preHandler", (request, _, done) => requestScope.run(request.id, done));
+  app.addHook("preHandler", (http, _, done) => requestScope.run(http.id, done));
   measureRequests(app, metrics);
   tellLimits(app);
   readBodiesAsBytes(app);
@@ -80,10 +80,10 @@ function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
     http: HTTP_LIMITS,
     routerOptions: PATH_READING,
     schemaController: COMPILERS,
-    rewriteUrl(request) {
-      joinUnroutedMethods(request);
-      readForwardedFor(request);
-      return decodable(atOwnHost(request.headers.host, cutPathKey(request, pathKeys)));
+    rewriteUrl(http) {
+      joinUnroutedMethods(http);
+      readForwardedFor(http);
+      return decodable(atOwnHost(http.headers.host, cutPathKey(http, pathKeys)));
     },
     // The guards answer for themselves while the server stops.
     return503OnClosing: false,
@@ -91,9 +91,9 @@ function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
   });
 
   app.decorateRequest("facts", undefined as never);
-  app.addHook("onRequest", (request, reply, done) => {
-    const pathKey = pathKeys.get(request.raw);
-    request.facts = pathKey === undefined ? {} : { pathKey };
+  app.addHook("onRequest", (http, reply, done) => {
+    const pathKey = pathKeys.get(http.raw);
+    http.facts = pathKey === undefined ? {} : { pathKey };
     reply
       .header("cache-control", "no-store")
       .header("x-content-type-options", "nosniff")
@@ -112,14 +112,13 @@ function readForwardedFor({ headers }: IncomingMessage): void {
 
 /** Answers errors in the form of their door, and a browser's unknown address by a page. */
 function answerErrors(app: FastifyInstance, ctx: Context, showMissing: ReturnType<typeof missingPage>): void {
-  app.setErrorHandler((error, request, reply) => {
-    const { other } = request.facts;
-    if (other && other.refusedBy !== app) return void other.refusedBy.errorHandler(error, request, reply);
-    if (request.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(request, reply))
-      return;
-    sendError(ctx, error, request, reply);
+  app.setErrorHandler((error, http, reply) => {
+    const { other } = http.facts;
+    if (other && other.refusedBy !== app) return void other.refusedBy.errorHandler(error, http, reply);
+    if (http.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(http, reply)) return;
+    sendError(ctx, error, http, reply);
   });
-  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal("route_not_found")));
+  app.setNotFoundHandler((http, reply) => sendRefusal(http, reply, new Refusal("route_not_found")));
 }
 
 async function registerDoors(

@@ -133,7 +133,7 @@ function descriptorOf(server: Server): number {
 
 /** The same server at one more address. */
 function openTwin(app: FastifyInstance, ctx: Context): Server {
-  const twin = createServer(HTTP_LIMITS, (request, response) => app.routing(request, response));
+  const twin = createServer(HTTP_LIMITS, (http, response) => app.routing(http, response));
   twin.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseConnection(ctx, error, socket));
   return twin;
 }

@@ -65,11 +65,11 @@ export async function askForAttempt(
   ctx: Context,
   who: AskingAttempt,
   ref: string,
-  request: AgentRequest,
+  http: AgentRequest,
 ): Promise<{ askId: AskId }> {
   const { jobId, lease, principal, attemptId, slug, deadlineS } = who;
   const id = askIdOf(attemptId, ref);
-  const asked = isPermission(request) ? await permissionAsk(ctx, who, request) : await questionAsk(ctx, who, request);
+  const asked = isPermission(http) ? await permissionAsk(ctx, who, http) : await questionAsk(ctx, who, http);
   await postAsk(ctx, {
     id,
     jobId,
@@ -81,7 +81,7 @@ export async function askForAttempt(
     roleId: null,
     envelope: null,
     mismatch: false,
-    bodyHash: sha256Digest(canonicalExact({ ...request, leadsOutside: undefined })),
+    bodyHash: sha256Digest(canonicalExact({ ...http, leadsOutside: undefined })),
     ...asked,
   });
   return { askId: id };

@@ -14,12 +14,12 @@ export function mailHook(secret: string, take: TakeMail, clock: Clock): Hook {
   return {
     path: "/hooks/email",
     maxBytes: LARGEST_MAIL_BYTES,
-    async handle(request, receive) {
-      if (verifiedWebhookId(request, [secret], clock.now()) === undefined) return { status: 401 };
-      const type = request.headers["content-type"];
+    async handle(http, receive) {
+      if (verifiedWebhookId(http, [secret], clock.now()) === undefined) return { status: 401 };
+      const type = http.headers["content-type"];
       if (typeof type !== "string" || !/^message\/rfc822\s*(;|$)/i.test(type)) return { status: 415 };
       try {
-        await take({ raw: request.body, recipients: [], fromNobody: false }, receive);
+        await take({ raw: http.body, recipients: [], fromNobody: false }, receive);
       } catch (error) {
         if (error instanceof MailPutOff) return { status: 429 };
         throw error;

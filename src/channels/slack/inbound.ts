@@ -39,10 +39,10 @@ export function openInbound(
     return {
       path,
       maxBytes: MOST_BYTES,
-      async handle(request, receive) {
-        const signer = findSigner(request, signers, clock.now());
+      async handle(http, receive) {
+        const signer = findSigner(http, signers, clock.now());
         if (!signer) return { status: 401 };
-        const payload = parsed(read(request.body.toString("utf8")));
+        const payload = parsed(read(http.body.toString("utf8")));
         if (payload === undefined) return { status: 400 };
         if (!isFrom(signer.app, payload, apps)) return { status: 401 };
         if (textAt(payload, "type") === "url_verification") {

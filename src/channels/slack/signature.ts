@@ -11,17 +11,17 @@ const WITHIN_S = 300;
  * ahead is no better than one that is behind, and a header given twice says nothing.
  */
 export function findSigner<T extends { signingSecret: string }>(
-  request: RawRequest,
+  http: RawRequest,
   candidates: readonly T[],
   nowMs: number,
 ): T | undefined {
-  const timestamp = onlyHeader(request, "x-slack-request-timestamp");
-  const signature = onlyHeader(request, "x-slack-signature");
+  const timestamp = onlyHeader(http, "x-slack-request-timestamp");
+  const signature = onlyHeader(http, "x-slack-signature");
   if (!timestamp || !signature || !/^\d{10}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) return undefined;
   if (Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) > WITHIN_S) return undefined;
   const given = Buffer.from(signature.slice(3), "hex");
   return candidates.find(({ signingSecret }) => {
-    const mac = createHmac("sha256", signingSecret).update(`v0:${timestamp}:`).update(request.body).digest();
+    const mac = createHmac("sha256", signingSecret).update(`v0:${timestamp}:`).update(http.body).digest();
     return timingSafeEqual(mac, given);
   });
 }

@@ -32,13 +32,13 @@ export function twilioHooks(
   { now, memory, onFailed }: Pick<TwilioOutside, "now" | "memory" | "onFailed">,
   sendWords: SendWords,
 ): Hook[] {
-  const verified = (request: RawRequest, path: string): FormFields | undefined => {
-    const form = verifiedForm(request, `${account.publicUrl}${path}`, account.authToken);
+  const verified = (http: RawRequest, path: string): FormFields | undefined => {
+    const form = verifiedForm(http, `${account.publicUrl}${path}`, account.authToken);
     return form && fieldOf(form, "AccountSid") === account.accountSid ? form : undefined;
   };
 
-  async function hearMessage(request: RawRequest, receive: Receive): Promise<HookReply> {
-    const form = verified(request, MESSAGE_PATH);
+  async function hearMessage(http: RawRequest, receive: Receive): Promise<HookReply> {
+    const form = verified(http, MESSAGE_PATH);
     if (!form) return REFUSED;
     const [sid, from, to] = [fieldOf(form, "MessageSid"), partyOf(form, "From"), partyOf(form, "To")];
     if (!sid || !from || !to || ours[to.kind] !== to.number || isNobodysWords(form)) return NOTHING;
@@ -74,10 +74,10 @@ export function twilioHooks(
     return NOTHING;
   }
 
-  async function hearStatus(request: RawRequest): Promise<HookReply> {
-    const form = verified(request, STATUS_PATH);
+  async function hearStatus(http: RawRequest): Promise<HookReply> {
+    const form = verified(http, STATUS_PATH);
     if (!form) return REFUSED;
-    const [delivery] = new URLSearchParams(request.query).getAll("delivery");
+    const [delivery] = new URLSearchParams(http.query).getAll("delivery");
     const status = fieldOf(form, "MessageStatus");
     if (delivery && (status === "failed" || status === "undelivered")) {
       const code = fieldOf(form, "ErrorCode") ?? status;

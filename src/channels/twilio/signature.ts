@@ -10,18 +10,18 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
  *
  * Twilio signs no time, so whoever calls this drops the message ids it has seen (spec/channels 4).
  */
-export function verifiedForm(request: RawRequest, url: string, authToken: string): FormFields | undefined {
-  const signature = onlyHeader(request.rawHeaders, "x-twilio-signature");
+export function verifiedForm(http: RawRequest, url: string, authToken: string): FormFields | undefined {
+  const signature = onlyHeader(http.rawHeaders, "x-twilio-signature");
   if (signature === undefined) return undefined;
-  const full = request.query === "" ? url : `${url}?${request.query}`;
-  const type = onlyHeader(request.rawHeaders, "content-type") ?? "";
-  const digest = new URLSearchParams(request.query).getAll("bodySHA256");
+  const full = http.query === "" ? url : `${url}?${http.query}`;
+  const type = onlyHeader(http.rawHeaders, "content-type") ?? "";
+  const digest = new URLSearchParams(http.query).getAll("bodySHA256");
   if (/^application\/json\b/i.test(type)) {
-    const isSame = digest.length === 1 && sameText(digest[0] ?? "", sha256(request.body));
+    const isSame = digest.length === 1 && sameText(digest[0] ?? "", sha256(http.body));
     if (!isSame || !isSigned(full, "", signature, authToken)) return undefined;
-    return formOfJson(request.body);
+    return formOfJson(http.body);
   }
-  const form = formOf(request.body.toString("utf8"));
+  const form = formOf(http.body.toString("utf8"));
   const fields = [...form.keys()].sort().map((name) => {
     const values = [...new Set(form.get(name))].sort();
     return values.map((value) => name + value).join("");

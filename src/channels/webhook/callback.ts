@@ -19,14 +19,14 @@ export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now
   return {
     path: callbackPath(":name"),
     maxBytes: MAX_BYTES,
-    async handle(request, receive) {
-      const name = request.params["name"] ?? "";
+    async handle(http, receive) {
+      const name = http.params["name"] ?? "";
       const destination = known.get(name);
       if (!destination) return refusal(404, "not_found", "There is no such target.");
       const at = now();
-      const id = verifiedWebhookId(request, [destination.secret], at);
+      const id = verifiedWebhookId(http, [destination.secret], at);
       if (id === undefined) return refusal(401, "unauthorized", "The signature does not verify.");
-      const given = readCallback(request.body);
+      const given = readCallback(http.body);
       if (typeof given === "string") return refusal(422, "validation_failed", given);
       const { delivery, responder, content, digest } = given;
       const message: InboundMessage = {

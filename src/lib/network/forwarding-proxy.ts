@@ -14,10 +14,10 @@ const OWN_NAME = /^(localhost|[a-z0-9.-]+\.localhost|127\.0\.0\.1|\[::1\])(:\d{1
  * computer's own, is refused, because it would act with the key.
  */
 export function openForwardingProxy({ to, key }: { to: URL; key: string }): Server {
-  return createServer((request, reply) => {
-    const refusal = refusalOf(request);
+  return createServer((http, reply) => {
+    const refusal = refusalOf(http);
     if (refusal) refuse(reply, refusal.status, refusal.code, refusal.message);
-    else pass(request, reply, { to, key });
+    else pass(http, reply, { to, key });
   });
 }
 
@@ -33,13 +33,13 @@ function refusalOf({ headers, url }: IncomingMessage): { status: number; code: s
   return { status: 403, code: "ORIGIN_REFUSED", message: "Pages of other sites are not served." };
 }
 
-function pass(request: IncomingMessage, reply: ServerResponse, { to, key }: { to: URL; key: string }): void {
-  const named = (request.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
+function pass(http: IncomingMessage, reply: ServerResponse, { to, key }: { to: URL; key: string }): void {
+  const named = (http.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   const dropped = [...NOT_PASSED, ...named.filter((name) => !FRAMING.includes(name))];
-  passOn(request, reply, {
+  passOn(http, reply, {
     to,
-    path: pathBelow(to, request),
-    headers: { authorization: `Bearer ${key}`, ...passedHeaders(request.headers, dropped) },
+    path: pathBelow(to, http),
+    headers: { authorization: `Bearer ${key}`, ...passedHeaders(http.headers, dropped) },
     onUnreachable: () => refuse(reply, 502, "UNREACHABLE", "The server behind this address cannot be reached."),
   });
 }

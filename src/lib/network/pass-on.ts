@@ -35,14 +35,14 @@ export function passedHeaders(headers: IncomingHttpHeaders, without: readonly st
 }
 
 /** Sends a request on and its reply back, as their bytes come. A reply that breaks off is cut off. */
-export function passOn(request: IncomingMessage, reply: ServerResponse, onward: Onward): void {
+export function passOn(http: IncomingMessage, reply: ServerResponse, onward: Onward): void {
   const { to, path, headers, lookup } = onward;
   const send = to.protocol === "https:" ? secureRequest : plainRequest;
   const upstream = send({
     protocol: to.protocol,
     hostname: to.hostname.replace(/^\[|\]$/g, ""),
     port: to.port,
-    method: request.method,
+    method: http.method,
     path,
     headers,
     ...(lookup && { lookup, agent: false }),
@@ -57,7 +57,7 @@ export function passOn(request: IncomingMessage, reply: ServerResponse, onward: 
     else onward.onUnreachable();
   });
   reply.on("close", () => upstream.destroy());
-  pipeline(request, upstream, () => {});
+  pipeline(http, upstream, () => {});
 }
 
 /** Returns the path of a request below an address. */

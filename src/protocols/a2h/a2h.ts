@@ -63,9 +63,9 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
 }
 
 function answerOwnErrors(app: Door, { ctx }: DoorContext): void {
-  app.setErrorHandler((error, request, reply) => sendA2hError(ctx, error, request, reply));
+  app.setErrorHandler((error, http, reply) => sendA2hError(ctx, error, http, reply));
   if (app.prefix === "") return;
-  app.setNotFoundHandler((request, reply) => sendA2hError(ctx, new Refusal("route_not_found"), request, reply));
+  app.setNotFoundHandler((http, reply) => sendA2hError(ctx, new Refusal("route_not_found"), http, reply));
 }
 
 function rootRoutes(mount: Mount): void {

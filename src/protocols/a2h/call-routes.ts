@@ -100,12 +100,12 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
   app.post(
     `/${path}`,
     routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: newBody, reply: schema }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      const body = bodyOf(request);
-      await yieldAfterLarge(request.body as Buffer);
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      const body = bodyOf(http);
+      await yieldAfterLarge(http.body as Buffer);
       const rules = rulesFor(mount, caller);
-      const { request: peopleRequest, replayed } =
+      const { request, replayed } =
         kind === "call"
           ? await createCall(
               ctx,
@@ -119,10 +119,10 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
               checked((problems) => readContact(body, problems, rules)),
             );
       if (replayed) reply.header("idempotency-replayed", "true");
-      if (door.config.email.templates === "off" && hasTemplate(peopleRequest))
+      if (door.config.email.templates === "off" && hasTemplate(request))
         reply.header("parley-notice", "email-template-off");
-      reply.header("location", `${prefix}/${path}/${String(peopleRequest.wire["call_id"])}`);
-      return send(reply, replayed ? await readRequest(ctx, peopleRequest.id) : peopleRequest);
+      reply.header("location", `${prefix}/${path}/${String(request.wire["call_id"])}`);
+      return send(reply, replayed ? await readRequest(ctx, request.id) : request);
     },
   );
 
@@ -133,10 +133,10 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
       summary: `Read a ${called}, or wait for its end with ?wait=`,
       reply: schema,
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
-      const ask = await findOwnRequest(door, caller, kind, request.params.id);
-      return send(reply, await awaited(door, request, reply, { caller, peopleRequest: ask }));
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent", "answer", "admin"]);
+      const ask = await findOwnRequest(door, caller, kind, http.params.id);
+      return send(reply, await awaited(door, http, reply, { caller, request: ask }));
     },
   );
 
@@ -177,7 +177,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
   app.get(
     `/agent/${path}/pending`,
     routeOptions(mount, { noun: "call", summary: `Every open ${called}, oldest first`, reply: page }),
-    async (request, reply) => sendJson(reply, await pendingPage(door, request, kind)),
+    async (http, reply) => sendJson(reply, await pendingPage(door, http, kind)),
   );
 
   app.post<WithId>(
@@ -188,11 +188,11 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
       body: answer,
       reply: schema,
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["answer", "agent"]);
-      const peopleRequest = await findOwnRequest(door, caller, kind, request.params.id);
-      const body = bodyOf(request);
-      const decided = await tellingWho(door, peopleRequest, () => respond(ctx, caller, peopleRequest, body));
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["answer", "agent"]);
+      const request = await findOwnRequest(door, caller, kind, http.params.id);
+      const body = bodyOf(http);
+      const decided = await tellingWho(door, request, () => respond(ctx, caller, request, body));
       if (decided.repeated) reply.header("idempotency-replayed", "true");
       return sendJson(reply, printRequest(decided.request, await readDetails(ctx, decided.request)));
     },
@@ -207,9 +207,9 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
       bodyOptional: true,
       reply: schema,
     }),
-    async (request, reply) => {
-      const { ask, by } = await ownOrAny(door, request, kind);
-      const { reason } = checkedBody(CancellationBody, bodyOf(request));
+    async (http, reply) => {
+      const { ask, by } = await ownOrAny(door, http, kind);
+      const { reason } = checkedBody(CancellationBody, bodyOf(http));
       const over = await tellingWho(door, ask, () => cancelRequest(ctx, ask.id, by, reason));
       return sendJson(reply, printRequest(over, await readDetails(ctx, over)));
     },
@@ -225,8 +225,8 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
       body: MailEscalationBody,
       reply: schema,
     }),
-    async (request, reply) => {
-      const escalated = await escalate(mount, request, kind);
+    async (http, reply) => {
+      const escalated = await escalate(mount, http, kind);
       return sendJson(reply, printRequest(escalated, await readDetails(ctx, escalated)));
     },
   );
@@ -243,10 +243,10 @@ function claimRoute(mount: Mount): void {
       body: ClaimBody,
       reply: WireFunctionCall,
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      const { id } = await findOwnRequest(door, caller, "call", request.params.id);
-      const { run } = checkedBody(ClaimBody, bodyOf(request));
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      const { id } = await findOwnRequest(door, caller, "call", http.params.id);
+      const { run } = checkedBody(ClaimBody, bodyOf(http));
       const claimed = await claimDecision(door.ctx, id, run);
       return sendJson(reply, printRequest(claimed, await readDetails(door.ctx, claimed)));
     },
@@ -254,11 +254,11 @@ function claimRoute(mount: Mount): void {
 }
 
 /** Returns a page of the open requests of a kind as JSON text: an agent's own, a person's, or for admins everybody's. */
-async function pendingPage(door: DoorContext, request: FastifyRequest, kind: RefKind): Promise<string> {
+async function pendingPage(door: DoorContext, http: FastifyRequest, kind: RefKind): Promise<string> {
   const { ctx } = door;
-  const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
-  const limit = queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 });
-  const offset = queryNumber(request, "offset", { min: 0, max: 1_000_000, usual: 0 });
+  const caller = await callerFrom(door, http, ["agent", "answer", "admin"]);
+  const limit = queryNumber(http, "limit", { min: 1, max: 1000, usual: 100 });
+  const offset = queryNumber(http, "offset", { min: 0, max: 1_000_000, usual: 0 });
   const whose =
     caller.scope === "agent"
       ? { asker: caller.principal, ...(caller.conversation !== null && { conversation: caller.conversation }) }
@@ -266,23 +266,21 @@ async function pendingPage(door: DoorContext, request: FastifyRequest, kind: Ref
         ? { person: caller.person }
         : {};
   const { items, total } = await listPending(ctx, { ...whose, kinds: selectionOf(kind) }, { limit, offset });
-  const texts = await Promise.all(
-    items.map(async (peopleRequest) => printRequest(peopleRequest, await readDetails(ctx, peopleRequest))),
-  );
+  const texts = await Promise.all(items.map(async (request) => printRequest(request, await readDetails(ctx, request))));
   const rest: Omit<WireFunctionCallPage, "items"> = { total, limit, offset, has_more: offset + items.length < total };
   return `{"items":[${texts.join(",")}],${JSON.stringify(rest).slice(1)}`;
 }
 
 /** Has more people asked by mail, as the body says; returns the request as it is then. */
-async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: RefKind): Promise<Request> {
+async function escalate(mount: Mount, http: FastifyRequest<WithId>, kind: RefKind): Promise<Request> {
   const { door } = mount;
-  const { ask: peopleRequest, by, caller } = await ownOrAny(door, request, kind);
+  const { ask: request, by, caller } = await ownOrAny(door, http, kind);
   // It asks by mail, which is another place than its conversation.
   if (caller.scope === "agent" && caller.conversation !== null) throw new Refusal("scope_missing", { scope: "agent" });
-  const body = bodyOf(request);
+  const body = bodyOf(http);
   const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
   const { words, targets } = checked((problems) => {
-    const escalation = readEscalation(body, problems, peopleRequest);
+    const escalation = readEscalation(body, problems, request);
     return escalation && escalationTargets(escalation, problems, rules);
   });
   const more: Audience = { kind: "any", of: targets.map((target) => ({ afterMs: 0, node: { kind: "leaf", target } })) };
@@ -290,13 +288,13 @@ async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: Ref
   const parts =
     caller.scope === "admin"
       ? { added: more, informed: null }
-      : await escalationOf(door.ctx, { asked: peopleRequest.audience, more, fixed: isFixed(peopleRequest) });
-  return tellingWho(door, peopleRequest, () => escalateRequest(door.ctx, peopleRequest.id, { ...parts, words, by }));
+      : await escalationOf(door.ctx, { asked: request.audience, more, fixed: isFixed(request) });
+  return tellingWho(door, request, () => escalateRequest(door.ctx, request.id, { ...parts, words, by }));
 }
 
 /** Returns the request that the path names, for the agent whose it is and for admins, and who is calling. */
-async function ownOrAny(door: DoorContext, request: FastifyRequest<WithId>, kind: RefKind) {
-  const caller = await callerFrom(door, request, ["agent", "admin"]);
-  const peopleRequest = await findOwnRequest(door, caller, kind, request.params.id);
-  return { ask: peopleRequest, caller, by: actorOf(caller) };
+async function ownOrAny(door: DoorContext, http: FastifyRequest<WithId>, kind: RefKind) {
+  const caller = await callerFrom(door, http, ["agent", "admin"]);
+  const request = await findOwnRequest(door, caller, kind, http.params.id);
+  return { ask: request, caller, by: actorOf(caller) };
 }

@@ -43,11 +43,11 @@ export function ownOf({ principal, conversation }: AgentCaller): { agent: string
  */
 export async function callerFrom<Scope extends CallerScope>(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   scopes: readonly [Scope, ...Scope[]],
 ): Promise<Extract<A2hCaller, { scope: Scope }>> {
   const welcome = scopes.some((scope) => scope === "admin");
-  const caller = (welcome && (await signedInAdmin(door, request))) || (await anyCaller(door, request));
+  const caller = (welcome && (await signedInAdmin(door, http))) || (await anyCaller(door, http));
   if (!caller || !scopes.some((scope) => scope === caller.scope)) {
     throw new Refusal("scope_missing", { scope: scopes[0] });
   }
@@ -55,15 +55,15 @@ export async function callerFrom<Scope extends CallerScope>(
 }
 
 /** A request that names an agent, or shows a key, speaks for that. */
-async function signedInAdmin(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
-  if (showsKey(request) || request.headers["x-agent-id"] !== undefined) return null;
-  const person = await personOfSession(door, request);
+async function signedInAdmin(door: DoorContext, http: FastifyRequest): Promise<A2hCaller | null> {
+  if (showsKey(http) || http.headers["x-agent-id"] !== undefined) return null;
+  const person = await personOfSession(door, http);
   if (person?.role !== "admin") return null;
   return { scope: "admin", principal: `person:${person.id}`, by: { kind: "human", id: person.id } };
 }
 
-async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
-  const key = await keyHolder(door, request, { bound: true });
+async function anyCaller(door: DoorContext, http: FastifyRequest): Promise<A2hCaller | null> {
+  const key = await keyHolder(door, http, { bound: true });
   if ("open" in key) {
     const nothing = { selfRespond: false, channel: null, conversation: null };
     return { scope: "agent", principal: key.open, isOpen: true, ...nothing };

@@ -26,8 +26,8 @@ export function channelRoutes(mount: Mount): void {
   app.get(
     "/channels",
     routeOptions(mount, { noun: "channel", summary: "Ways to reach people here", reply: WireChannelFields }),
-    async (request): Promise<WireChannelFields> => {
-      await callerFrom(door, request, ["agent", "admin"]);
+    async (http): Promise<WireChannelFields> => {
+      await callerFrom(door, http, ["agent", "admin"]);
       const outside = door.channels.list().map(({ name, fields }) => [name, fields] as const);
       return { channels: { ...Object.fromEntries(outside), human: HUMAN_FIELDS, inbox: {} } };
     },
@@ -41,9 +41,9 @@ export function channelRoutes(mount: Mount): void {
       body: ChannelToValidateBody,
       reply: WireChannelVerdict,
     }),
-    async (request, reply): Promise<WireChannelVerdict> => {
-      const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const body = bodyOf(request);
+    async (http, reply): Promise<WireChannelVerdict> => {
+      const caller = await callerFrom(door, http, ["agent", "admin"]);
+      const body = bodyOf(http);
       const wrapped = member(body, "channel");
       const given = isJsonObject(wrapped) ? wrapped : body;
       const problems: Problem[] = [];
@@ -52,7 +52,7 @@ export function channelRoutes(mount: Mount): void {
       if (errors.length === 0 && !read)
         errors.push({ path: "", code: "required", message: "Name at least one channel." });
       if (errors.length === 0 && read) errors.push(...(await unknownIn(read, caller)));
-      if (errors.length === 0 && read && queryText(request.query, "deep") === "true") {
+      if (errors.length === 0 && read && queryText(http.query, "deep") === "true") {
         errors.push(...(await deepErrors(door, reply, read)));
       }
       return errors.length > 0 ? { valid: false, errors } : { valid: true, channel: read?.echo };

@@ -31,7 +31,7 @@ export function conversationRoutes(mount: Mount): void {
       summary: "What people said and is not acknowledged, oldest first; all of it with ?all=true; held with ?wait=",
       reply: WireNewConversationPage,
     }),
-    async (request, reply) => pullMessages(door, request, reply),
+    async (http, reply) => pullMessages(door, http, reply),
   );
 
   app.get<WithUid>(
@@ -41,9 +41,9 @@ export function conversationRoutes(mount: Mount): void {
       summary: "One thing that somebody said",
       reply: WireNewConversation,
     }),
-    async (request) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      return newConversation(await readMessage(ctx, ownOf(caller), request.params.uid));
+    async (http) => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      return newConversation(await readMessage(ctx, ownOf(caller), http.params.uid));
     },
   );
 
@@ -55,9 +55,9 @@ export function conversationRoutes(mount: Mount): void {
       writes: true,
       replies: { 204: "Taken" },
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      await acknowledgeMessage(ctx, ownOf(caller), request.params.uid);
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      await acknowledgeMessage(ctx, ownOf(caller), http.params.uid);
       return reply.code(204).send();
     },
   );
@@ -70,9 +70,9 @@ export function conversationRoutes(mount: Mount): void {
       summary: "A conversation of the calling agent",
       reply: WireConversationChannel,
     }),
-    async (request): Promise<WireConversationChannel> => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      const id = idNumber(request.params.id);
+    async (http): Promise<WireConversationChannel> => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      const id = idNumber(http.params.id);
       if (id === null) throw new Refusal("conversation_not_found");
       const { number, channel, agent } = await readConversation(ctx, ownOf(caller), id);
       return { id: number, channel_type: channel, agent_name: agent.slice(agent.indexOf(":") + 1), status: "ready" };
@@ -83,18 +83,18 @@ export function conversationRoutes(mount: Mount): void {
 /** Returns the messages of people: at once if there are some, else when one arrives or the wait is over. */
 async function pullMessages(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
 ): Promise<WireNewConversationPage> {
-  const caller = await callerFrom(door, request, ["agent"]);
-  const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
-  const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-  const all = queryText(request.query, "all") ?? "false";
+  const caller = await callerFrom(door, http, ["agent"]);
+  const limit = queryNumber(http, "limit", { min: 1, max: 100, usual: 100 });
+  const waitS = queryNumber(http, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
+  const all = queryText(http.query, "all") ?? "false";
   if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
   using place = waitS === 0 ? null : enterLongPoll(door, caller.principal);
-  const { items, hasMore } = await held(door, request, reply, (signal) =>
+  const { items, hasMore } = await held(door, http, reply, (signal) =>
     readMessages(door.ctx, ownOf(caller), {
-      ...given({ after: queryText(request.query, "after") }),
+      ...given({ after: queryText(http.query, "after") }),
       all: all === "true",
       limit,
       waitMs: place ? waitS * 1000 : 0,

@@ -242,20 +242,20 @@ const CHANNEL_NAMES: Readonly<Record<string, string>> = {
 export function sendA2hError(
   ctx: Context,
   error: unknown,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply | Promise<FastifyReply> {
   const refusal = refusalFrom(error);
   if (!refusal) {
-    logFailure(ctx, error, request);
+    logFailure(ctx, error, http);
     return send(reply, {
       status: 500,
       code: "internal",
       message: "The server failed; the request was not stored.",
     });
   }
-  const { noun = "path" } = request.routeOptions.config;
-  const hasToken = request.headers.authorization !== undefined || request.facts.pathKey !== undefined;
+  const { noun = "path" } = http.routeOptions.config;
+  const hasToken = http.headers.authorization !== undefined || http.facts.pathKey !== undefined;
   return send(reply, printed(refusal, { noun, hasToken }));
 }
 

@@ -38,27 +38,27 @@ export function humanRoutes(mount: Mount): void {
   const { ctx } = door;
   const about: AboutRoute = (summary, more) => routeOptions(mount, { noun: "human", summary, ...more });
 
-  app.get("/humans", about("Humans who can be asked", { reply: WireHumanPage }), async (request) => {
-    const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
-    return printPage(await readHumans(ctx, pageOf(request)), view);
+  app.get("/humans", about("Humans who can be asked", { reply: WireHumanPage }), async (http) => {
+    const view = viewFor(await callerFrom(door, http, ["agent", "admin"]), http);
+    return printPage(await readHumans(ctx, pageOf(http)), view);
   });
 
   app.get(
     "/humans/search",
     about("Humans whose name or description holds every word of ?q=", { reply: WireHumanPage }),
-    async (request) => {
-      const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
-      const words = queryText(request.query, "q");
+    async (http) => {
+      const view = viewFor(await callerFrom(door, http, ["agent", "admin"]), http);
+      const words = queryText(http.query, "q");
       if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
-      return printPage(await searchHumans(ctx, words, pageOf(request)), view);
+      return printPage(await searchHumans(ctx, words, pageOf(http)), view);
     },
   );
 
   app.get(
     "/groups",
     about("Groups whose people are asked together, by name", { reply: WireGroupList }),
-    async (request): Promise<WireGroupList> => {
-      await callerFrom(door, request, ["agent", "admin"]);
+    async (http): Promise<WireGroupList> => {
+      await callerFrom(door, http, ["agent", "admin"]);
       const groups = await listGroups(ctx);
       return { groups: groups.map(({ name, humans }) => ({ name, humans: humans.map(agentView) })) };
     },
@@ -67,9 +67,9 @@ export function humanRoutes(mount: Mount): void {
   app.get<WithId>(
     "/humans/:id",
     about("One human; admins see how they are reached", { reply: WireAnyHuman }),
-    async (request): Promise<WireAnyHuman> => {
-      const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const human = await readHuman(ctx, numberOf(request));
+    async (http): Promise<WireAnyHuman> => {
+      const caller = await callerFrom(door, http, ["agent", "admin"]);
+      const human = await readHuman(ctx, numberOf(http));
       return caller.scope === "admin" ? adminView(human) : agentView(human);
     },
   );
@@ -84,9 +84,9 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   app.post(
     "/humans",
     about("Enroll a human", { body: NewHumanBody, reply: WireEnrolledHuman, replies: { 201: "Enrolled" } }),
-    async (request, reply) => {
-      const { by } = await callerFrom(door, request, ["admin"]);
-      const human = await enrollHuman(ctx, humanInputOf(request, door), by);
+    async (http, reply) => {
+      const { by } = await callerFrom(door, http, ["admin"]);
+      const human = await enrollHuman(ctx, humanInputOf(http, door), by);
       return reply.code(201).header("location", `${prefix}/humans/${human.number}`).send(adminView(human));
     },
   );
@@ -94,22 +94,22 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   app.put<WithId>(
     "/humans/:id",
     about("Write a human down anew", { body: NewHumanBody, reply: WireEnrolledHuman }),
-    async (request) => {
-      const { by } = await callerFrom(door, request, ["admin"]);
-      const input = humanInputOf(request, door);
-      return adminView(await changeHuman(ctx, numberOf(request), () => input, by));
+    async (http) => {
+      const { by } = await callerFrom(door, http, ["admin"]);
+      const input = humanInputOf(http, door);
+      return adminView(await changeHuman(ctx, numberOf(http), () => input, by));
     },
   );
 
   app.patch<WithId>(
     "/humans/:id",
     about("Change some of a human", { body: HumanChangeBody, reply: WireEnrolledHuman }),
-    async (request) => {
-      const { by } = await callerFrom(door, request, ["admin"]);
-      const body = bodyOf(request);
+    async (http) => {
+      const { by } = await callerFrom(door, http, ["admin"]);
+      const body = bodyOf(http);
       refuseKeyAsName(body["name"]);
       const change = checked((problems) => readHumanChange(body, problems, door.channels));
-      return adminView(await changeHuman(ctx, numberOf(request), change, by));
+      return adminView(await changeHuman(ctx, numberOf(http), change, by));
     },
   );
 
@@ -119,25 +119,25 @@ function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
       writes: true,
       replies: { 204: "Retired" },
     }),
-    async (request, reply) => {
-      const { by } = await callerFrom(door, request, ["admin"]);
-      await removeHuman(ctx, numberOf(request), by);
+    async (http, reply) => {
+      const { by } = await callerFrom(door, http, ["admin"]);
+      await removeHuman(ctx, numberOf(http), by);
       return reply.code(204).send();
     },
   );
 }
 
 /** Returns the human that a body describes, whole. @throws {Refusal} */
-function humanInputOf(request: FastifyRequest, { channels }: DoorContext): HumanInput {
-  const body = bodyOf(request);
+function humanInputOf(http: FastifyRequest, { channels }: DoorContext): HumanInput {
+  const body = bodyOf(http);
   refuseKeyAsName(body["name"]);
   return checked((problems) => readNewHuman(body, problems, channels));
 }
 
-function pageOf(request: FastifyRequest): { after: number; limit: number } {
+function pageOf(http: FastifyRequest): { after: number; limit: number } {
   return {
-    limit: queryNumber(request, "limit", { min: 1, max: 200, usual: 100 }),
-    after: queryNumber(request, "cursor", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 }),
+    limit: queryNumber(http, "limit", { min: 1, max: 200, usual: 100 }),
+    after: queryNumber(http, "cursor", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 }),
   };
 }
 
@@ -148,8 +148,8 @@ function printPage({ humans, next }: Awaited<ReturnType<typeof readHumans>>, vie
   return { humans: humans.map(view), ...(next !== null && { nextCursor: String(next) }) };
 }
 
-function viewFor(caller: A2hCaller, request: FastifyRequest): View {
-  const wanted = queryText(request.query, "view");
+function viewFor(caller: A2hCaller, http: FastifyRequest): View {
+  const wanted = queryText(http.query, "view");
   if (wanted !== undefined && wanted !== "admin" && wanted !== "agent")
     throw badQuery("view", "must be agent or admin");
   if (wanted !== "admin") return agentView;
@@ -158,8 +158,8 @@ function viewFor(caller: A2hCaller, request: FastifyRequest): View {
 }
 
 /** Returns the human's number. @throws {Refusal} `human_not_found` for an id that cannot be a number */
-function numberOf(request: FastifyRequest<WithId>): number {
-  const { id } = request.params;
+function numberOf(http: FastifyRequest<WithId>): number {
+  const { id } = http.params;
   const number = idNumber(id);
   if (number === null) throw new Refusal("human_not_found", { id });
   return number;

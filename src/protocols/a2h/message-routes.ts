@@ -32,15 +32,15 @@ export function messageRoutes(mount: Mount): void {
       reply: WireMessage,
       replies: { 200: "It was sent before", 201: "It is sent" },
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      const body = bodyOf(request);
-      await yieldAfterLarge(request.body as Buffer);
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      const body = bodyOf(http);
+      await yieldAfterLarge(http.body as Buffer);
       const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
-      const { request: peopleRequest, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
+      const { request, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
       if (replayed) reply.header("idempotency-replayed", "true");
-      reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(peopleRequest.wire["uid"])}`);
-      return send(reply, replayed ? await readRequest(ctx, peopleRequest.id) : peopleRequest);
+      reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(request.wire["uid"])}`);
+      return send(reply, replayed ? await readRequest(ctx, request.id) : request);
     },
   );
 
@@ -51,10 +51,10 @@ export function messageRoutes(mount: Mount): void {
       summary: "Read a message, or wait for its answer with ?wait=",
       reply: WireMessage,
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const ask = await findOwnRequest(door, caller, "message", request.params.uid);
-      return send(reply, await awaited(door, request, reply, { caller, peopleRequest: ask }));
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent", "admin"]);
+      const ask = await findOwnRequest(door, caller, "message", http.params.uid);
+      return send(reply, await awaited(door, http, reply, { caller, request: ask }));
     },
   );
 
@@ -67,10 +67,10 @@ export function messageRoutes(mount: Mount): void {
       bodyOptional: true,
       reply: WireMessage,
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent", "admin"]);
-      const ask = await findOwnRequest(door, caller, "message", request.params.uid);
-      const { reason } = checkedBody(CancellationBody, bodyOf(request));
+    async (http, reply) => {
+      const caller = await callerFrom(door, http, ["agent", "admin"]);
+      const ask = await findOwnRequest(door, caller, "message", http.params.uid);
+      const { reason } = checkedBody(CancellationBody, bodyOf(http));
       return send(reply, await tellingWho(door, ask, () => cancelRequest(ctx, ask.id, actorOf(caller), reason)));
     },
   );

@@ -63,27 +63,27 @@ function within(request: Request, { conversation }: AgentCaller): Request {
  */
 export async function awaited(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
-  { caller, peopleRequest }: { caller: A2hCaller; peopleRequest: Request },
+  { caller, request }: { caller: A2hCaller; request: Request },
 ): Promise<Request> {
-  const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-  if (waitS === 0 || peopleRequest.state !== "open") return peopleRequest;
+  const waitS = queryNumber(http, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
+  if (waitS === 0 || request.state !== "open") return request;
   // People and admins may wait too, which tells nothing of the agent.
-  const isWaitedFor = caller.scope === "agent" && peopleRequest.waitedUntil !== undefined;
+  const isWaitedFor = caller.scope === "agent" && request.waitedUntil !== undefined;
   let place: Disposable;
   try {
-    place = door.limiter.enter("long-polls", peopleRequest.asker, door.config.limits.longPolls);
+    place = door.limiter.enter("long-polls", request.asker, door.config.limits.longPolls);
   } catch (error) {
     if (!(error instanceof LimitRefusal)) throw error;
-    if (isWaitedFor) await renewLeases(door.ctx, [peopleRequest.id]);
-    return peopleRequest;
+    if (isWaitedFor) await renewLeases(door.ctx, [request.id]);
+    return request;
   }
   using _place = place;
-  using _wait = isWaitedFor ? door.ctx.openWaits.add(peopleRequest.id) : null;
+  using _wait = isWaitedFor ? door.ctx.openWaits.add(request.id) : null;
   // Both end with the wait, and not with this line.
-  return await held(door, request, reply, (signal) =>
-    waitForRequest(door.ctx, peopleRequest.id, { waitMs: waitS * 1000, signal }),
+  return await held(door, http, reply, (signal) =>
+    waitForRequest(door.ctx, request.id, { waitMs: waitS * 1000, signal }),
   );
 }
 

@@ -76,9 +76,9 @@ export function routeOptions(
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */
-export function bodyOf(request: FastifyRequest): JsonObject {
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
+export function bodyOf(http: FastifyRequest): JsonObject {
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
+  if (bytes.length === 0 && http.routeOptions.config.bodyOptional) return {};
   const value = readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
   if (!isJsonObject(value)) throw new Refusal("body_not_object");
   return value;
@@ -91,11 +91,11 @@ export function sendJson(reply: FastifyReply, text: string): FastifyReply {
 
 /** Returns a whole number of the query, or the usual one where it is missing. @throws {Refusal} `invalid_input` */
 export function queryNumber<Usual extends number | undefined>(
-  request: FastifyRequest,
+  http: FastifyRequest,
   name: string,
   bounds: { min: number; max: number; usual: Usual },
 ): number | Usual {
-  const number = numberIn(request.query, name, bounds);
+  const number = numberIn(http.query, name, bounds);
   if (number !== null) return number ?? bounds.usual;
   throw badQuery(name, `must be a whole number between ${bounds.min} and ${bounds.max}`);
 }

@@ -34,35 +34,35 @@ export function serverRoutes(mount: Mount): void {
     version: A2H_VERSION,
   }));
 
-  app.get("/project", about("The one project", WireProject), async (request) => {
-    await keyHolder(door, request, { bound: true });
+  app.get("/project", about("The one project", WireProject), async (http) => {
+    await keyHolder(door, http, { bound: true });
     return PROJECT;
   });
 
-  app.get("/audit", about("Who did what, chained", WireAuditPage), async (request): Promise<WireAuditPage> => {
-    await callerFrom(door, request, ["admin"]);
-    const agent = queryText(request.query, "agent");
+  app.get("/audit", about("Who did what, chained", WireAuditPage), async (http): Promise<WireAuditPage> => {
+    await callerFrom(door, http, ["admin"]);
+    const agent = queryText(http.query, "agent");
     const mostSeq = Number.MAX_SAFE_INTEGER;
-    const beforeSeq = queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: undefined });
+    const beforeSeq = queryNumber(http, "before_seq", { min: 1, max: mostSeq, usual: undefined });
     const { items, hasMore, head, unsealed } = await readAudit(ctx, {
       ...given({
-        subjectId: queryText(request.query, "ask_id"),
-        callId: queryText(request.query, "call_id"),
+        subjectId: queryText(http.query, "ask_id"),
+        callId: queryText(http.query, "call_id"),
         agent,
-        action: queryText(request.query, "action"),
-        sinceMs: queryTime(request, "since"),
-        untilMs: queryTime(request, "until"),
+        action: queryText(http.query, "action"),
+        sinceMs: queryTime(http, "since"),
+        untilMs: queryTime(http, "until"),
         beforeSeq,
       }),
-      afterSeq: queryNumber(request, "after_seq", { min: 0, max: mostSeq, usual: 0 }),
-      limit: queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 }),
+      afterSeq: queryNumber(http, "after_seq", { min: 0, max: mostSeq, usual: 0 }),
+      limit: queryNumber(http, "limit", { min: 1, max: 1000, usual: 100 }),
     });
     return { items, has_more: hasMore, head, unsealed };
   });
 }
 
-function queryTime(request: FastifyRequest, name: string): number | undefined {
-  const text = queryText(request.query, name);
+function queryTime(http: FastifyRequest, name: string): number | undefined {
+  const text = queryText(http.query, name);
   if (text === undefined) return undefined;
   return Date.parse(checked((problems) => read(moment, text, { loc: ["query", name], problems })));
 }

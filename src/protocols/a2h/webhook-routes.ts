@@ -63,29 +63,29 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
       reply: WireWebhookWithSecret,
       replies: { 201: "Its secret is shown this once" },
     }),
-    async (request, reply): Promise<WireWebhookWithSecret> => {
-      const { endpoint, secret } = await createEndpoint(door, request);
+    async (http, reply): Promise<WireWebhookWithSecret> => {
+      const { endpoint, secret } = await createEndpoint(door, http);
       reply.code(201).header("location", `${prefix}/webhook_endpoints/${endpoint.id}`);
       return { ...print(endpoint), secret };
     },
   );
 
-  app.get("/webhook_endpoints", about("Where an agent is told", { reply: WireWebhookPage }), async (request) => {
-    return endpointPage(door, request);
+  app.get("/webhook_endpoints", about("Where an agent is told", { reply: WireWebhookPage }), async (http) => {
+    return endpointPage(door, http);
   });
 
-  app.get<WithId>("/webhook_endpoints/:id", about("One endpoint", { reply: WireWebhook }), async (request) => {
-    return print((await ownEndpoint(door, request)).endpoint);
+  app.get<WithId>("/webhook_endpoints/:id", about("One endpoint", { reply: WireWebhook }), async (http) => {
+    return print((await ownEndpoint(door, http)).endpoint);
   });
 
   app.patch<WithId>(
     "/webhook_endpoints/:id",
     about("Change an endpoint", { body: WebhookChangeBody, reply: WireWebhook }),
-    async (request) => {
-      const { endpoint, by } = await ownEndpoint(door, request);
-      const body = bodyOf(request);
+    async (http) => {
+      const { endpoint, by } = await ownEndpoint(door, http);
+      const body = bodyOf(http);
       const input = checked((problems) =>
-        readEndpoint(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
+        readEndpoint(door, http, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
       );
       return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...input }, by));
     },
@@ -94,8 +94,8 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   app.delete<WithId>(
     "/webhook_endpoints/:id",
     about("Be told no more", { writes: true, replies: { 204: "Gone" } }),
-    async (request, reply) => {
-      const { endpoint, by } = await ownEndpoint(door, request);
+    async (http, reply) => {
+      const { endpoint, by } = await ownEndpoint(door, http);
       await verbs.removeEndpoint(ctx, endpoint, by);
       return reply.code(204).send();
     },
@@ -104,8 +104,8 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   app.post<WithId>(
     "/webhook_endpoints/:id/rotate_secret",
     about("A new secret; for a day the old one signs too", { writes: true, reply: WireWebhookWithSecret }),
-    async (request): Promise<WireWebhookWithSecret> => {
-      const { endpoint, by } = await ownEndpoint(door, request);
+    async (http): Promise<WireWebhookWithSecret> => {
+      const { endpoint, by } = await ownEndpoint(door, http);
       return { ...print(endpoint), secret: await verbs.rotateSecret(ctx, endpoint, by) };
     },
   );
@@ -123,9 +123,9 @@ function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
       reply: WireWebhookTestReceipt,
       replies: { 202: "It goes out" },
     }),
-    async (request, reply) => {
-      const { endpoint } = await ownEndpoint(door, request);
-      const event = testEventIn(bodyOf(request), endpoint);
+    async (http, reply) => {
+      const { endpoint } = await ownEndpoint(door, http);
+      const event = testEventIn(bodyOf(http), endpoint);
       const id = await verbs.sendTestEvent(ctx, endpoint, event);
       return reply.code(202).send({ id, event } satisfies WireWebhookTestReceipt);
     },
@@ -134,18 +134,18 @@ function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
   app.get<WithId>(
     "/webhook_endpoints/:id/deliveries",
     about("What was told there, newest first", { reply: WireWebhookDeliveryPage }),
-    async (request) => {
-      const { endpoint } = await ownEndpoint(door, request);
-      return eventPage(door, request, endpoint);
+    async (http) => {
+      const { endpoint } = await ownEndpoint(door, http);
+      return eventPage(door, http, endpoint);
     },
   );
 
   app.post<WithId>(
     "/webhook_endpoints/:id/deliveries/:event/retry",
     about("Be told this again", { writes: true, reply: WireRepeatCount, replies: { 202: "It goes out" } }),
-    async (request, reply) => {
-      const { endpoint } = await ownEndpoint(door, request);
-      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { id: request.params.event });
+    async (http, reply) => {
+      const { endpoint } = await ownEndpoint(door, http);
+      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { id: http.params.event });
       return reply.code(202).send({ count } satisfies WireRepeatCount);
     },
   );
@@ -157,9 +157,9 @@ function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
       reply: WireRepeatCount,
       replies: { 202: "It goes out" },
     }),
-    async (request, reply) => {
-      const { endpoint } = await ownEndpoint(door, request);
-      const { since } = checkedBody(WebhookReplayBody, bodyOf(request));
+    async (http, reply) => {
+      const { endpoint } = await ownEndpoint(door, http);
+      const { since } = checkedBody(WebhookReplayBody, bodyOf(http));
       const count = await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: Date.parse(since) });
       return reply.code(202).send({ count } satisfies WireRepeatCount);
     },
@@ -167,16 +167,16 @@ function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
 }
 
 /** Returns the agent that asks; nobody for an admin, who may name any. @throws {Refusal} `scope_missing` */
-async function callerOf(door: DoorContext, request: FastifyRequest) {
-  const who = await callerFrom(door, request, ["agent", "admin"]);
+async function callerOf(door: DoorContext, http: FastifyRequest) {
+  const who = await callerFrom(door, http, ["agent", "admin"]);
   if (who.scope === "agent" && (who.isOpen || who.conversation !== null))
     throw new Refusal("scope_missing", { scope: "agent" });
   return { agent: who.scope === "agent" ? who.principal : undefined, by: actorOf(who) };
 }
 
-async function ownEndpoint(door: DoorContext, request: FastifyRequest<WithId>) {
-  const { agent, by } = await callerOf(door, request);
-  return { endpoint: await verbs.readEndpoint(door.ctx, request.params.id, agent), by };
+async function ownEndpoint(door: DoorContext, http: FastifyRequest<WithId>) {
+  const { agent, by } = await callerOf(door, http);
+  return { endpoint: await verbs.readEndpoint(door.ctx, http.params.id, agent), by };
 }
 
 /** Admins name the agent; agents ask for themselves. */
@@ -186,7 +186,7 @@ const OWNER = NewWebhookBody.pick({ agent: true }).required();
 /** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
 function readEndpoint(
   { config }: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   body: JsonObject,
   problems: Problem[],
 ): EndpointInput | undefined {
@@ -195,7 +195,7 @@ function readEndpoint(
     body,
     { loc: BODY, problems },
     {
-      url: urlRule(config.webhooks.allow, isFromHere(config, request)),
+      url: urlRule(config.webhooks.allow, isFromHere(config, http)),
       events: (value, place, { format }) => readList(webhookEventsField, value, place, eventRule(format)),
     },
   );
@@ -214,8 +214,8 @@ function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly
 }
 
 /** Returns where a page begins, of a cursor that this server gave. @throws {Refusal} for any other */
-function cursorOf(request: FastifyRequest): ListPosition | undefined {
-  const cursor = queryText(request.query, "cursor");
+function cursorOf(http: FastifyRequest): ListPosition | undefined {
+  const cursor = queryText(http.query, "cursor");
   if (cursor === undefined) return undefined;
   const place = placeOf(cursor, ".");
   if (place && /^\w{1,80}$/.test(place.id)) return place;
@@ -223,22 +223,22 @@ function cursorOf(request: FastifyRequest): ListPosition | undefined {
 }
 
 /** Makes an endpoint of the agent that asks, or of the one whom an admin names. */
-async function createEndpoint(door: DoorContext, request: FastifyRequest) {
-  const { agent, by } = await callerOf(door, request);
-  const body = bodyOf(request);
-  const input = checked((problems) => readEndpoint(door, request, body, problems));
+async function createEndpoint(door: DoorContext, http: FastifyRequest) {
+  const { agent, by } = await callerOf(door, http);
+  const body = bodyOf(http);
+  const input = checked((problems) => readEndpoint(door, http, body, problems));
   const whose = agent ?? `agent:${checkedBody(OWNER, body).agent}`;
   return verbs.createEndpoint(door.ctx, whose, input, by);
 }
 
 /** Returns a page of the agent's own endpoints; for admins, of the agent's whom they name, or of all. */
-async function endpointPage(door: DoorContext, request: FastifyRequest): Promise<WireWebhookPage> {
-  const { agent } = await callerOf(door, request);
-  const wanted = queryText(request.query, "agent");
+async function endpointPage(door: DoorContext, http: FastifyRequest): Promise<WireWebhookPage> {
+  const { agent } = await callerOf(door, http);
+  const wanted = queryText(http.query, "agent");
   const whose = agent ?? (wanted === undefined ? undefined : `agent:${wanted}`);
-  const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
+  const limit = queryNumber(http, "limit", { min: 1, max: 200, usual: 100 });
   const { items, next } = await verbs.listEndpointsFrom(door.ctx, whose, {
-    ...given({ after: cursorOf(request) }),
+    ...given({ after: cursorOf(http) }),
     limit,
   });
   return { items: items.map(print), ...(next && { next_cursor: cursorText(next) }) };
@@ -255,16 +255,16 @@ function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
 /** Returns a page of an endpoint's deliveries, of one state or of all. */
 async function eventPage(
   { ctx }: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   endpoint: WebhookEndpoint,
 ): Promise<WireWebhookDeliveryPage> {
-  const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 50 });
-  const state = queryText(request.query, "state");
+  const limit = queryNumber(http, "limit", { min: 1, max: 200, usual: 50 });
+  const state = queryText(http.query, "state");
   const known = DELIVERY_STATES.find((one) => one === state);
   if (state !== undefined && !known) throw badQuery("state", `must be ${DELIVERY_STATES.join(" or ")}`);
   const events = await verbs.listWebhookEvents(ctx, endpoint, {
     ...given({ state: known }),
-    ...given({ before: cursorOf(request) }),
+    ...given({ before: cursorOf(http) }),
     limit: limit + 1,
   });
   const shown = events.slice(0, limit);

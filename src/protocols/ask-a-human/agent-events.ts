@@ -9,21 +9,21 @@ import { pollBody } from "../http/question.ts";
 /** Following one question, or all of an agent's, as they change (spec/ask-a-human 3.3). */
 export function agentEvents(app: Door, door: DoorContext): void {
   const { ctx, config } = door;
-  const countRead = { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
+  const countRead = { preHandler: (http: FastifyRequest) => chargeAgentRead(door, http) };
 
   app.get<{ Params: { id: string } }>(
     "/agent/questions/:id/events",
     { ...countRead, schema: { tags: ["agents"], summary: "Follow a question (SSE)", response: agentErrors } },
-    async (request, reply) => {
-      const id = questionIdOf(request.params.id);
-      const asker = principalOf(request);
+    async (http, reply) => {
+      const id = questionIdOf(http.params.id);
+      const asker = principalOf(http);
       const { question } = await readQuestion(ctx, id, asker);
-      const since = lastEventId(request);
+      const since = lastEventId(http);
       // Without this an EventSource would come back to a finished question for ever.
       if (isFinal(question) && since === question.version) return reply.code(204).send();
 
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
-      await sendEvents(door, request, reply, async function* (signal) {
+      await sendEvents(door, http, reply, async function* (signal) {
         for await (const reading of followQuestion(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
           yield { event: "question", id: String(reading.question.version), data: pollBody(reading) };
         }
@@ -35,12 +35,12 @@ export function agentEvents(app: Door, door: DoorContext): void {
   app.get(
     "/agent/questions/events",
     { ...countRead, schema: { tags: ["agents"], summary: "Follow all own questions (SSE)", response: agentErrors } },
-    async (request, reply) => {
-      const asker = principalOf(request);
-      const since = lastEventId(request);
+    async (http, reply) => {
+      const asker = principalOf(http);
+      const since = lastEventId(http);
 
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
-      await sendEvents(door, request, reply, async function* (signal) {
+      await sendEvents(door, http, reply, async function* (signal) {
         for await (const event of followAsker(ctx, asker, { signal, ...(since !== undefined && { since }) })) {
           yield event.kind === "reset"
             ? { event: "reset", id: String(event.seq), data: "{}" }

@@ -32,21 +32,21 @@ const STATUSES = ["OPEN", "PARTIAL", "CLOSED", "EXPIRED"] as const;
 export const agentErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
 /** Knows the agent before the route runs, and where its writes stand. */
-export async function knowAgent(door: DoorContext, request: FastifyRequest): Promise<void> {
-  const principal = await agentPrincipal(door, request);
+export async function knowAgent(door: DoorContext, http: FastifyRequest): Promise<void> {
+  const principal = await agentPrincipal(door, http);
   const { questionsPerHour } = door.ctx.crowd.limits;
-  request.facts.principal = principal;
-  request.facts.peekLimit = () => peekLimit(door.ctx, "questions", principal, questionsPerHour);
+  http.facts.principal = principal;
+  http.facts.peekLimit = () => peekLimit(door.ctx, "questions", principal, questionsPerHour);
 }
 
 /** Counts one read of the agent, whatever becomes of it. */
-export async function chargeAgentRead(door: DoorContext, request: FastifyRequest): Promise<void> {
+export async function chargeAgentRead(door: DoorContext, http: FastifyRequest): Promise<void> {
   const { agentReadsPerHour } = door.ctx.crowd.limits;
-  request.facts.limit = await door.readLimits.charge("agent reads", principalOf(request), agentReadsPerHour);
+  http.facts.limit = await door.readLimits.charge("agent reads", principalOf(http), agentReadsPerHour);
 }
 
 function countingReads(door: DoorContext) {
-  return { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
+  return { preHandler: (http: FastifyRequest) => chargeAgentRead(door, http) };
 }
 
 /** Says that a text is JSON already; the route returns it. (A route that returns its `reply` waits for it to be sent.) */
@@ -74,8 +74,8 @@ export function agentQuestions(app: Door, door: DoorContext): void {
         },
       },
     },
-    async (request, reply) => {
-      const { question, replayed } = await askCrowd(door, request);
+    async (http, reply) => {
+      const { question, replayed } = await askCrowd(door, http);
       if (replayed) reply.header("idempotency-replayed", "true");
       reply.code(replayed ? 200 : 201).header("location", pollUrl(question.id));
       return {
@@ -98,9 +98,9 @@ export function agentQuestions(app: Door, door: DoorContext): void {
         response: { 200: WireQuestionList, ...agentErrors },
       },
     },
-    async (request, reply) => {
-      const ids = queryTexts(request.query, "ids");
-      return asJson(reply, ids.length === 0 ? await page(door, request) : await batch(door, request, ids.join(",")));
+    async (http, reply) => {
+      const ids = queryTexts(http.query, "ids");
+      return asJson(reply, ids.length === 0 ? await page(door, http) : await batch(door, http, ids.join(",")));
     },
   );
 
@@ -121,25 +121,22 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
         response: { 200: WireQuestion, ...agentErrors },
       },
     },
-    async (request, reply) => asJson(reply, await poll(door, request, reply)),
+    async (http, reply) => asJson(reply, await poll(door, http, reply)),
   );
 
   app.delete<{ Params: { id: string } }>(
     "/agent/questions/:id",
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: WireQuestion, ...agentErrors } } },
-    async (request, reply) => {
-      const question = await cancelQuestion(ctx, questionIdOf(request.params.id), principalOf(request));
+    async (http, reply) => {
+      const question = await cancelQuestion(ctx, questionIdOf(http.params.id), principalOf(http));
       return asJson(reply, pollBody(await readQuestion(ctx, question.id, question.asker)));
     },
   );
 }
 
 /** Asks the question of a body; an idempotency key that was used before gives the question of then. */
-async function askCrowd(
-  door: DoorContext,
-  request: FastifyRequest,
-): Promise<{ question: Question; replayed: boolean }> {
-  const { prompt, share_results = true, idempotency_key, ...given } = request.body as NewQuestionBody;
+async function askCrowd(door: DoorContext, http: FastifyRequest): Promise<{ question: Question; replayed: boolean }> {
+  const { prompt, share_results = true, idempotency_key, ...given } = http.body as NewQuestionBody;
   const fallback = fallbackOf(given);
   const normalized = { ...normalizeQuestion(prompt, given), share_results, ...(fallback && { fallback }) };
   const flags = await flagSecrets(door, normalized, "prompt");
@@ -148,25 +145,25 @@ async function askCrowd(
     {
       ...askOf(normalized),
       door: "ask-a-human",
-      asker: principalOf(request),
+      asker: principalOf(http),
       wire: { ...(!share_results && { share_results }), ...flags },
       ...(fallback && { fallback }),
     },
-    idempotencyOf(request, idempotency_key, normalized),
+    idempotencyOf(http, idempotency_key, normalized),
   );
-  if (reading) request.facts.limit = reading;
+  if (reading) http.facts.limit = reading;
   return { question, replayed };
 }
 
 /** Returns those of the named questions that are the agent's own, as JSON text, and which are not found. */
-async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string): Promise<string> {
+async function batch({ ctx }: DoorContext, http: FastifyRequest, list: string): Promise<string> {
   const ids = [...new Set(list.split(",").map((id) => id.trim()))].filter((id) => id !== "");
   if (ids.length < 1 || ids.length > BATCH_MOST) {
     const message = `ids must name between 1 and ${BATCH_MOST} questions`;
     throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
   }
-  const expand = expandOf(request);
-  const readings = await readQuestions(ctx, ids.filter(isId), principalOf(request));
+  const expand = expandOf(http);
+  const readings = await readQuestions(ctx, ids.filter(isId), principalOf(http));
   const found = new Set(readings.map(({ question }) => question.id));
   const missing = ids.filter((id) => !found.has(id));
   const bodies = readings.map((reading) => pollBody(reading, expand));
@@ -174,12 +171,12 @@ async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string
 }
 
 /** Returns a page of the agent's own questions, as JSON text. */
-async function page({ ctx }: DoorContext, request: FastifyRequest): Promise<string> {
-  const asker = principalOf(request);
-  const states = queryWords(request.query, "status", STATUSES);
-  const limit = queryLimit(request.query, { least: 1, most: 100, usual: 20 });
-  const expand = expandOf(request);
-  const cursor = queryText(request.query, "cursor");
+async function page({ ctx }: DoorContext, http: FastifyRequest): Promise<string> {
+  const asker = principalOf(http);
+  const states = queryWords(http.query, "status", STATUSES);
+  const limit = queryLimit(http.query, { least: 1, most: 100, usual: 20 });
+  const expand = expandOf(http);
+  const cursor = queryText(http.query, "cursor");
   const list = `own ${asker} ${states.toSorted().join()}`;
   const before = cursor === undefined ? undefined : readCursor<QuestionPosition>(ctx.keyring, list, cursor);
 
@@ -196,20 +193,20 @@ async function page({ ctx }: DoorContext, request: FastifyRequest): Promise<stri
 /** Returns a question as JSON text: at once, or as soon as there is news of it, or when the wait is over. */
 async function poll(
   door: DoorContext,
-  request: FastifyRequest<{ Params: { id: string } }>,
+  http: FastifyRequest<{ Params: { id: string } }>,
   reply: FastifyReply,
 ): Promise<string> {
   const { ctx, config } = door;
-  const id = questionIdOf(request.params.id);
-  const asker = principalOf(request);
-  const waitMs = queryWaitMs(request.query);
-  const after = queryCount(request.query, "after");
-  const expand = expandOf(request);
+  const id = questionIdOf(http.params.id);
+  const asker = principalOf(http);
+  const waitMs = queryWaitMs(http.query);
+  const after = queryCount(http.query, "after");
+  const expand = expandOf(http);
   if (!waitMs) return pollBody(await readQuestion(ctx, id, asker), expand);
 
   using _place = door.limiter.enter("long-polls", asker, config.limits.longPolls);
   const input = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
-  const reading = await held(door, request, reply, (signal) => waitForQuestion(ctx, id, asker, { ...input, signal }));
+  const reading = await held(door, http, reply, (signal) => waitForQuestion(ctx, id, asker, { ...input, signal }));
   return pollBody(reading, expand);
 }
 
@@ -232,6 +229,6 @@ function fallbackOf({
   return { human: number, afterMs: (after ?? FALLBACK_AFTER_SECONDS) * 1000 };
 }
 
-function expandOf(request: FastifyRequest): { meta: boolean } {
-  return { meta: queryWords(request.query, "expand", ["meta"]).length > 0 };
+function expandOf(http: FastifyRequest): { meta: boolean } {
+  return { meta: queryWords(http.query, "expand", ["meta"]).length > 0 };
 }

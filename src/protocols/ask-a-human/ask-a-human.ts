@@ -13,17 +13,17 @@ import { scoreRoutes } from "./score-routes.ts";
 export function askAHuman(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     await app.register(async (agents) => {
-      agents.addHook("preValidation", async (request) => {
-        await knowAgent(door, request);
-        parseBody(request);
+      agents.addHook("preValidation", async (http) => {
+        await knowAgent(door, http);
+        parseBody(http);
       });
       agentQuestions(agents, door);
       agentEvents(agents, door);
     });
     await app.register(async (people) => {
-      people.addHook("preValidation", async (request) => {
-        await knowHuman(door, request);
-        parseBody(request);
+      people.addHook("preValidation", async (http) => {
+        await knowHuman(door, http);
+        parseBody(http);
       });
       humanQuestions(people, door);
       humanResponses(people, door);

@@ -10,30 +10,30 @@ import { addressMac, humanCaller, participantCookie, participantToken } from "..
 const ADDRESS_READS_PER_HOUR = 3000;
 
 /** Knows who is asking before the route runs. */
-export async function knowHuman(door: DoorContext, request: FastifyRequest): Promise<void> {
-  const { caller, credentialed } = await humanCaller(door, request);
-  request.facts.caller = caller;
-  if (request.method !== "GET" && request.method !== "HEAD") return;
+export async function knowHuman(door: DoorContext, http: FastifyRequest): Promise<void> {
+  const { caller, credentialed } = await humanCaller(door, http);
+  http.facts.caller = caller;
+  if (http.method !== "GET" && http.method !== "HEAD") return;
 
-  const address = addressMac(door, request);
+  const address = addressMac(door, http);
   const { humanReadsPerHour } = door.ctx.crowd.limits;
   if (!credentialed) {
-    request.facts.limit = await door.readLimits.charge("human reads", address, humanReadsPerHour);
+    http.facts.limit = await door.readLimits.charge("human reads", address, humanReadsPerHour);
     return;
   }
   await door.readLimits.charge("address reads", address, Math.max(ADDRESS_READS_PER_HOUR, humanReadsPerHour));
   const subject = caller.person ?? caller.participant ?? address;
-  request.facts.limit = await door.readLimits.charge("human reads", subject, humanReadsPerHour);
+  http.facts.limit = await door.readLimits.charge("human reads", subject, humanReadsPerHour);
 }
 
 /** Returns who reads, or nothing for somebody unknown. */
-export function readerOf(door: DoorContext, request: FastifyRequest): Promise<AnsweringIdentity | null> {
-  return identifyForRead(door.ctx, callerOf(request));
+export function readerOf(door: DoorContext, http: FastifyRequest): Promise<AnsweringIdentity | null> {
+  return identifyForRead(door.ctx, callerOf(http));
 }
 
 /** Returns a name under which equals are spread over people: the person's, else that of the address. */
-export function viewerOf(door: DoorContext, request: FastifyRequest, identity: AnsweringIdentity | null): string {
-  return identity?.person ?? addressMac(door, request);
+export function viewerOf(door: DoorContext, http: FastifyRequest, identity: AnsweringIdentity | null): string {
+  return identity?.person ?? addressMac(door, http);
 }
 
 /** Hands a caller without a credential the one of its participant, as cookie and as header. */
@@ -48,14 +48,14 @@ export function addressLimit(
   door: DoorContext,
   bucket: string,
   limit: number,
-): { onRequest: (request: FastifyRequest) => Promise<void>; preHandler: (request: FastifyRequest) => Promise<void> } {
+): { onRequest: (http: FastifyRequest) => Promise<void>; preHandler: (http: FastifyRequest) => Promise<void> } {
   return {
-    async onRequest(request) {
-      request.facts.peekLimit = () => peekLimit(door.ctx, bucket, addressMac(door, request), limit);
+    async onRequest(http) {
+      http.facts.peekLimit = () => peekLimit(door.ctx, bucket, addressMac(door, http), limit);
     },
     // In a transaction of its own: whatever becomes of the request, its try stays counted.
-    async preHandler(request) {
-      request.facts.limit = await chargeOnce(door.ctx, bucket, addressMac(door, request), limit);
+    async preHandler(http) {
+      http.facts.limit = await chargeOnce(door.ctx, bucket, addressMac(door, http), limit);
     },
   };
 }

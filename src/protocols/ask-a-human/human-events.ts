@@ -11,9 +11,9 @@ export function humanEvents(app: Door, door: DoorContext): void {
   app.get(
     "/human/events",
     { schema: { tags: ["people"], summary: "Follow the feed (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
-    async (request, reply) => {
-      using _place = door.limiter.enter("human streams", addressMac(door, request), door.config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
+    async (http, reply) => {
+      using _place = door.limiter.enter("human streams", addressMac(door, http), door.config.limits.humanStreams);
+      await sendEvents(door, http, reply, async function* (signal) {
         for await (const change of feed.changes(signal)) {
           const data = {
             question_id: change.questionId,

@@ -34,9 +34,9 @@ export function humanPush(app: Door, door: DoorContext): void {
         response: { 201: WireSubscriptionReceipt, 200: WireSubscriptionReceipt, ...errors },
       },
     },
-    async (request, reply) => {
-      const settings = settingsOf(request.body as NewSubscriptionBody);
-      return sendReceipt(door, reply, await subscribePush(ctx, callerOf(request), settings), settings);
+    async (http, reply) => {
+      const settings = settingsOf(http.body as NewSubscriptionBody);
+      return sendReceipt(door, reply, await subscribePush(ctx, callerOf(http), settings), settings);
     },
   );
 
@@ -51,19 +51,19 @@ export function humanPush(app: Door, door: DoorContext): void {
         response: { 201: WireSubscriptionReceipt, 200: WireSubscriptionReceipt, ...errors },
       },
     },
-    async (request, reply) => {
-      const body = request.body as ChangedSubscriptionBody;
+    async (http, reply) => {
+      const body = http.body as ChangedSubscriptionBody;
       const id = body.subscription_id === undefined ? undefined : subscriptionIdOf(body.subscription_id);
       const settings = settingsOf(body);
-      return sendReceipt(door, reply, await refreshPush(ctx, callerOf(request), id, settings), settings);
+      return sendReceipt(door, reply, await refreshPush(ctx, callerOf(http), id, settings), settings);
     },
   );
 
   app.delete<{ Params: { id: string } }>(
     "/human/push/subscribe/:id",
     { schema: { tags: ["people"], summary: "End a subscription", response: { 204: NoContent, ...errors } } },
-    async (request, reply) => {
-      await unsubscribePush(ctx, subscriptionIdOf(request.params.id));
+    async (http, reply) => {
+      await unsubscribePush(ctx, subscriptionIdOf(http.params.id));
       return reply.code(204).send();
     },
   );

@@ -36,7 +36,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
         response: { 200: WireFeedPage, ...humanErrors },
       },
     },
-    async (request) => feedPage(door, request),
+    async (http) => feedPage(door, http),
   );
 
   app.get<{ Params: { id: string } }>(
@@ -48,10 +48,10 @@ export function humanQuestions(app: Door, door: DoorContext): void {
         response: { 200: WireHumanQuestion, 410: ErrorBody, ...humanErrors },
       },
     },
-    async (request) => {
-      const identity = await readerOf(door, request);
-      const id = questionIdOf(request.params.id);
-      const { question, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
+    async (http) => {
+      const identity = await readerOf(door, http);
+      const id = questionIdOf(http.params.id);
+      const { question, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, http, identity));
       const answerable = { can_answer: !answered, ...(answered && { reason: "already_answered" as const }) };
       return { ...feedQuestion(ctx, question), ...answerable } satisfies WireHumanQuestion;
     },
@@ -66,9 +66,9 @@ export function humanQuestions(app: Door, door: DoorContext): void {
         response: { 200: WireQuestionResults, 403: ErrorBody, ...humanErrors },
       },
     },
-    async (request, reply) => {
-      const identity = await readerOf(door, request);
-      return asJson(reply, resultsBody(await readResults(ctx, questionIdOf(request.params.id), identity)));
+    async (http, reply) => {
+      const identity = await readerOf(door, http);
+      return asJson(reply, resultsBody(await readResults(ctx, questionIdOf(http.params.id), identity)));
     },
   );
 
@@ -84,8 +84,8 @@ function markingRoutes(app: Door, door: DoorContext): void {
     {
       schema: { tags: ["people"], summary: "Hide a question for a day", response: { 204: NoContent, ...humanErrors } },
     },
-    async (request, reply) => {
-      const { issue } = await skipQuestion(ctx, questionIdOf(request.params.id), callerOf(request));
+    async (http, reply) => {
+      const { issue } = await skipQuestion(ctx, questionIdOf(http.params.id), callerOf(http));
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },
@@ -102,10 +102,10 @@ function markingRoutes(app: Door, door: DoorContext): void {
         response: { 204: NoContent, ...humanErrors },
       },
     },
-    async (request, reply) => {
-      const { reason, comment } = request.body as NewReportBody;
+    async (http, reply) => {
+      const { reason, comment } = http.body as NewReportBody;
       const report = { reason, ...(comment !== undefined && { comment }) };
-      const { issue } = await reportQuestion(ctx, questionIdOf(request.params.id), callerOf(request), report);
+      const { issue } = await reportQuestion(ctx, questionIdOf(http.params.id), callerOf(http), report);
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },
@@ -113,13 +113,13 @@ function markingRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns a page of what a person may answer, of the tags that they name. */
-async function feedPage(door: DoorContext, request: FastifyRequest): Promise<WireFeedPage> {
+async function feedPage(door: DoorContext, http: FastifyRequest): Promise<WireFeedPage> {
   const { ctx } = door;
-  const limit = queryLimit(request.query, { least: 1, most: 50, usual: 20 });
-  const tags = queryWords(request.query, "audience", TAGS);
-  const cursor = queryText(request.query, "cursor");
-  const identity = await readerOf(door, request);
-  const viewer = viewerOf(door, request, identity);
+  const limit = queryLimit(http.query, { least: 1, most: 50, usual: 20 });
+  const tags = queryWords(http.query, "audience", TAGS);
+  const cursor = queryText(http.query, "cursor");
+  const identity = await readerOf(door, http);
+  const viewer = viewerOf(door, http, identity);
 
   const list = `feed ${tags.toSorted().join()}`;
   const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);

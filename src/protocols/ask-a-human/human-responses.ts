@@ -10,8 +10,8 @@ import { ErrorBody } from "../../wire/error.ts";
 import { NewAnswerBody, WireAnswerReceipt } from "../../wire/question.ts";
 
 /** @throws {Error} for a caller who has not answered yet: known callers only get answers (spec/ask-a-human 1.4) */
-async function peekAnswers({ ctx }: DoorContext, request: FastifyRequest): Promise<LimitReading> {
-  const identity = await identifyForRead(ctx, callerOf(request));
+async function peekAnswers({ ctx }: DoorContext, http: FastifyRequest): Promise<LimitReading> {
+  const identity = await identifyForRead(ctx, callerOf(http));
   if (!identity) throw new Error("nobody is known yet");
   return peekLimit(ctx, "answers", identity.person, ctx.crowd.limits.answersPerHour);
 }
@@ -25,8 +25,8 @@ export function humanResponses(app: Door, door: DoorContext): void {
     {
       config: { takesBody: true },
       // Before the body is read: a refusal of it says where the caller stands, too (spec/ask-a-human 1.4).
-      onRequest: async (request) => {
-        request.facts.peekLimit = () => peekAnswers(door, request);
+      onRequest: async (http) => {
+        http.facts.peekLimit = () => peekAnswers(door, http);
       },
       schema: {
         tags: ["people"],
@@ -45,19 +45,19 @@ export function humanResponses(app: Door, door: DoorContext): void {
         },
       },
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const { question_id: questionId, answer, selected_option: option, confidence } = request.body as NewAnswerBody;
+    async (http, reply) => {
+      const caller = callerOf(http);
+      const { question_id: questionId, answer, selected_option: option, confidence } = http.body as NewAnswerBody;
       const normalized = { question_id: questionId, answer, selected_option: option, confidence };
       const given = await answerQuestion(ctx, {
         questionId: questionIdOf(questionId),
         caller,
-        asAgent: await claimedAgents(door, request),
+        asAgent: await claimedAgents(door, http),
         given: { answer, selectedOption: option, confidence },
-        ...withKeyOf(idempotencyOf(request, undefined, withoutUndefined(normalized))),
+        ...withKeyOf(idempotencyOf(http, undefined, withoutUndefined(normalized))),
       });
 
-      if (given.reading) request.facts.limit = given.reading;
+      if (given.reading) http.facts.limit = given.reading;
       issueCredential(door, reply, given.issue);
       if (given.replayed) reply.header("idempotency-replayed", "true");
       const { receipt } = given;

@@ -11,12 +11,12 @@ const KEY_MAX = 255;
  * @throws {Refusal} `invalid_input` for a key that is too long, or carriers that differ; `key_required` for a credential
  */
 export function idempotencyOf(
-  request: FastifyRequest,
+  http: FastifyRequest,
   inBody: string | undefined,
   normalized: object,
 ): { key: string; bodyHash: string } | undefined {
   const field = "idempotency_key";
-  const given = [inBody, request.headers["x-idempotency-key"], request.headers["idempotency-key"]].filter(
+  const given = [inBody, http.headers["x-idempotency-key"], http.headers["idempotency-key"]].filter(
     (key): key is string => typeof key === "string" && key !== "",
   );
   refuseKeyAsName(...given);

@@ -30,8 +30,8 @@ export function scoreRoutes(app: Door, door: DoorContext): void {
   app.get(
     "/human/stats",
     { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: WireStats, ...errors } } },
-    async (request) => {
-      const stats = await readStats(ctx, await readerOf(door, request));
+    async (http) => {
+      const stats = await readStats(ctx, await readerOf(door, http));
       return {
         total_points: stats.totalPoints,
         total_answers: stats.totalAnswers,
@@ -48,12 +48,12 @@ export function scoreRoutes(app: Door, door: DoorContext): void {
   app.get(
     "/human/leaderboard",
     { schema: { tags: ["people"], summary: "Who has earned most", response: { 200: WireLeaderboard, ...errors } } },
-    async (request) => {
-      const period = PERIODS.find((known) => known === (queryText(request.query, "period") ?? "all_time"));
+    async (http) => {
+      const period = PERIODS.find((known) => known === (queryText(http.query, "period") ?? "all_time"));
       if (!period)
         throw refuseQuery("period", "period must be daily, weekly or all_time", "enum", { allowed: PERIODS });
-      const limit = queryLimit(request.query, { least: 1, most: 100, usual: 10 });
-      const identity = await readerOf(door, request);
+      const limit = queryLimit(http.query, { least: 1, most: 100, usual: 10 });
+      const identity = await readerOf(door, http);
       const { top, own, ownName } = await readLeaderboard(ctx, identity, period, limit);
       return {
         period,
@@ -91,8 +91,8 @@ function nameRoutes(app: Door, door: DoorContext): void {
         response: { 200: WireLeaderboardName, ...errors, 409: ErrorBody },
       },
     },
-    async (request, reply) => {
-      const { name, issue } = await chooseName(ctx, callerOf(request), (request.body as LeaderboardNameBody).name);
+    async (http, reply) => {
+      const { name, issue } = await chooseName(ctx, callerOf(http), (http.body as LeaderboardNameBody).name);
       issueCredential(door, reply, issue);
       return reply.code(200).send({ name } satisfies WireLeaderboardName);
     },
@@ -107,8 +107,8 @@ function nameRoutes(app: Door, door: DoorContext): void {
         response: { 204: NoContent, ...errors },
       },
     },
-    async (request, reply) => {
-      await dropName(ctx, callerOf(request));
+    async (http, reply) => {
+      await dropName(ctx, callerOf(http));
       return reply.code(204).send();
     },
   );
@@ -127,8 +127,8 @@ function recoveryRoutes(app: Door, door: DoorContext): void {
         response: { 201: WireRecoveryCode, ...errors },
       },
     },
-    async (request, reply) => {
-      const { code, expiresAt, issue } = await makeRecoveryCode(ctx, callerOf(request));
+    async (http, reply) => {
+      const { code, expiresAt, issue } = await makeRecoveryCode(ctx, callerOf(http));
       issueCredential(door, reply, issue);
       return reply.code(201).send({ code, expires_at: wireTime(expiresAt) } satisfies WireRecoveryCode);
     },
@@ -146,8 +146,8 @@ function recoveryRoutes(app: Door, door: DoorContext): void {
         response: { 200: WireRecovered, ...errors },
       },
     },
-    async (request, reply) => {
-      const { code } = request.body as RecoveryCodeBody;
+    async (http, reply) => {
+      const { code } = http.body as RecoveryCodeBody;
       issueCredential(door, reply, await redeemRecoveryCode(ctx, code));
       return reply.code(200).send({ status: "recovered" } satisfies WireRecovered);
     },
@@ -156,8 +156,8 @@ function recoveryRoutes(app: Door, door: DoorContext): void {
   app.delete(
     "/human/me",
     { schema: { tags: ["people"], summary: "Erase me", response: { 204: NoContent, ...errors } } },
-    async (request, reply) => {
-      await eraseMe(ctx, callerOf(request));
+    async (http, reply) => {
+      await eraseMe(ctx, callerOf(http));
       return reply
         .header("set-cookie", participantCookie(door, "", 0))
         .code(204)

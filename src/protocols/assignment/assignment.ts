@@ -21,16 +21,16 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
   const { corsOrigins: cors } = door.ctx.assignment;
 
   return async (app) => {
-    app.setErrorHandler((error, request, reply) => sendAssignmentError(door.ctx, error, request, reply));
+    app.setErrorHandler((error, http, reply) => sendAssignmentError(door.ctx, error, http, reply));
     app.addHook("onRoute", (route) => {
       route.config = { ...route.config, cors };
     });
     // Some environments of pages name no type, or the wrong one: a body is JSON, whatever its type.
-    app.addHook("onRequest", (request, _reply, done) => {
-      const type = request.headers["content-type"];
+    app.addHook("onRequest", (http, _reply, done) => {
+      const type = http.headers["content-type"];
       if (type !== undefined) {
-        request.facts.bodyType = type;
-        request.headers["content-type"] = "application/octet-stream";
+        http.facts.bodyType = type;
+        http.headers["content-type"] = "application/octet-stream";
       }
       done();
     });
@@ -45,8 +45,8 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
     workerRoutes(app, door);
     reviewedRoutes(app, door);
     // So that whatever is asked for below is declined in this protocol's words, and pages can read that.
-    app.get("/assignment/*", { ...routeOptions("Nothing"), schema: { hide: true } }, async (request) => {
-      await callerOf(door, request);
+    app.get("/assignment/*", { ...routeOptions("Nothing"), schema: { hide: true } }, async (http) => {
+      await callerOf(door, http);
       throw new Refusal("route_not_found");
     });
   };

@@ -34,29 +34,29 @@ const PER_MINUTE = { changes: 600, reads: 1200 } as const;
  * @throws {Refusal} `key_required`, `scope_missing`, `origin_refused`, `unsupported_media_type`, `rate_limited`,
  *   `repo_not_found`, `repo_refused`
  */
-export async function callerOf(door: DoorContext, request: FastifyRequest): Promise<AssignCaller> {
-  const { repos, ...speaker } = (await signedInAdmin(door, request)) ?? (await keyedCaller(door, request));
-  const kind = request.method === "GET" || request.method === "HEAD" ? "reads" : "changes";
+export async function callerOf(door: DoorContext, http: FastifyRequest): Promise<AssignCaller> {
+  const { repos, ...speaker } = (await signedInAdmin(door, http)) ?? (await keyedCaller(door, http));
+  const kind = http.method === "GET" || http.method === "HEAD" ? "reads" : "changes";
   if (!turnsOf(door.ctx)[kind].take(speaker.credential)) {
     throw new Refusal("rate_limited", { limit: PER_MINUTE[kind], window_seconds: 60, retry_after: 1 });
   }
-  const repo = repoOf(door, (request.params as { repo?: string }).repo);
+  const repo = repoOf(door, (http.params as { repo?: string }).repo);
   if (repos && !repos.includes(repo.name)) throw new Refusal("repo_refused", { repo: repo.name });
   return { ...speaker, repo };
 }
 
 /** A session speaks for pages of ours alone, in JSON: this door takes pages of listed origins and bodies of any type. */
-async function signedInAdmin(door: DoorContext, request: FastifyRequest): Promise<Speaker | undefined> {
-  const by = await adminOfSession(door, request);
-  if (by && request.headers.origin !== undefined && !fromOurPage(door, request)) throw new Refusal("origin_refused");
-  if (by && hasBody(request) && !saysJson(request.facts.bodyType)) {
+async function signedInAdmin(door: DoorContext, http: FastifyRequest): Promise<Speaker | undefined> {
+  const by = await adminOfSession(door, http);
+  if (by && http.headers.origin !== undefined && !fromOurPage(door, http)) throw new Refusal("origin_refused");
+  if (by && hasBody(http) && !saysJson(http.facts.bodyType)) {
     throw new Refusal("unsupported_media_type", { accepted: ["application/json"] });
   }
   return by && { by, credential: `${by.kind}:${by.id}`, keyName: null, person: by.id, repos: null };
 }
 
-async function keyedCaller(door: DoorContext, request: FastifyRequest): Promise<Speaker> {
-  const key = await keyHolder(door, request);
+async function keyedCaller(door: DoorContext, http: FastifyRequest): Promise<Speaker> {
+  const key = await keyHolder(door, http);
   if ("open" in key) throw new Refusal("key_required");
   if (key.scope !== "assign") throw new Refusal("scope_missing", { scope: "assign" });
   const { keyId, principal, name, person, repos } = key;

@@ -12,8 +12,8 @@ export function atOwnHost(host: string | undefined, url: string): string {
 }
 
 /** Returns the endpoint in the form in which a request named it; nothing, where it stands at the root. */
-export function endpointOf(request: FastifyRequest): string {
-  const { repo } = request.params as { repo?: string };
+export function endpointOf(http: FastifyRequest): string {
+  const { repo } = http.params as { repo?: string };
   if (repo !== undefined) return `${PREFIX}/${repo}`;
-  return /^\/+assignment(?:$|[/?])/.test(request.originalUrl.replace(/^\/+k\/+[^/?]+/, "")) ? PREFIX : "";
+  return /^\/+assignment(?:$|[/?])/.test(http.originalUrl.replace(/^\/+k\/+[^/?]+/, "")) ? PREFIX : "";
 }

@@ -46,19 +46,19 @@ export function routeOptions(
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */
-export function bodyOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
-  return withoutNulls(wholeBodyOf(request)) as Record<string, unknown>;
+export function bodyOf(http: FastifyRequest): Readonly<Record<string, unknown>> {
+  return withoutNulls(wholeBodyOf(http)) as Record<string, unknown>;
 }
 
 /** Returns the same with every member that was sent. @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object` */
-export function wholeBodyOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+export function wholeBodyOf(http: FastifyRequest): Readonly<Record<string, unknown>> {
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
   const value = readJson(bytes, parseJsonBody, { maxDepth: MOST_DEPTH });
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal("body_not_object");
   return value as Record<string, unknown>;
 }
 
 /** Returns whether a request has a body. */
-export function hasBody(request: FastifyRequest): boolean {
-  return Buffer.isBuffer(request.body) && request.body.length > 0;
+export function hasBody(http: FastifyRequest): boolean {
+  return Buffer.isBuffer(http.body) && http.body.length > 0;
 }

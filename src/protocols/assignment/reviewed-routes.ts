@@ -22,9 +22,9 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
   app.get<OfRepo>(
     "/assignment/:repo/reviewed",
     routeOptions("What reviews leave a worker to do in its repository", { reply: WireReviewedWork, keysOnly: true }),
-    async (request, reply) => {
-      const { principal } = await workerOf(door, request);
-      const { name: repo, onApprove } = rulesOf(request.params.repo);
+    async (http, reply) => {
+      const { principal } = await workerOf(door, http);
+      const { name: repo, onApprove } = rulesOf(http.params.repo);
       const reviewed = await listSettledOf(ctx, { repo, holder: principal });
       const { rejected } = await readOldRefs(ctx, repo, REFS_KEPT_MS);
       const named = reviewed.map((work) => ({ ...work, is: work.kind }));
@@ -40,10 +40,10 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
       keysOnly: true,
       replies: { 204: "Noted" },
     }),
-    async (request, reply) => {
-      const { principal } = await workerOf(door, request);
-      const { name: repo } = rulesOf(request.params.repo);
-      const read = SettledWorkBody.safeParse(bodyOf(request));
+    async (http, reply) => {
+      const { principal } = await workerOf(door, http);
+      const { name: repo } = rulesOf(http.params.repo);
+      const read = SettledWorkBody.safeParse(bodyOf(http));
       if (!read.success) {
         const [problem] = read.error.issues;
         throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "id", constraint: "format" });

@@ -21,10 +21,10 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
   app.get(
     `${endpoint}/events`,
     routeOptions("States and questions of all tasks (SSE)", { replies: { 200: "As text/event-stream" } }),
-    async (request, reply) => {
-      const { repo, by } = await callerOf(door, request);
-      const since = sinceOf(request);
-      return stream({ request, reply, by }, (signal) => taskEvents(followBoard(ctx, repo.name, { signal, ...since })));
+    async (http, reply) => {
+      const { repo, by } = await callerOf(door, http);
+      const since = sinceOf(http);
+      return stream({ http, reply, by }, (signal) => taskEvents(followBoard(ctx, repo.name, { signal, ...since })));
     },
   );
 
@@ -33,28 +33,26 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     routeOptions("What happened to a task (SSE), or so far, as application/x-ndjson", {
       replies: { 200: "As text/event-stream, or as lines of JSON" },
     }),
-    async (request, reply) => {
-      const { repo, by } = await callerOf(door, request);
-      const id = taskIdOf(request.params.id);
+    async (http, reply) => {
+      const { repo, by } = await callerOf(door, http);
+      const id = taskIdOf(http.params.id);
       await readTask(ctx, repo.name, id);
-      const since = sinceOf(request);
-      if (/\bapplication\/x-ndjson\b/.test(request.headers.accept ?? "")) {
+      const since = sinceOf(http);
+      if (/\bapplication\/x-ndjson\b/.test(http.headers.accept ?? "")) {
         const lines = linesOf(readTaskLog(ctx, repo.name, id, since.since ?? 0));
         return reply.type("application/x-ndjson; charset=utf-8").send(Readable.from(lines));
       }
-      return stream({ request, reply, by }, (signal) =>
-        taskEvents(followTask(ctx, repo.name, id, { signal, ...since })),
-      );
+      return stream({ http, reply, by }, (signal) => taskEvents(followTask(ctx, repo.name, id, { signal, ...since })));
     },
   );
 
   async function stream(
-    { request, reply, by }: { request: FastifyRequest; reply: FastifyReply; by: AssignCaller["by"] },
+    { http, reply, by }: { http: FastifyRequest; reply: FastifyReply; by: AssignCaller["by"] },
     open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
   ): Promise<FastifyReply> {
-    if (by.kind === "human") return sendToAdmin(door, { request, reply, by }, open);
+    if (by.kind === "human") return sendToAdmin(door, { http, reply, by }, open);
     using _place = door.limiter.enter("streams", by.id, config.limits.streams);
-    await sendEvents(door, request, reply, open);
+    await sendEvents(door, http, reply, open);
     return reply;
   }
 }

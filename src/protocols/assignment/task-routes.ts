@@ -41,14 +41,14 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
       reply: WireTask,
       replies: { 202: "The task, in line" },
     }),
-    async (request, reply) => {
-      const { repo, by, credential } = await callerOf(door, request);
+    async (http, reply) => {
+      const { repo, by, credential } = await callerOf(door, http);
       const of = { repo: repo.name, principal: by.id, by, credential };
-      const { task, replayed } = await submitTask(ctx, taskInputOf(door, request, bodyOf(request), of));
+      const { task, replayed } = await submitTask(ctx, taskInputOf(door, http, bodyOf(http), of));
       if (replayed) reply.header("idempotency-replayed", "true");
       return reply
         .code(202)
-        .header("location", `${endpointOf(request)}/tasks/${encodeURIComponent(task.id)}`)
+        .header("location", `${endpointOf(http)}/tasks/${encodeURIComponent(task.id)}`)
         .send(await wireOf(door, repo.name, task.id));
     },
   );
@@ -59,9 +59,9 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
       reply: WireBoard,
       replies: { 200: "As asked", 304: "As you know it" },
     }),
-    async (request, reply) => {
-      const { repo } = await callerOf(door, request);
-      const id = queryText(request.query, "id");
+    async (http, reply) => {
+      const { repo } = await callerOf(door, http);
+      const id = queryText(http.query, "id");
       const ids = id === undefined ? undefined : [id].filter(isTaskId);
       const { seq, tasks } = await readTasks(ctx, repo.name, ids);
       const wire = tasks.map((task) => taskWire(task, door));
@@ -69,7 +69,7 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
       const body = JSON.stringify(board);
       const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
       reply.header("etag", etag);
-      if (knows(request, etag)) return reply.code(304).send();
+      if (knows(http, etag)) return reply.code(304).send();
       return reply.type("application/json; charset=utf-8").send(body);
     },
   );
@@ -77,9 +77,9 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
   app.delete(
     endpoint,
     routeOptions("Cancel a task, named by `?id=` or in the body", { body: TaskNameBody, reply: WireTask }),
-    async (request, reply) => {
-      const named = queryText(request.query, "id");
-      return cancel(door, request, reply, () => named ?? idIn(request));
+    async (http, reply) => {
+      const named = queryText(http.query, "id");
+      return cancel(door, http, reply, () => named ?? idIn(http));
     },
   );
 }
@@ -89,9 +89,9 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
   app.get<OfTask>(
     `${endpoint}/tasks/:id`,
     routeOptions("A task, with its prompt, attempts, reviews and asks", { reply: WireWholeTask }),
-    async (request) => {
-      const { repo } = await callerOf(door, request);
-      return wholeTaskOf(door, repo.name, taskIdOf(request.params.id));
+    async (http) => {
+      const { repo } = await callerOf(door, http);
+      return wholeTaskOf(door, repo.name, taskIdOf(http.params.id));
     },
   );
 
@@ -100,26 +100,26 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
     routeOptions("What a task's agents asked, the oldest first; `cursor` is `next` of the page before", {
       reply: WireTaskAskPage,
     }),
-    async (request) => {
-      const { repo } = await callerOf(door, request);
-      return taskAsksOf(door, request, { repo: repo.name, id: taskIdOf(request.params.id) });
+    async (http) => {
+      const { repo } = await callerOf(door, http);
+      return taskAsksOf(door, http, { repo: repo.name, id: taskIdOf(http.params.id) });
     },
   );
 
   app.delete<OfTask>(
     `${endpoint}/tasks/:id`,
     routeOptions("Cancel a task", { reply: WireTask }),
-    async (request, reply) => {
-      return cancel(door, request, reply, () => request.params.id);
+    async (http, reply) => {
+      return cancel(door, http, reply, () => http.params.id);
     },
   );
 
   app.get<OfTask>(
     `${endpoint}/tasks/:id/diff`,
     routeOptions("The work of an attempt, as a patch", { replies: { 200: "text/x-patch" } }),
-    async (request, reply) => {
-      const { repo } = await callerOf(door, request);
-      return sendDiff(door, request, reply, { repo: repo.name, id: taskIdOf(request.params.id) });
+    async (http, reply) => {
+      const { repo } = await callerOf(door, http);
+      return sendDiff(door, http, reply, { repo: repo.name, id: taskIdOf(http.params.id) });
     },
   );
 
@@ -129,12 +129,12 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
       body: TaskReviewBody,
       reply: WireTask,
     }),
-    async (request) => {
-      const { repo, person } = await callerOf(door, request);
+    async (http) => {
+      const { repo, person } = await callerOf(door, http);
       if (person === null) throw new Refusal("person_needed");
-      const id = taskIdOf(request.params.id);
+      const id = taskIdOf(http.params.id);
       const of = { repo: repo.name, id, person, name: await nameOfPerson(door, person) };
-      await reviewTask(door.ctx, reviewInputOf(bodyOf(request), of));
+      await reviewTask(door.ctx, reviewInputOf(bodyOf(http), of));
       return wireOf(door, repo.name, id);
     },
   );
@@ -143,11 +143,11 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
 /** Replies with a task that is cancelled, once its last process is gone. */
 async function cancel(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   idGiven: () => unknown,
 ): Promise<FastifyReply> {
-  const { repo, by, keyName } = await callerOf(door, request);
+  const { repo, by, keyName } = await callerOf(door, http);
   const id = taskIdOf(idGiven());
   const who = { by, name: keyName ?? (await nameOfPerson(door, by.id)) };
   await cancelTask(door.ctx, { repo: repo.name, id }, who, goneSignal(reply));
@@ -158,13 +158,13 @@ async function wireOf(door: DoorContext, repo: string, id: string): Promise<Wire
   return taskWire(await readTask(door.ctx, repo, id), door);
 }
 
-function idIn(request: FastifyRequest): unknown {
-  const { id } = hasBody(request) ? bodyOf(request) : {};
+function idIn(http: FastifyRequest): unknown {
+  const { id } = hasBody(http) ? bodyOf(http) : {};
   if (id === undefined) throw refuseFields([{ message: "id is required", field: "id", constraint: "required" }]);
   return id;
 }
 
-function knows(request: FastifyRequest, etag: string): boolean {
-  const given = request.headers["if-none-match"];
+function knows(http: FastifyRequest, etag: string): boolean {
+  const given = http.headers["if-none-match"];
   return given !== undefined && given.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim()));
 }

@@ -61,11 +61,11 @@ export function workerRoutes(app: Door, door: DoorContext): void {
       keysOnly: true,
       replies: { 200: "As asked", 204: "Nothing is decided yet" },
     }),
-    async (request, reply) => {
-      const by = await workerOf(door, request);
-      const { repo, job } = request.params;
+    async (http, reply) => {
+      const by = await workerOf(door, http);
+      const { repo, job } = http.params;
       refuseNoJob(job);
-      const report = sayingOf(request);
+      const report = sayingOf(http);
       const replyBody = await answer(ctx, { repo, job, by, report }, goneSignal(reply)).catch((error: unknown) => {
         throw error instanceof NotHeld || error instanceof WrongMove ? new Refusal("fenced") : error;
       });
@@ -76,12 +76,12 @@ export function workerRoutes(app: Door, door: DoorContext): void {
   app.get<OfJob & { Params: { task: string } }>(
     "/assignment/:repo/work/:job/bundle/:task",
     routeOptions("The commits of a task that the attempt is built on, as a git bundle", { keysOnly: true }),
-    async (request, reply) => {
-      const by = await workerOf(door, request);
-      const { repo, job } = request.params;
+    async (http, reply) => {
+      const by = await workerOf(door, http);
+      const { repo, job } = http.params;
       refuseNoJob(job);
       const { attempt } = await workerAttempt(ctx, job, by);
-      const task = taskIdOf(request.params.task);
+      const task = taskIdOf(http.params.task);
       if (attempt.repo !== repo) throw new Refusal("job_not_found");
       const { file } = await openBundle(ctx, repo, task);
       return reply.type("application/octet-stream").send(file.createReadStream());
@@ -123,7 +123,7 @@ async function answer(
       await markWaiting(ctx, held, report.isWaiting);
       return {};
     case "wish":
-      return decide(ctx, { attempt, held }, { ref: report.ref, request: report.wish as AgentRequest }, signal);
+      return decide(ctx, { attempt, held }, { ref: report.ref, http: report.wish as AgentRequest }, signal);
     case "withdraw":
       await withdrawForAttempt(ctx, { attemptId: attempt.attemptId, principal: attempt.holder }, report.ref);
       return {};
@@ -162,7 +162,7 @@ function assignmentWire({ task, attempt, dependencies, changes, publishedSha }: 
 async function decide(
   ctx: Context,
   { attempt, held }: Awaited<ReturnType<typeof workerAttempt>>,
-  { ref, request }: { ref: string; request: AgentRequest },
+  { ref, http }: { ref: string; http: AgentRequest },
   gone: AbortSignal,
 ): Promise<WireWorkReply | undefined> {
   const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
@@ -180,25 +180,23 @@ async function decide(
     deadlineS: ctx.assignment.askDeadlineS,
     allowCommands: ctx.assignment.repos.find(({ name }) => name === repo)?.allowCommands ?? [],
   };
-  const { askId } = await askForAttempt(ctx, who, ref, request);
+  const { askId } = await askForAttempt(ctx, who, ref, http);
   await markWaiting(ctx, held, true);
   const late = new AbortController();
   const signal = AbortSignal.any([gone, late.signal]);
   const waiting = ctx.clock.sleep(WAIT_MS, signal).then(() => late.abort());
-  const decided = isPermission(request)
-    ? await awaitDecision(ctx, askId, signal)
-    : await awaitAnswer(ctx, askId, signal);
+  const decided = isPermission(http) ? await awaitDecision(ctx, askId, signal) : await awaitAnswer(ctx, askId, signal);
   late.abort();
   await waiting;
   return decided ?? undefined;
 }
 
 /** Returns who speaks for a worker. @throws {Refusal} `key_required`, `scope_missing` */
-export async function workerOf(door: DoorContext, request: FastifyRequest): Promise<Writer> {
-  const key = await keyHolder(door, request);
+export async function workerOf(door: DoorContext, http: FastifyRequest): Promise<Writer> {
+  const key = await keyHolder(door, http);
   if ("open" in key) throw new Refusal("key_required");
   if (key.scope !== "executor") throw new Refusal("scope_missing", { scope: "executor" });
-  const lease = request.headers["parley-lease"];
+  const lease = http.headers["parley-lease"];
   return { principal: key.principal, lease: typeof lease === "string" ? lease : undefined };
 }
 
@@ -207,8 +205,8 @@ function refuseNoJob(id: string): void {
   if (!JOB_ID.test(id)) throw new Refusal("job_not_found");
 }
 
-function sayingOf(request: FastifyRequest): WorkReportBody {
-  const read = WorkReportBody.safeParse(bodyOf(request));
+function sayingOf(http: FastifyRequest): WorkReportBody {
+  const read = WorkReportBody.safeParse(bodyOf(http));
   if (!read.success) {
     const [problem] = read.error.issues;
     throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
@@ -216,7 +214,7 @@ function sayingOf(request: FastifyRequest): WorkReportBody {
   const report = read.data;
   if (report.say !== "wish" || !("tool" in report.wish)) return report;
   // People approve exactly what the agent's tool is given, with members that are null, and whatever they are called.
-  const { wish: input } = wholeBodyOf(request) as { wish: { input: Record<string, unknown> } };
+  const { wish: input } = wholeBodyOf(http) as { wish: { input: Record<string, unknown> } };
   return { ...report, wish: { ...report.wish, input: input.input } };
 }
 

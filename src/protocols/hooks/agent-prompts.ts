@@ -67,23 +67,23 @@ function promptEntry(app: Door, entry: Entry): void {
       // No page of another site may ask here, also where pages may use other routes.
       config: { takesBody: true, maxBodyBytes: MOST_SENT_BYTES, cors: [] },
       schema: { hide: true },
-      onRequest: async (request) => {
-        const caller = await callerFrom(entry, request);
-        callers.set(request, caller);
-        request.facts.principal = caller.principal;
+      onRequest: async (http) => {
+        const caller = await callerFrom(entry, http);
+        callers.set(http, caller);
+        http.facts.principal = caller.principal;
       },
     },
-    async (request, reply) => {
-      const how = readHow(request);
-      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    async (http, reply) => {
+      const how = readHow(http);
+      const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
       refuseManyValues(bytes);
       const prompt = understood(() => agent.read(bytes));
       await yieldAfterLarge(bytes);
       reply.type(JSON_TYPE);
-      const caller = callers.get(request);
-      if (prompt && caller) return answerOf(entry, { request, reply, caller }, prompt, how);
+      const caller = callers.get(http);
+      if (prompt && caller) return answerOf(entry, { http, reply, caller }, prompt, how);
       const use = understood(() => agent.readUseOver?.(bytes));
-      if (use) open.end(principalOf(request), use);
+      if (use) open.end(principalOf(http), use);
       return NOTHING;
     },
   );
@@ -107,9 +107,9 @@ async function bytesWithoutResult(payload: AsyncIterable<Uint8Array>): Promise<B
 }
 
 /** Returns who asks; a program without a key and a name has the name of the agent. @throws {Refusal} as the A2H door does */
-async function callerFrom({ door, agent }: Entry, request: FastifyRequest): Promise<PromptingCaller> {
-  request.headers["x-agent-id"] ||= agent.agentId;
-  const key = await keyHolder(door, request, { bound: true });
+async function callerFrom({ door, agent }: Entry, http: FastifyRequest): Promise<PromptingCaller> {
+  http.headers["x-agent-id"] ||= agent.agentId;
+  const key = await keyHolder(door, http, { bound: true });
   if ("open" in key) return { principal: key.open, isOpen: true, channel: null, conversation: null };
   const { scope, principal, channel, conversation } = key;
   if (scope !== "agent") throw new Refusal("scope_missing", { scope: "agent" });
@@ -153,7 +153,7 @@ function refused(says: string): Refusal {
 
 /** A request of an agent, and who sent it. */
 interface Sent {
-  request: FastifyRequest;
+  http: FastifyRequest;
   reply: FastifyReply;
   caller: PromptingCaller;
 }
@@ -162,11 +162,11 @@ interface Sent {
 async function answerOf(entry: Entry, sent: Sent, prompt: AgentPrompt, how: How): Promise<string> {
   const { door, agent, open } = entry;
   const there = new AbortController();
-  using _open = open.add(principalOf(sent.request), prompt, () => there.abort());
+  using _open = open.add(principalOf(sent.http), prompt, () => there.abort());
   const way = wayWithin(entry, sent, there.signal);
   const decision = await decided(way, agent, prompt, how).catch((error: unknown): PromptDecision => {
     if (!(error instanceof CouldNotAsk) && !way.signal.aborted) {
-      door.ctx.log.error({ err: error, requestId: sent.request.id }, "a prompt of an agent could not be asked");
+      door.ctx.log.error({ err: error, requestId: sent.http.id }, "a prompt of an agent could not be asked");
     }
     const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
     return { kind: "undecided", because: `Parley could not ask anybody. ${why}` };
@@ -176,7 +176,7 @@ async function answerOf(entry: Entry, sent: Sent, prompt: AgentPrompt, how: How)
 }
 
 /** Returns the way to people by the verbs of this server, whose own store says what was approved. */
-function wayWithin({ door, ask }: Entry, { request, reply, caller }: Sent, decidedThere: AbortSignal): WayToPeople {
+function wayWithin({ door, ask }: Entry, { http, reply, caller }: Sent, decidedThere: AbortSignal): WayToPeople {
   const { clock, stopping } = door.ctx;
   return {
     clock,
@@ -186,7 +186,7 @@ function wayWithin({ door, ask }: Entry, { request, reply, caller }: Sent, decid
       const prompt = { kind: kind === "function_calls" ? "call" : "contact", body: { ...body } } as const;
       try {
         // It ends too when the agent closes its connection, and when its key is revoked.
-        const { callId, status } = await held(door, request, reply, (over) =>
+        const { callId, status } = await held(door, http, reply, (over) =>
           ask(caller, prompt, AbortSignal.any([signal, over])),
         );
         return { callId, ended: status as Ended };

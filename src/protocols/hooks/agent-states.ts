@@ -35,9 +35,9 @@ export function agentStates(door: DoorContext, localAgents: () => Promise<LocalA
           response: { 200: jsonReply(WireOwnPrompt), 401: ErrorBody, 403: ErrorBody, 404: ErrorBody },
         },
       },
-      async (request) => {
-        const whose = await callerOf(door, request);
-        const { agent } = request.params;
+      async (http) => {
+        const whose = await callerOf(door, http);
+        const { agent } = http.params;
         if (!isAgent(agent)) throw new Refusal("route_not_found");
         return { last_prompt: await lastPromptOf(door, agent, whose) } satisfies WireOwnPrompt;
       },
@@ -52,8 +52,8 @@ export function agentStates(door: DoorContext, localAgents: () => Promise<LocalA
           response: { 200: jsonReply(WireAgentReport), 401: ErrorBody, 403: ErrorBody },
         },
       },
-      async (request) => {
-        await administrator(door, request);
+      async (http) => {
+        await administrator(door, http);
         const agents = (await localAgents()).map(async ({ name, title, isHere, hasHook }) => {
           const last_prompt = await lastPromptOf(door, name, {});
           return { agent: name, title, here: isHere, hook: hasHook, last_prompt };
@@ -65,8 +65,8 @@ export function agentStates(door: DoorContext, localAgents: () => Promise<LocalA
 }
 
 /** @throws {Refusal} as the A2H door does */
-async function callerOf(door: DoorContext, request: FastifyRequest): Promise<Whose> {
-  const key = await keyHolder(door, request, { bound: true });
+async function callerOf(door: DoorContext, http: FastifyRequest): Promise<Whose> {
+  const key = await keyHolder(door, http, { bound: true });
   if ("open" in key) return { asker: key.open };
   if (key.scope !== "agent") throw new Refusal("scope_missing", { scope: "agent" });
   // A key of one conversation sees nothing of the others.

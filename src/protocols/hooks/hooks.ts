@@ -22,14 +22,14 @@ function entry(app: Door, hook: Hook, receive: Receive): void {
   app.post(
     hook.path,
     { bodyLimit: hook.maxBytes, schema: { hide: true } },
-    async (request: FastifyRequest, reply: FastifyReply) => {
+    async (http: FastifyRequest, reply: FastifyReply) => {
       const { status, type, body } = await hook.handle(
         {
-          headers: request.headers,
-          rawHeaders: request.raw.rawHeaders,
-          query: request.raw.url?.split("?")[1] ?? "",
-          body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-          params: request.params as Record<string, string>,
+          headers: http.headers,
+          rawHeaders: http.raw.rawHeaders,
+          query: http.raw.url?.split("?")[1] ?? "",
+          body: Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0),
+          params: http.params as Record<string, string>,
         },
         receive,
       );

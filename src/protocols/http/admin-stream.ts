@@ -10,13 +10,13 @@ import { sendEvents, type ServerSentEvent } from "./sse.ts";
  */
 export async function sendToAdmin(
   door: DoorContext,
-  { request, reply, by }: { request: FastifyRequest; reply: FastifyReply; by: Administrator },
+  { http, reply, by }: { http: FastifyRequest; reply: FastifyReply; by: Administrator },
   open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
 ): Promise<FastifyReply> {
   using _place = door.limiter.enter("admin streams", by.id, door.config.limits.humanStreams);
-  await sendEvents(door, request, reply, async function* (signal) {
+  await sendEvents(door, http, reply, async function* (signal) {
     for await (const event of open(signal)) {
-      const still = await administrator(door, request).catch(() => null);
+      const still = await administrator(door, http).catch(() => null);
       if (still?.id !== by.id) return;
       yield event;
     }

@@ -18,22 +18,22 @@ export function readBodiesAsBytes(app: FastifyInstance): void {
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */
-export function parseBody(request: FastifyRequest): void {
-  const { takesBody, bodyOptional } = request.routeOptions.config;
+export function parseBody(http: FastifyRequest): void {
+  const { takesBody, bodyOptional } = http.routeOptions.config;
   if (!takesBody) {
-    request.body = undefined;
+    http.body = undefined;
     return;
   }
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
   if (bytes.length === 0 && bodyOptional) {
-    request.body = {};
+    http.body = {};
     return;
   }
   const value = readJson(bytes, parseJsonBody, { maxDepth: MAX_DEPTH });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Refusal("body_not_object", { constraint: "type" });
   }
-  request.body = withoutNulls(value);
+  http.body = withoutNulls(value);
 }
 
 /**

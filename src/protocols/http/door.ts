@@ -167,15 +167,15 @@ export type Door = FastifyInstance;
 export type { FastifyReply, FastifyRequest };
 
 /** Returns the principal of a request whose route has asked for one. */
-export function principalOf(request: FastifyRequest): string {
-  const { principal } = request.facts;
+export function principalOf(http: FastifyRequest): string {
+  const { principal } = http.facts;
   if (principal === undefined) throw new Error("a route ran without its principal");
   return principal;
 }
 
 /** Returns the caller of a request whose route has asked for one. */
-export function callerOf(request: FastifyRequest): Caller {
-  const { caller } = request.facts;
+export function callerOf(http: FastifyRequest): Caller {
+  const { caller } = http.facts;
   if (caller === undefined) throw new Error("a route ran without its caller");
   return caller;
 }

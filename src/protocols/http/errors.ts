@@ -92,9 +92,9 @@ export function refusalBody(refusal: Refusal): object {
 }
 
 /** Sends a refusal with the headers that belong to it. */
-export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+export function sendRefusal(http: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   setRefusalHeaders(reply, refusal);
-  if (refusal instanceof LimitRefusal) request.facts.limit = refusal.reading;
+  if (refusal instanceof LimitRefusal) http.facts.limit = refusal.reading;
   return reply.code(statusOf(refusal)).send(refusalBody(refusal));
 }
 
@@ -113,17 +113,17 @@ export function setRefusalHeaders(reply: FastifyReply, refusal: Refusal): void {
  * Answers whatever was thrown: a refusal as such; a bug of ours as a bare 500 with the request's id, logged once.
  * No exception text ever leaves the server.
  */
-export function sendError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(ctx: Context, error: unknown, http: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalFrom(error);
-  if (refusal) return sendRefusal(request, reply, refusal);
-  logFailure(ctx, error, request);
-  return reply.code(500).send(errorBody("SERVER_ERROR", "Internal error.", { request_id: request.id }));
+  if (refusal) return sendRefusal(http, reply, refusal);
+  logFailure(ctx, error, http);
+  return reply.code(500).send(errorBody("SERVER_ERROR", "Internal error.", { request_id: http.id }));
 }
 
 /** Writes a failure of the server into the log, once. A client that went away amid its request is left out. */
-export function logFailure({ log }: Pick<Context, "log">, error: unknown, request: FastifyRequest): void {
-  if (isCutOff(error, request)) return;
-  log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
+export function logFailure({ log }: Pick<Context, "log">, error: unknown, http: FastifyRequest): void {
+  if (isCutOff(error, http)) return;
+  log.error({ err: error, requestId: http.id, route: http.routeOptions.url }, "a request failed");
 }
 
 /** True where a body did not come whole because its connection ended. */

@@ -24,7 +24,7 @@ interface GuardOptions {
   /** Aborted once the server stops: from then on every request is refused, with Retry-After. */
   refusing: AbortSignal;
   /** Tells of a request that its path takes other methods. */
-  otherMethods: (request: FastifyRequest) => OtherMethods | null;
+  otherMethods: (http: FastifyRequest) => OtherMethods | null;
 }
 
 /**
@@ -35,13 +35,13 @@ export function installGuards(app: FastifyInstance, { config, clock, refusing, o
   const hosts = allowedHosts(config);
   const edge = openEdgeGuard(config, clock);
 
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
+  app.addHook("onRequest", (http, reply, done) => {
+    reply.header("x-request-id", http.id);
     // Before anything is refused: a page must be able to read a refusal too.
-    const origin = request.headers.origin;
-    const other = otherMethods(request);
-    if (other) request.facts.other = other;
-    const { cors: own } = other ?? request.routeOptions.config;
+    const origin = http.headers.origin;
+    const other = otherMethods(http);
+    if (other) http.facts.other = other;
+    const { cors: own } = other ?? http.routeOptions.config;
     const origins = own ?? config.cors.origins;
     const listed = origin !== undefined && origins.includes(origin);
     if (origins.length > 0) reply.header("vary", "Origin");
@@ -49,22 +49,22 @@ export function installGuards(app: FastifyInstance, { config, clock, refusing, o
       reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", EXPOSED_HEADERS);
     }
 
-    refuseForeignHost(request, hosts);
-    const alwaysAnswers = !other && request.routeOptions.config.alwaysAnswers;
-    if (!alwaysAnswers && !isFromHere(config, request)) edge(request.ip);
+    refuseForeignHost(http, hosts);
+    const alwaysAnswers = !other && http.routeOptions.config.alwaysAnswers;
+    if (!alwaysAnswers && !isFromHere(config, http)) edge(http.ip);
     if (!alwaysAnswers && refusing.aborted) throw new Refusal("store_unavailable");
     if (other) {
-      if (listed && isPreflight(request)) return void preflight(reply, other);
+      if (listed && isPreflight(http)) return void preflight(reply, other);
       throw new Refusal("method_not_allowed", { allowed: other.allowed });
     }
-    if (request.is404) throw new Refusal("route_not_found");
-    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = request.routeOptions.config;
+    if (http.is404) throw new Refusal("route_not_found");
+    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = http.routeOptions.config;
     const mayComeFrom = listed || (originless && origin === "null");
-    const isGuarded = own !== undefined || isUnsafe(request.method);
-    if (origin !== undefined && !mayComeFrom && isGuarded && !isSameOrigin(request, config, origin)) {
+    const isGuarded = own !== undefined || isUnsafe(http.method);
+    if (origin !== undefined && !mayComeFrom && isGuarded && !isSameOrigin(http, config, origin)) {
       throw new Refusal("origin_refused");
     }
-    if (takesBody) refuseOddBody(request, maxBodyBytes);
+    if (takesBody) refuseOddBody(http, maxBodyBytes);
     done();
   });
 }
@@ -75,11 +75,11 @@ function allowedHosts(config: DoorSettings): (host: string) => boolean {
   return (host) => names.has(host) || host.endsWith(".localhost");
 }
 
-function refuseForeignHost(request: FastifyRequest, allowed: (host: string) => boolean): void {
+function refuseForeignHost(http: FastifyRequest, allowed: (host: string) => boolean): void {
   // A proxy may pick another one of the two.
-  const hosts = request.raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+  const hosts = http.raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length > 1) throw new Refusal("bad_http");
-  const given = request.headers.host ?? "";
+  const given = http.headers.host ?? "";
   const name = /^(\[[0-9a-f:.]+\]|[^:/@\s]+)(:\d+)?$/i.exec(given)?.[1]?.toLowerCase();
   if (name === undefined || !allowed(name)) throw new Refusal("misdirected", { host: given.slice(0, 255) });
 }
@@ -88,14 +88,14 @@ function isUnsafe(method: string): boolean {
   return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
-function isSameOrigin(request: FastifyRequest, config: DoorSettings, origin: string): boolean {
+function isSameOrigin(http: FastifyRequest, config: DoorSettings, origin: string): boolean {
   if (origin === config.publicUrl) return true;
   // A page of ours that was opened under another accepted name, such as localhost.
-  return URL.canParse(origin) && new URL(origin).host === request.headers.host && /^https?:/.test(origin);
+  return URL.canParse(origin) && new URL(origin).host === http.headers.host && /^https?:/.test(origin);
 }
 
-function isPreflight(request: FastifyRequest): boolean {
-  return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+function isPreflight(http: FastifyRequest): boolean {
+  return http.method === "OPTIONS" && http.headers["access-control-request-method"] !== undefined;
 }
 
 /** Answers a preflight with the methods of the path's own routes. */
@@ -110,13 +110,13 @@ function preflight(reply: FastifyReply, { allowed }: OtherMethods): FastifyReply
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)$/;
 
-function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
-  const length = statedBytes(request);
+function refuseOddBody(http: FastifyRequest, maxBytes: number): void {
+  const length = statedBytes(http);
   if (length > maxBytes) throw new Refusal("body_too_large", { max_bytes: maxBytes });
-  const present = length > 0 || request.headers["transfer-encoding"] !== undefined;
+  const present = length > 0 || http.headers["transfer-encoding"] !== undefined;
   if (!present) return;
-  const encoding = request.headers["content-encoding"];
-  const type = typeOf(request.headers["content-type"]);
+  const encoding = http.headers["content-encoding"];
+  const type = typeOf(http.headers["content-type"]);
   const accepted = { accepted: ["application/json"] };
   if ((encoding !== undefined && encoding !== "identity") || !isJson(type)) {
     throw new Refusal("unsupported_media_type", accepted);

@@ -20,15 +20,15 @@ export function whenNoLongerGood({ ctx }: DoorContext, { facts }: FastifyRequest
  */
 export async function held<T>(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
   reply.raw.once("close", () => over.abort(WAIT_OVER));
   if (reply.raw.destroyed) over.abort(WAIT_OVER);
-  using _watch = whenNoLongerGood(door, request, () => over.abort(WAIT_OVER));
+  using _watch = whenNoLongerGood(door, http, () => over.abort(WAIT_OVER));
   const found = await wait(over.signal);
-  if (!(await isStillGood(door, request))) throw new Refusal("key_required");
+  if (!(await isStillGood(door, http))) throw new Refusal("key_required");
   return found;
 }

@@ -6,9 +6,9 @@ import type { LimitReading } from "../../core/limits.ts";
  * (spec/ask-a-human 1.4).
  */
 export function tellLimits(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply, payload) => {
+  app.addHook("onSend", async (http, reply, payload) => {
     // point: before-reply
-    const { limit, peekLimit } = request.facts;
+    const { limit, peekLimit } = http.facts;
     // A reply about a store that is away must not wait for it.
     const reading = limit ?? (reply.statusCode >= 500 ? undefined : await peekLimit?.().catch(() => undefined));
     if (reading) setLimitHeaders(reply, reading);

@@ -35,7 +35,7 @@ export const PATH_READING = {
  * The path decides before the method does: `GET /jobs/claim` is refused where only POST is taken there, although
  * `GET /jobs/:id` would take it.
  */
-export function noteMethods(app: FastifyInstance): (request: FastifyRequest) => OtherMethods | null {
+export function noteMethods(app: FastifyInstance): (http: FastifyRequest) => OtherMethods | null {
   const known = new Map<string, KnownPath>();
   let router: Instance<HTTPVersion.V1> | undefined;
 
@@ -55,12 +55,12 @@ export function noteMethods(app: FastifyInstance): (request: FastifyRequest) => 
     return opened;
   }
 
-  return (request) => {
+  return (http) => {
     // No path is preferred to one that is spelled out in full, so its route is the right one.
-    if (!request.is404 && !/[:*]/.test(request.routeOptions.url ?? "")) return null;
+    if (!http.is404 && !/[:*]/.test(http.routeOptions.url ?? "")) return null;
     router ??= openRouter();
-    const found: KnownPath | undefined = router.find("GET", request.raw.url ?? "")?.store;
-    if (!found || found.methods.has(request.raw.method ?? "")) return null;
+    const found: KnownPath | undefined = router.find("GET", http.raw.url ?? "")?.store;
+    if (!found || found.methods.has(http.raw.method ?? "")) return null;
     const allowed = [...found.methods].filter((method) => method !== "HEAD").sort();
     return { path: found.route.url, allowed, refusedBy: found.refusedBy, cors: found.route.config?.cors };
   };
@@ -72,6 +72,6 @@ const ROUTED_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT
  * Gives every method that no path takes, such as PROPFIND, one name that the router knows, so that one route can refuse
  * them all. Call it before a request is routed.
  */
-export function joinUnroutedMethods(request: IncomingMessage): void {
-  if (!ROUTED_METHODS.has(request.method ?? "")) request.method = "TRACE";
+export function joinUnroutedMethods(http: IncomingMessage): void {
+  if (!ROUTED_METHODS.has(http.method ?? "")) http.method = "TRACE";
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
 /** Takes the key out of `/k/<key>/...` before anything can log or route it. */
-export function cutPathKey(request: IncomingMessage, pathKeys: WeakMap<IncomingMessage, string>): string {
-  const url = request.url ?? "/";
+export function cutPathKey(http: IncomingMessage, pathKeys: WeakMap<IncomingMessage, string>): string {
+  const url = http.url ?? "/";
   const match = /^\/+k\/+([^/?#]+)(?=[/?#]|$)/.exec(url);
   if (!match?.[1]) return url;
-  pathKeys.set(request, match[1]);
+  pathKeys.set(http, match[1]);
   const rest = url.slice(match[0].length);
-  request.url = rest.startsWith("/") ? rest : `/${rest}`;
-  return request.url;
+  http.url = rest.startsWith("/") ? rest : `/${rest}`;
+  return http.url;
 }
 
 /** Returns the address with a path that can be decoded: what cannot be is taken as it stands, and so is unknown. */

@@ -21,20 +21,20 @@ const KEY_START = "parley_";
  * @throws {Refusal} `key_required` for a bad or missing key, or two different ones; `passed_on`; `wrong_scope`;
  *   `invalid_input` for a malformed `X-Agent-Id`
  */
-export async function agentPrincipal(door: DoorContext, request: FastifyRequest): Promise<string> {
-  return (await agentIdentity(door, request)).principal;
+export async function agentPrincipal(door: DoorContext, http: FastifyRequest): Promise<string> {
+  return (await agentIdentity(door, http)).principal;
 }
 
 /** Returns the same agent with what its key says of requests that name nobody. @throws {Refusal} as `agentPrincipal` */
-export async function agentIdentity(door: DoorContext, request: FastifyRequest): Promise<AgentIdentity> {
-  const { name, keys } = agentCarriers(request);
+export async function agentIdentity(door: DoorContext, http: FastifyRequest): Promise<AgentIdentity> {
+  const { name, keys } = agentCarriers(http);
   const [text, ...others] = keys;
   if (text === undefined) {
-    refuseWithoutKey(door, request);
+    refuseWithoutKey(door, http);
     return { principal: await openPrincipal(door, name), channel: null };
   }
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
-  const key = await admittingKey(door, request, text);
+  const key = await admittingKey(door, http, text);
   if (!key) throw new Refusal("key_required");
   // A key of one conversation speaks there and nowhere else.
   if (key.scope !== "agent" || key.conversation !== null) throw new Refusal("wrong_scope");
@@ -51,18 +51,18 @@ export async function agentIdentity(door: DoorContext, request: FastifyRequest):
  */
 export async function keyHolder(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   { bound = false } = {},
 ): Promise<KeyIdentity | { open: string }> {
-  const { name, keys } = agentCarriers(request);
+  const { name, keys } = agentCarriers(http);
   const [text, ...others] = keys;
   if (text === undefined) {
-    refuseWithoutKey(door, request);
+    refuseWithoutKey(door, http);
     return { open: await openPrincipal(door, name) };
   }
   const isOne = others.every((other) => sameText(text, other));
-  const key = isOne ? await admittingKey(door, request, text) : null;
-  if (!key || (key.scope !== "agent" && request.headers.authorization === undefined)) throw new Refusal("key_required");
+  const key = isOne ? await admittingKey(door, http, text) : null;
+  if (!key || (key.scope !== "agent" && http.headers.authorization === undefined)) throw new Refusal("key_required");
   if (key.conversation !== null && !bound) throw new Refusal("wrong_scope");
   return key;
 }
@@ -70,12 +70,12 @@ export async function keyHolder(
 /** Returns every principal a request to a human route claims to be, so that no agent answers its own question. */
 export async function claimedAgents(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
 ): Promise<{ names: string[]; withKey: boolean }> {
-  const { name, keys } = agentCarriers(request);
+  const { name, keys } = agentCarriers(http);
   const names: string[] = [];
   let withKey = false;
-  if (request.headers["x-agent-id"] !== undefined) names.push(`open:${name}`, `agent:${name}`);
+  if (http.headers["x-agent-id"] !== undefined) names.push(`open:${name}`, `agent:${name}`);
   for (const text of keys) {
     const key = await findKey(door.ctx, text);
     if (key?.scope === "agent") {
@@ -87,9 +87,9 @@ export async function claimedAgents(
 }
 
 /** Applies the setting `open` to a request without a key. Where it is not set, programs elsewhere are refused. */
-function refuseWithoutKey({ config }: DoorContext, request: FastifyRequest): void {
+function refuseWithoutKey({ config }: DoorContext, http: FastifyRequest): void {
   if (config.open === false) throw new Refusal("key_required");
-  if (config.open === undefined) refuseFromElsewhere(config, request);
+  if (config.open === undefined) refuseFromElsewhere(config, http);
 }
 
 /** Returns what owns the objects of a program without a key. The name of a key is refused: it is then one without a name. */
@@ -99,13 +99,13 @@ async function openPrincipal({ ctx }: DoorContext, name: string): Promise<string
 
 const NAMELESS = "default";
 
-function agentCarriers(request: FastifyRequest): { name: string; keys: string[] } {
+function agentCarriers(http: FastifyRequest): { name: string; keys: string[] } {
   const keys: string[] = [];
-  const { authorization } = request.headers;
+  const { authorization } = http.headers;
   if (authorization !== undefined) keys.push(bearerOf(authorization));
-  if (request.facts.pathKey !== undefined) keys.push(request.facts.pathKey);
+  if (http.facts.pathKey !== undefined) keys.push(http.facts.pathKey);
 
-  const agentId = visibleHeader(request, "x-agent-id", "X-Agent-Id", 128 + KEY_START.length + 64);
+  const agentId = visibleHeader(http, "x-agent-id", "X-Agent-Id", 128 + KEY_START.length + 64);
   // A key stands behind the name, or alone: whatever begins as one does is never taken for a name.
   const keyAt = agentId.startsWith(KEY_START) ? 0 : agentId.indexOf(`:${KEY_START}`) + 1;
   const carriesKey = keyAt > 0 || agentId.startsWith(KEY_START);
@@ -135,24 +135,24 @@ export interface HumanCaller {
  * @throws {Refusal} `key_required` or `passed_on` where the crowd is not public and nobody is signed in; `key_required` for
  *   a bad key; `person_changed` where `X-Person` names somebody else than whoever is signed in
  */
-export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
+export async function humanCaller(door: DoorContext, http: FastifyRequest): Promise<HumanCaller> {
   const { config } = door;
-  await refuseBadPathKey(door, request);
-  const named = await namedPerson(door, request);
+  await refuseBadPathKey(door, http);
+  const named = await namedPerson(door, http);
   const person = named?.person;
-  const expectedPerson = request.headers["x-person"];
+  const expectedPerson = http.headers["x-person"];
   if (expectedPerson !== undefined && expectedPerson !== (person ?? "none")) throw new Refusal("person_changed");
-  if (person === undefined && !config.crowd.public) refuseFromElsewhere(config, request);
+  if (person === undefined && !config.crowd.public) refuseFromElsewhere(config, http);
 
-  const participant = presentedParticipant(door, request);
-  const fingerprint = visibleHeader(request, "x-fingerprint", "X-Fingerprint", 512);
+  const participant = presentedParticipant(door, http);
+  const fingerprint = visibleHeader(http, "x-fingerprint", "X-Fingerprint", 512);
   if (fingerprint.startsWith(KEY_START)) throw new Refusal("key_required");
-  const timeZone = request.headers["x-time-zone"];
+  const timeZone = http.headers["x-time-zone"];
   const caller: Caller = {
-    network: networkMac(door, request),
-    ...(named && { ...named, byKey: request.headers.authorization !== undefined }),
+    network: networkMac(door, http),
+    ...(named && { ...named, byKey: http.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
-    ...deviceOf(door, request, fingerprint),
+    ...deviceOf(door, http, fingerprint),
     ...(typeof timeZone === "string" && isTimeZone(timeZone) && { timeZone }),
   };
   return { caller, credentialed: person !== undefined || participant !== undefined };
@@ -164,10 +164,10 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
  */
 function deviceOf(
   { ctx: { keyring }, config }: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   fingerprint: string,
 ): Pick<Caller, "fingerprint"> {
-  if (fingerprint === "" && !isFromHere(config, request)) return {};
+  if (fingerprint === "" && !isFromHere(config, http)) return {};
   return { fingerprint: keyring.mac("fingerprint", fingerprint) };
 }
 
@@ -182,11 +182,11 @@ export interface SignedIn {
  *
  * @throws {Refusal} `key_required` for anybody else, `origin_refused` for a change under a cookie that no page of ours asks for
  */
-export async function signedInPerson(door: DoorContext, request: FastifyRequest): Promise<SignedIn> {
-  await refuseBadPathKey(door, request);
-  const named = await namedPerson(door, request);
+export async function signedInPerson(door: DoorContext, http: FastifyRequest): Promise<SignedIn> {
+  await refuseBadPathKey(door, http);
+  const named = await namedPerson(door, http);
   if (!named) throw new Refusal("key_required", {}, "Nobody is signed in.");
-  return { person: named.person, byKey: request.headers.authorization !== undefined };
+  return { person: named.person, byKey: http.headers.authorization !== undefined };
 }
 
 /** The administrator, as the record names it: a person with their own session, or an `admin` key. */
@@ -202,13 +202,13 @@ export interface Administrator {
  * @throws {Refusal} `key_required` where nobody is known, `scope_missing` for anybody else, `origin_refused` for a change
  *   under a cookie that no page of ours asks for
  */
-export async function administrator(door: DoorContext, request: FastifyRequest): Promise<Administrator> {
-  if (showsKey(request)) {
-    const key = await keyHolder(door, request);
+export async function administrator(door: DoorContext, http: FastifyRequest): Promise<Administrator> {
+  if (showsKey(http)) {
+    const key = await keyHolder(door, http);
     if ("open" in key || key.scope !== "admin") throw new Refusal("scope_missing", { scope: "admin" });
     return { kind: "admin", id: key.principal };
   }
-  const admin = await adminOfSession(door, request);
+  const admin = await adminOfSession(door, http);
   if (!admin) throw new Refusal("key_required", {}, "Nobody is signed in.");
   return admin;
 }
@@ -221,37 +221,37 @@ export async function administrator(door: DoorContext, request: FastifyRequest):
  */
 export async function adminOfSession(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
 ): Promise<{ kind: "human"; id: string } | undefined> {
-  if (showsKey(request)) return undefined;
-  const person = await personOfSession(door, request);
+  if (showsKey(http)) return undefined;
+  const person = await personOfSession(door, http);
   if (!person) return undefined;
   if (person.role !== "admin") throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may do that.");
   return { kind: "human", id: person.id };
 }
 
 /** True when a request carries a key, good or bad, in whichever way. */
-export function showsKey(request: FastifyRequest): boolean {
-  return agentCarriers(request).keys.length > 0;
+export function showsKey(http: FastifyRequest): boolean {
+  return agentCarriers(http).keys.length > 0;
 }
 
 /** Returns who is signed in. @throws {Refusal} `origin_refused` for a change that no page of ours asks for */
 export async function personOfSession(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
 ): Promise<{ id: string; role: "admin" | "member" } | undefined> {
-  const token = cookieOf(request, cookieName(door, "parley"));
+  const token = cookieOf(http, cookieName(door, "parley"));
   if (token === undefined) return undefined;
   const signedIn = await findSignedIn(door.ctx, token);
-  if (signedIn) noteShown(request, token);
-  if (signedIn && isUnsafe(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
+  if (signedIn) noteShown(http, token);
+  if (signedIn && isUnsafe(http) && !fromOurPage(door, http)) throw new Refusal("origin_refused");
   return signedIn?.person;
 }
 
 /** Returns who holds a key, which is remembered among what let the request in. */
-async function admittingKey(door: DoorContext, request: FastifyRequest, text: string): Promise<KeyIdentity | null> {
+async function admittingKey(door: DoorContext, http: FastifyRequest, text: string): Promise<KeyIdentity | null> {
   const key = await findKey(door.ctx, text);
-  if (key) noteShown(request, text);
+  if (key) noteShown(http, text);
   return key;
 }
 
@@ -262,26 +262,26 @@ function noteShown({ facts }: FastifyRequest, text: string): void {
 }
 
 /** Refuses a key in the path that is not an agent's. An agent's key is allowed but has no effect here. */
-async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
-  const { pathKey } = request.facts;
+async function refuseBadPathKey(door: DoorContext, http: FastifyRequest): Promise<void> {
+  const { pathKey } = http.facts;
   if (pathKey === undefined) return;
-  const key = await admittingKey(door, request, pathKey);
+  const key = await admittingKey(door, http, pathKey);
   if (key?.scope !== "agent") throw new Refusal("key_required");
 }
 
 /** Returns who speaks, and the SHA-256 of the session or key that says so. */
 async function namedPerson(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
 ): Promise<{ person: string; credential: string } | undefined> {
-  const { authorization } = request.headers;
+  const { authorization } = http.headers;
   if (authorization !== undefined) {
     const text = bearerOf(authorization);
-    const person = personOfKey(await admittingKey(door, request, text));
+    const person = personOfKey(await admittingKey(door, http, text));
     return person === undefined ? undefined : { person, credential: sha256Hex(text) };
   }
-  const person = await personOfSession(door, request);
-  return person && { person: person.id, credential: sha256Hex(cookieOf(request, cookieName(door, "parley")) ?? "") };
+  const person = await personOfSession(door, http);
+  return person && { person: person.id, credential: sha256Hex(cookieOf(http, cookieName(door, "parley")) ?? "") };
 }
 
 /** An `answer` key stands for its person; a service's has none. Agents' keys stand for nobody here. */
@@ -291,18 +291,18 @@ function personOfKey(key: KeyIdentity | null): string | undefined {
   return key.person;
 }
 
-function isUnsafe(request: FastifyRequest): boolean {
-  return request.method !== "GET" && request.method !== "HEAD";
+function isUnsafe(http: FastifyRequest): boolean {
+  return http.method !== "GET" && http.method !== "HEAD";
 }
 
 /** A request under a cookie must come from a page of ours (spec/security 3). */
-export function fromOurPage(door: DoorContext, request: FastifyRequest): boolean {
-  const site = request.headers["sec-fetch-site"];
+export function fromOurPage(door: DoorContext, http: FastifyRequest): boolean {
+  const site = http.headers["sec-fetch-site"];
   if (site !== undefined) return site === "same-origin";
-  const { origin } = request.headers;
+  const { origin } = http.headers;
   return (
     origin === door.config.publicUrl ||
-    (origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host)
+    (origin !== undefined && URL.canParse(origin) && new URL(origin).host === http.headers.host)
   );
 }
 
@@ -312,8 +312,8 @@ export function cookieName(door: Pick<DoorContext, "config">, name: string): str
 }
 
 /** Returns the value of a cookie, or nothing. */
-export function cookieOf(request: FastifyRequest, name: string): string | undefined {
-  for (const pair of request.headers.cookie?.split(";") ?? []) {
+export function cookieOf(http: FastifyRequest, name: string): string | undefined {
+  for (const pair of http.headers.cookie?.split(";") ?? []) {
     const equals = pair.indexOf("=");
     if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
   }
@@ -334,12 +334,9 @@ export function participantCookie(door: DoorContext, token: string, maxAgeSecond
 }
 
 /** Returns the participant whose valid credential a request shows, or nothing. */
-export function presentedParticipant(door: DoorContext, request: FastifyRequest): string | undefined {
-  const header = request.headers["x-participant-token"];
-  for (const token of [
-    typeof header === "string" ? header : undefined,
-    cookieOf(request, cookieName(door, "parley_p")),
-  ]) {
+export function presentedParticipant(door: DoorContext, http: FastifyRequest): string | undefined {
+  const header = http.headers["x-participant-token"];
+  for (const token of [typeof header === "string" ? header : undefined, cookieOf(http, cookieName(door, "parley_p"))]) {
     const id = token === undefined ? undefined : /^pt1\.(p_[0-9A-Za-z]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
     if (id !== undefined && token !== undefined && sameText(token, participantToken(door, id))) return id;
   }
@@ -347,18 +344,18 @@ export function presentedParticipant(door: DoorContext, request: FastifyRequest)
 }
 
 /** Keyed hash of the caller's network under the day's salt: addresses themselves are never kept. */
-function networkMac(door: DoorContext, request: FastifyRequest): string {
+function networkMac(door: DoorContext, http: FastifyRequest): string {
   const day = Math.floor(door.ctx.clock.now() / DAY_MS);
-  return door.ctx.keyring.mac("network", `${day} ${networkOf(request.ip)}`);
+  return door.ctx.keyring.mac("network", `${day} ${networkOf(http.ip)}`);
 }
 
 /** Keyed hash of the caller's address, under which limits per address are counted. */
-export function addressMac(door: DoorContext, request: FastifyRequest): string {
-  return door.ctx.keyring.mac("network", `address ${request.ip}`);
+export function addressMac(door: DoorContext, http: FastifyRequest): string {
+  return door.ctx.keyring.mac("network", `address ${http.ip}`);
 }
 
-function visibleHeader(request: FastifyRequest, name: string, spelled: string, maxLength: number): string {
-  const value = request.headers[name];
+function visibleHeader(http: FastifyRequest, name: string, spelled: string, maxLength: number): string {
+  const value = http.headers[name];
   if (value === undefined || value === "") return "";
   if (typeof value !== "string" || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value))
     throw formatRefusal(spelled);

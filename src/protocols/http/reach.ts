@@ -16,8 +16,8 @@ const SPEAKS_HTTP_1_0 =
  * True for a request that only a program of this computer can have made: nothing says that others reach the server
  * (`whyOthersReach`), and nothing about the request says that it was passed on.
  */
-export function isFromHere(config: ReachedDoor, request: FastifyRequest): boolean {
-  return config.loopbackOnly && isLoopback(request.socket.remoteAddress ?? "") && !wasPassedOn(request);
+export function isFromHere(config: ReachedDoor, http: FastifyRequest): boolean {
+  return config.loopbackOnly && isLoopback(http.socket.remoteAddress ?? "") && !wasPassedOn(http);
 }
 
 /**
@@ -25,18 +25,18 @@ export function isFromHere(config: ReachedDoor, request: FastifyRequest): boolea
  *
  * @throws {Refusal} `key_required` where others reach the server; `passed_on` where the request alone says so
  */
-export function refuseFromElsewhere(config: ReachedDoor, request: FastifyRequest): void {
-  if (isFromHere(config, request)) return;
-  if (!config.loopbackOnly || !wasPassedOn(request)) throw new Refusal("key_required");
-  throw saysProxy(request) ? new Refusal("passed_on") : new Refusal("passed_on", {}, SPEAKS_HTTP_1_0);
+export function refuseFromElsewhere(config: ReachedDoor, http: FastifyRequest): void {
+  if (isFromHere(config, http)) return;
+  if (!config.loopbackOnly || !wasPassedOn(http)) throw new Refusal("key_required");
+  throw saysProxy(http) ? new Refusal("passed_on") : new Refusal("passed_on", {}, SPEAKS_HTTP_1_0);
 }
 
 /**
  * True for a request that a proxy passed on: one that says so in a header, or speaks HTTP/1.0. The latter is how nginx
  * asks with none of its headers set, and hardly anything else does.
  */
-function wasPassedOn(request: FastifyRequest): boolean {
-  return request.raw.httpVersion === "1.0" || saysProxy(request);
+function wasPassedOn(http: FastifyRequest): boolean {
+  return http.raw.httpVersion === "1.0" || saysProxy(http);
 }
 
 function saysProxy({ headers }: FastifyRequest): boolean {

@@ -75,29 +75,29 @@ export async function beat({ ctx, config }: DoorContext, over: AbortSignal, say:
  */
 export async function sendEvents(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
 ): Promise<void> {
   const { ctx } = door;
-  if (request.facts.limit) setLimitHeaders(reply, request.facts.limit);
-  if (request.method === "HEAD") {
+  if (http.facts.limit) setLimitHeaders(reply, http.facts.limit);
+  if (http.method === "HEAD") {
     reply.header("cache-control", "no-store").header("x-accel-buffering", "no");
     await reply.type("text/event-stream; charset=utf-8").send();
     return;
   }
   const stream = openEventStream(reply, `retry: ${RETRY_MS}\n\n`);
   const beating = beat(door, stream.gone, () => stream.write(": still here\n\n"));
-  using _watch = whenNoLongerGood(door, request, stream.end);
+  using _watch = whenNoLongerGood(door, http, stream.end);
   try {
     for await (const { event, data, id } of open(stream.gone)) {
-      if (!(await isStillGood(door, request))) break;
+      if (!(await isStillGood(door, http))) break;
       stream.write(`event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`);
       if (stream.gone.aborted) break;
     }
     if (ctx.stopping.aborted) stream.write(`retry: ${RETRY_MS}\n\n`);
   } catch (error) {
-    ctx.log.warn({ err: error, requestId: request.id }, "a stream broke off");
+    ctx.log.warn({ err: error, requestId: http.id }, "a stream broke off");
   } finally {
     stream.end();
     await beating;
@@ -110,8 +110,8 @@ const ANY_EVENT = { min: 0, max: MOST_WHOLE };
  * Returns the last event that a reader has, by its `Last-Event-ID`; one that never was where that is no number, so that
  * the reader gets everything anew. Nothing where the header is missing or empty.
  */
-export function lastEventId(request: FastifyRequest): number | undefined {
-  const value = request.headers["last-event-id"];
+export function lastEventId(http: FastifyRequest): number | undefined {
+  const value = http.headers["last-event-id"];
   if (typeof value !== "string" || value === "") return undefined;
   return wholeNumber(value, ANY_EVENT) ?? Number.MAX_SAFE_INTEGER;
 }
@@ -121,8 +121,8 @@ export function lastEventId(request: FastifyRequest): number | undefined {
  *
  * @throws {Refusal} `invalid_input` for an `after` that is no number
  */
-export function sinceOf(request: FastifyRequest): { since?: number } {
-  const since = lastEventId(request) ?? queryNumber(request.query, "after", ANY_EVENT);
+export function sinceOf(http: FastifyRequest): { since?: number } {
+  const since = lastEventId(http) ?? queryNumber(http.query, "after", ANY_EVENT);
   if (since !== null) return since === undefined ? {} : { since };
   throw refuseFields([{ message: "after is not an event's number", field: "after", constraint: "format" }]);
 }

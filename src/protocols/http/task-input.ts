@@ -41,7 +41,7 @@ function checked<T>(schema: z.ZodType<T>, body: Body): T {
  */
 export function taskInputOf(
   { ctx }: Pick<DoorContext, "ctx">,
-  request: FastifyRequest,
+  http: FastifyRequest,
   body: Body,
   of: Pick<SubmitTaskInput, "repo" | "principal" | "by"> & { credential: string },
 ): SubmitTaskInput {
@@ -56,7 +56,7 @@ export function taskInputOf(
       { message: "agent is not configured here", field: "agent", constraint: "enum", allowed: agents },
     ]);
   }
-  const key = idempotencyKeyOf(request);
+  const key = idempotencyKeyOf(http);
   return {
     ...rest,
     id,
@@ -71,8 +71,8 @@ export function taskInputOf(
   };
 }
 
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers["idempotency-key"];
+function idempotencyKeyOf(http: FastifyRequest): string | undefined {
+  const key = http.headers["idempotency-key"];
   if (key === undefined) return undefined;
   refuseKeyAsName(key);
   if (typeof key === "string" && key.length >= 1 && key.length <= MOST_KEY) return key;

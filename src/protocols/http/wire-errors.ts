@@ -65,11 +65,11 @@ export interface ErrorTable {
 
 /** Returns the reply to any error, by the table; a bug of ours is logged once and printed without detail. */
 export function errorSender({ kinds, codes, challenge }: ErrorTable) {
-  return (ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  return (ctx: Context, error: unknown, http: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const refusal = refusalFrom(error);
     if (!refusal) {
-      logFailure(ctx, error, request);
-      const details = { request_id: request.id };
+      logFailure(ctx, error, http);
+      const details = { request_id: http.id };
       return send(reply, { status: 500, code: "SERVER_ERROR", message: "Internal error.", details });
     }
     setRefusalHeaders(reply, refusal);

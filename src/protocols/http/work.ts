@@ -27,10 +27,10 @@ export async function wholeTaskOf(door: DoorContext, repo: string, id: string): 
  */
 export async function taskAsksOf(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   task: { repo: string; id: string },
 ): Promise<WireTaskAskPage> {
-  const cursor = queryText(request.query, "cursor");
+  const cursor = queryText(http.query, "cursor");
   const after = cursor === undefined ? undefined : askPlaceOf(cursor);
   if (after === null) {
     throw refuseFields([{ message: "cursor is not a page's next", field: "cursor", constraint: "format" }]);
@@ -52,15 +52,15 @@ function askPlaceOf(cursor: string): TaskAskPlace | null {
  */
 export async function sendDiff(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   { repo, id }: { repo: string; id: string },
 ): Promise<FastifyReply> {
-  const against = queryText(request.query, "against") ?? "start";
+  const against = queryText(http.query, "against") ?? "start";
   if (against !== "start" && against !== "base") {
     throw new Refusal("invalid_input", { field: "against", constraint: "enum", allowed: ["start", "base"] });
   }
-  const n = queryNumber(request.query, "attempt", { min: 1, max: 1_000_000 });
+  const n = queryNumber(http.query, "attempt", { min: 1, max: 1_000_000 });
   if (n === null) throw new Refusal("invalid_input", { field: "attempt", constraint: "type" });
 
   const attempts = await readAttempts(door.ctx, repo, id);

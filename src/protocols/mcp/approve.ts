@@ -23,20 +23,20 @@ const NO_ANSWERS =
  * has passed. Whatever goes wrong on the way denies: nothing is allowed without a stored decision (spec/mcp 4.4).
  */
 export async function approve(exchange: Exchange, given: object, hold: HeldWait): Promise<RpcResult> {
-  const { door, principal, request } = exchange;
+  const { door, principal, http } = exchange;
   try {
     // A bare yes to its questions would be an answer that nobody gave.
     if (isQuestion(given)) return denial(`Not approved: ${NO_ANSWERS}`);
     using _place = parkWait(door, principal);
-    const { request: peopleRequest } = await askPermission(exchange, given);
+    const { request } = await askPermission(exchange, given);
     hold.onCount?.(0, 1);
-    const end = await waitForEnd(door.ctx, peopleRequest, hold.signal);
+    const end = await waitForEnd(door.ctx, request, hold.signal);
     const result = await decisionResult(exchange, end);
     if (!hold.signal.aborted) await releaseDedupeKey(door.ctx, end, callIdOf(end), end.wire["spent_by"]);
     return result;
   } catch (error) {
     const refusal = refusalFrom(error);
-    if (!refusal) door.ctx.log.error({ err: error, requestId: request.id }, "a permission could not be asked for");
+    if (!refusal) door.ctx.log.error({ err: error, requestId: http.id }, "a permission could not be asked for");
     return denial(`Not approved: ${refusal?.message ?? "Parley could not ask anybody."}`);
   }
 }

@@ -11,7 +11,7 @@ export interface Exchange {
   /** Returns whom its requests ask that name nobody. */
   usualAudience: (decides: RequestForm["kind"]) => Promise<Audience>;
   call: McpRequest;
-  request: FastifyRequest;
+  http: FastifyRequest;
   reply: FastifyReply;
 }
 
@@ -22,8 +22,8 @@ export function keyEnded({ call }: Exchange): RpcError {
 }
 
 /** Returns what could not be answered as an error of the protocol; a bug of ours is logged once and says only where. */
-export function failureOf({ door, call, request }: Exchange, error: unknown): RpcError {
+export function failureOf({ door, call, http }: Exchange, error: unknown): RpcError {
   if (error instanceof RpcError) return error;
-  door.ctx.log.error({ err: error, requestId: request.id, method: call.method }, "a message failed");
-  return new RpcError(RPC.internal, "Internal error", { data: { request_id: request.id }, id: call.id });
+  door.ctx.log.error({ err: error, requestId: http.id, method: call.method }, "a message failed");
+  return new RpcError(RPC.internal, "Internal error", { data: { request_id: http.id }, id: call.id });
 }

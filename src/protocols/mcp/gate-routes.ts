@@ -42,15 +42,15 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
   app.post(
     "/gate/calls",
     options("Ask whether a call may run, and start it", GateCallBody, WireGateAnswer),
-    (request, reply) => takeCall(door, usual, request, reply),
+    (http, reply) => takeCall(door, usual, http, reply),
   );
 
   app.post<WithId>(
     "/gate/calls/:id/hold",
     options("Say that a call still runs", GateCallHoldBody, WireHeldGateCall),
-    async (request, reply) => {
-      const call = await callOf(door, request);
-      const { run } = bodyOf(request, GateCallHoldBody);
+    async (http, reply) => {
+      const call = await callOf(door, http);
+      const { run } = bodyOf(http, GateCallHoldBody);
       return send(reply, {
         running: await holdCall(door.ctx, { ...call, run }),
         held_seconds: HELD_S,
@@ -61,9 +61,9 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
   app.post<WithId>(
     "/gate/calls/:id/end",
     options("Say how a call ended", GateCallEndBody, WireEndedGateCall),
-    async (request, reply) => {
-      const call = await callOf(door, request);
-      const { run, ...end } = bodyOf(request, GateCallEndBody);
+    async (http, reply) => {
+      const call = await callOf(door, http);
+      const { run, ...end } = bodyOf(http, GateCallEndBody);
       const { state } = await endCall(door.ctx, { ...call, run }, endOf(end));
       return send(reply, { state } satisfies WireEndedGateCall);
     },
@@ -72,9 +72,9 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
   app.post(
     "/gate/tools",
     options("Say which tools there are behind a gate", GateToolsBody, WireJudgedGateTools),
-    async (request, reply) => {
-      const { principal: asker } = await agentIdentity(door, request);
-      const { gate, tools } = bodyOf(request, GateToolsBody);
+    async (http, reply) => {
+      const { principal: asker } = await agentIdentity(door, http);
+      const { gate, tools } = bodyOf(http, GateToolsBody);
       const heldBack: string[] = [];
       for (const definition of tools) {
         const { isAccepted } = await judgeTool(door.ctx, { asker, gate, definition });
@@ -90,12 +90,12 @@ const HELD_S = HELD_MS / 1000;
 async function takeCall(
   door: DoorContext,
   usual: UsualAudience,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const agent = await agentIdentity(door, request);
-  const body = bodyOf(request, GateCallBody);
-  await yieldAfterLarge(request.body as Buffer);
+  const agent = await agentIdentity(door, http);
+  const body = bodyOf(http, GateCallBody);
+  await yieldAfterLarge(http.body as Buffer);
   const { gate, tool, run, timeout_seconds: timeoutSeconds = AN_HOUR_S, wait_seconds: waitSeconds = 0 } = body;
   const named = { asker: agent.principal, gate, definition: tool };
   const { isAccepted, isRepeatable } = await judgeTool(door.ctx, named);
@@ -103,7 +103,7 @@ async function takeCall(
     return send(reply, { state: "changed", tool: functionOf({ gate, tool: tool.name }) } satisfies WireGateAnswer);
   using _place = waitSeconds > 0 ? parkWait(door, agent.principal) : undefined;
   const audience = await usual(agent, "approval");
-  const answer = await held(door, request, reply, (signal) =>
+  const answer = await held(door, http, reply, (signal) =>
     askCall(
       door.ctx,
       () => door.policy.current().policy,
@@ -142,9 +142,9 @@ async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGate
 }
 
 /** Returns the call and its caller: a stranger learns nothing of what is wrong with a body. */
-async function callOf(door: DoorContext, request: FastifyRequest): Promise<Omit<Running, "run">> {
-  const { principal } = await agentIdentity(door, request);
-  return { requestId: (request.params as WithId["Params"]).id, asker: principal };
+async function callOf(door: DoorContext, http: FastifyRequest): Promise<Omit<Running, "run">> {
+  const { principal } = await agentIdentity(door, http);
+  return { requestId: (http.params as WithId["Params"]).id, asker: principal };
 }
 
 function endOf({
@@ -161,8 +161,8 @@ function endOf({
 }
 
 /** Returns the checked body, in which integers of any size keep their digits. @throws {Refusal} */
-function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+function bodyOf<T>(http: FastifyRequest, schema: z.ZodType<T>): T {
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
   const value = readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
   if (!isGateObject(value)) throw new Refusal("body_not_object");
   const checked = checkFields(schema, value);

@@ -36,7 +36,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
  */
 export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (app: Door) => Promise<void> {
   return async (app) => {
-    app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
+    app.setErrorHandler((error, http, reply) => refuse(door, error, http, reply));
     requestRoutes(app, door);
     gateRoutes(app, door, usual);
     app.post(
@@ -53,14 +53,14 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
           },
         },
       },
-      async (request, reply) => {
-        const agent = await agentIdentity(door, request);
-        const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-        const call = readMessage(bytes, request.headers);
+      async (http, reply) => {
+        const agent = await agentIdentity(door, http);
+        const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
+        const call = readMessage(bytes, http.headers);
         if (call === null) return reply.code(202).send();
         await yieldAfterLarge(bytes);
         const usualAudience: Exchange["usualAudience"] = (decides) => usual(agent, decides);
-        const exchange = { door, principal: agent.principal, usualAudience, call, request, reply };
+        const exchange = { door, principal: agent.principal, usualAudience, call, http, reply };
         return underTrace(door.ctx, tracer, call, () => answer(exchange));
       },
     );
@@ -69,8 +69,8 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
 
 /** Answers the request as a stream where its tool waits and the client takes one, else as JSON. */
 async function answer(exchange: Exchange): Promise<FastifyReply> {
-  const { call, request, reply } = exchange;
-  const canStream = request.headers.accept?.includes("text/event-stream") ?? false;
+  const { call, http, reply } = exchange;
+  const canStream = http.headers.accept?.includes("text/event-stream") ?? false;
   const waits = call.method === "tools/call" && isWaiting(call.params["name"]);
   if (canStream && waits) {
     await answerByStream(exchange);
@@ -82,7 +82,7 @@ async function answer(exchange: Exchange): Promise<FastifyReply> {
   }
   const run = (signal: AbortSignal) => resultOf(exchange, { canStream: false, hasToken: false, signal });
   try {
-    const result = waits ? await held(exchange.door, request, reply, run) : await run(goneSignal(reply));
+    const result = waits ? await held(exchange.door, http, reply, run) : await run(goneSignal(reply));
     return sendJson(reply, 200, resultJson(call, result));
   } catch (error) {
     if (error instanceof Refusal && error.code === "key_required") throw error;
@@ -92,12 +92,12 @@ async function answer(exchange: Exchange): Promise<FastifyReply> {
 }
 
 /** Answers a message that was refused before it was parsed: its id is unknown, so the reply has none. */
-function refuse(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function refuse(door: DoorContext, error: unknown, http: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RpcError) return sendJson(reply, error.status, errorJson(error));
   const refusal = refusalFrom(error);
   if (!refusal) {
-    logFailure(door.ctx, error, request);
-    const data = { request_id: request.id };
+    logFailure(door.ctx, error, http);
+    const data = { request_id: http.id };
     return sendJson(reply, 200, errorJson(new RpcError(RPC.internal, "Internal error", { data })));
   }
   setRefusalHeaders(reply, refusal);

@@ -30,21 +30,21 @@ export function requestRoutes(app: Door, door: DoorContext): void {
     },
   });
 
-  app.get<WithId>("/mcp/requests/:id", options("How what a tool asked of people stands"), async (request, reply) => {
-    const principal = await agentPrincipal(door, request);
+  app.get<WithId>("/mcp/requests/:id", options("How what a tool asked of people stands"), async (http, reply) => {
+    const principal = await agentPrincipal(door, http);
     await chargeRead(door, principal);
-    return reply.type(JSON_TYPE).send(await shown(await own(request, principal)));
+    return reply.type(JSON_TYPE).send(await shown(await own(http, principal)));
   });
 
-  app.delete<WithId>("/mcp/requests/:id", options("Withdraw what a tool asked of people"), async (request, reply) => {
-    const principal = await agentPrincipal(door, request);
-    const peopleRequest = await own(request, principal);
-    const over = await cancelRequest(ctx, peopleRequest.id, { kind: "agent", id: principal });
+  app.delete<WithId>("/mcp/requests/:id", options("Withdraw what a tool asked of people"), async (http, reply) => {
+    const principal = await agentPrincipal(door, http);
+    const request = await own(http, principal);
+    const over = await cancelRequest(ctx, request.id, { kind: "agent", id: principal });
     return reply.type(JSON_TYPE).send(await shown(over));
   });
 
-  function own(request: FastifyRequest, principal: string): Promise<Request> {
-    return readOwnRequest(ctx, principal, (request.params as WithId["Params"]).id);
+  function own(http: FastifyRequest, principal: string): Promise<Request> {
+    return readOwnRequest(ctx, principal, (http.params as WithId["Params"]).id);
   }
 
   /** Returns the request in the names of the tools' arguments, and its state in those of their results. */

@@ -36,7 +36,7 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
   using _watch = endsWithKey(exchange, stream);
   try {
     const result = await resultOf(exchange, hold);
-    if (!(await isStillGood(door, exchange.request))) throw keyEnded(exchange);
+    if (!(await isStillGood(door, exchange.http))) throw keyEnded(exchange);
     say(stream, resultJson(call, result));
   } catch (error) {
     say(stream, errorJson(failureOf(exchange, error)));
@@ -48,7 +48,7 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
 
 /** Sends an error and ends the stream when the caller's key is revoked; nothing follows (spec/invariants T7). */
 function endsWithKey(exchange: Exchange, stream: EventStream): Disposable {
-  return whenNoLongerGood(exchange.door, exchange.request, () => {
+  return whenNoLongerGood(exchange.door, exchange.http, () => {
     say(stream, errorJson(keyEnded(exchange)));
     stream.end();
   });
@@ -81,7 +81,7 @@ function openProgress({ ctx: { clock } }: DoorContext, tell: (params: { progress
  * @throws {RpcError} before anything was sent
  */
 export async function listen(exchange: Exchange): Promise<void> {
-  const { door, principal, call, request, reply } = exchange;
+  const { door, principal, call, http, reply } = exchange;
   const { notifications } = call.params;
   if (!isObject(notifications)) {
     throw new RpcError(RPC.invalidParams, "params.notifications must be an object", { id: call.id });
@@ -109,7 +109,7 @@ export async function listen(exchange: Exchange): Promise<void> {
     const honoured = ids.length > 0 ? { taskIds: ids } : {};
     say(stream, notificationJson("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: meta }));
     const tell = async (task: JsonMembers) => {
-      if (!(await isStillGood(door, request))) throw keyEnded(exchange);
+      if (!(await isStillGood(door, http))) throw keyEnded(exchange);
       const params = `{${task},${membersOf({ _meta: meta })}}`;
       say(stream, `{"jsonrpc":"2.0","method":"notifications/tasks","params":${params}}`);
     };

@@ -57,10 +57,10 @@ export function measureRequests(app: FastifyInstance, { registry }: Metrics): vo
     buckets: REQUEST_BUCKETS,
     registers: [registry],
   });
-  app.addHook("onResponse", (request, reply, done) => {
-    const { other } = request.facts;
-    const route = other?.path ?? (request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown"));
-    requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
+  app.addHook("onResponse", (http, reply, done) => {
+    const { other } = http.facts;
+    const route = other?.path ?? (http.is404 ? "unknown" : (http.routeOptions.url ?? "unknown"));
+    requests.observe({ route, method: http.method, status: reply.statusCode }, reply.elapsedTime / 1000);
     done();
   });
 }

@@ -68,8 +68,8 @@ export function opsRoutes(
           response: { 200: z.string() },
         },
       },
-      async (request, reply) => {
-        await refuseStrangers(door, request);
+      async (http, reply) => {
+        await refuseStrangers(door, http);
         return reply.type(metrics.registry.contentType).send(await metrics.text());
       },
     );
@@ -96,7 +96,7 @@ function reference(app: Door, openApi: () => Promise<string>): void {
 }
 
 /** Figures tell how much is asked here: off this computer they are for a key of scope `admin`. */
-async function refuseStrangers({ ctx, config }: DoorContext, request: FastifyRequest): Promise<void> {
-  const key = await findKey(ctx, /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1] ?? "");
-  if (key?.scope !== "admin") refuseFromElsewhere(config, request);
+async function refuseStrangers({ ctx, config }: DoorContext, http: FastifyRequest): Promise<void> {
+  const key = await findKey(ctx, /^Bearer +(\S+) *$/i.exec(http.headers.authorization ?? "")?.[1] ?? "");
+  if (key?.scope !== "admin") refuseFromElsewhere(config, http);
 }

@@ -41,52 +41,52 @@ export function adminRoutes(app: Door, door: DoorContext): void {
   app.get<Of>(
     "/asks/:id/late",
     routeOptions({ summary: "What was answered when an ask was over, the oldest first", reply: WireLateAnswerPage }),
-    async (request) => latePage(door, request),
+    async (http) => latePage(door, http),
   );
   app.get<Of>(
     "/asks/:id/shared_by",
     routeOptions({ summary: "The asks that share an ask's answer, the oldest first", reply: WireSharingAskPage }),
-    async (request) => sharingPage(door, request),
+    async (http) => sharingPage(door, http),
   );
   app.get<Of>(
     "/jobs/:id/history",
     routeOptions({ summary: "What happened to a job and is still kept, the newest first", reply: WireJobHistoryPage }),
-    async (request) => historyPage(door, request),
+    async (http) => historyPage(door, http),
   );
 }
 
 /** Returns a page of everybody's asks, the newest first. */
-export async function askPage(door: DoorContext, request: FastifyRequest): Promise<WireAskLinePage> {
-  await administrator(door, request);
-  const status = queryText(request.query, "status") as AskStatus | undefined;
+export async function askPage(door: DoorContext, http: FastifyRequest): Promise<WireAskLinePage> {
+  await administrator(door, http);
+  const status = queryText(http.query, "status") as AskStatus | undefined;
   if (status !== undefined && !ASK_STATUSES.includes(status)) {
     throw new Refusal("invalid_input", { field: "status", constraint: "enum", allowed: ASK_STATUSES });
   }
-  const found = await listAllAsks(door.ctx, { ...(status && { status }), ...afterOf(request), limit: PAGE });
+  const found = await listAllAsks(door.ctx, { ...(status && { status }), ...afterOf(http), limit: PAGE });
   const { open, oldestMs } = await countWaiting(door.ctx);
   return { asks: found.items.map(askLineWire), ...nextOf(found), open, oldest_ms: oldestMs };
 }
 
 /** Returns the whole life of one ask. @throws {Refusal} `ask_not_found` */
-export async function wholeAsk(door: DoorContext, request: FastifyRequest, show: ShowRequest): Promise<object> {
-  await administrator(door, request);
-  const history = await readWholeAsk(door.ctx, askIdOf(request), PAGE);
+export async function wholeAsk(door: DoorContext, http: FastifyRequest, show: ShowRequest): Promise<object> {
+  await administrator(door, http);
+  const history = await readWholeAsk(door.ctx, askIdOf(http), PAGE);
   const { addressedId } = history.ask;
   return { ...wholeAskWire(history), ...(addressedId !== null && { people: await show(addressedId) }) };
 }
 
-export async function latePage(door: DoorContext, request: FastifyRequest): Promise<WireLateAnswerPage> {
-  await administrator(door, request);
-  const skipped = pageAfterNumber(cursorIn(request)) ?? 0;
-  const { ask } = await readAsk(door.ctx, askIdOf(request), ADMIN);
+export async function latePage(door: DoorContext, http: FastifyRequest): Promise<WireLateAnswerPage> {
+  await administrator(door, http);
+  const skipped = pageAfterNumber(cursorIn(http)) ?? 0;
+  const { ask } = await readAsk(door.ctx, askIdOf(http), ADMIN);
   const found = await listLateAnswers(door.ctx, ask.id, { skipped, limit: PAGE });
   return { late: found.items.map(lateWire), ...nextOf(found) };
 }
 
-export async function sharingPage(door: DoorContext, request: FastifyRequest): Promise<WireSharingAskPage> {
-  await administrator(door, request);
-  const after = afterOf(request);
-  const { ask } = await readAsk(door.ctx, askIdOf(request), ADMIN);
+export async function sharingPage(door: DoorContext, http: FastifyRequest): Promise<WireSharingAskPage> {
+  await administrator(door, http);
+  const after = afterOf(http);
+  const { ask } = await readAsk(door.ctx, askIdOf(http), ADMIN);
   const found = await listSharedBy(door.ctx, ask.id, { ...after, limit: PAGE });
   return { shared_by: found.items.map(({ id }) => id), ...nextOf(found) };
 }
@@ -94,35 +94,35 @@ export async function sharingPage(door: DoorContext, request: FastifyRequest): P
 /** Returns a page of everybody's jobs, the newest first. */
 export async function jobPage(
   door: DoorContext,
-  request: FastifyRequest,
-  statesIn: (request: FastifyRequest) => readonly JobState[] | undefined = statesOf,
+  http: FastifyRequest,
+  statesIn: (http: FastifyRequest) => readonly JobState[] | undefined = statesOf,
 ): Promise<WireJobLinePage> {
-  await administrator(door, request);
-  const states = statesIn(request);
-  const found = await listAllJobs(door.ctx, { ...(states && { states }), ...afterOf(request), limit: PAGE });
+  await administrator(door, http);
+  const states = statesIn(http);
+  const found = await listAllJobs(door.ctx, { ...(states && { states }), ...afterOf(http), limit: PAGE });
   return { jobs: found.items.map(jobLineWire), ...nextOf(found), open: await countJobsIn(door.ctx, OPEN) };
 }
 
 /** @throws {Refusal} `job_not_found` */
-export async function wholeJob(door: DoorContext, request: FastifyRequest): Promise<WireWholeJob> {
-  await administrator(door, request);
-  const { job, seq } = await readJob(door.ctx, jobIdOf(request), ADMIN);
+export async function wholeJob(door: DoorContext, http: FastifyRequest): Promise<WireWholeJob> {
+  await administrator(door, http);
+  const { job, seq } = await readJob(door.ctx, jobIdOf(http), ADMIN);
   return wholeJobWire(job, seq);
 }
 
-export async function historyPage(door: DoorContext, request: FastifyRequest): Promise<WireJobHistoryPage> {
-  await administrator(door, request);
-  const before = pageAfterNumber(cursorIn(request));
-  const { job } = await readJob(door.ctx, jobIdOf(request), ADMIN);
+export async function historyPage(door: DoorContext, http: FastifyRequest): Promise<WireJobHistoryPage> {
+  await administrator(door, http);
+  const before = pageAfterNumber(cursorIn(http));
+  const { job } = await readJob(door.ctx, jobIdOf(http), ADMIN);
   const { events, next } = await readJobEvents(door.ctx, job.id, { ...(before && { before }), limit: PAGE });
   return { events: events.map(jobEventWire), ...nextOf({ next }) };
 }
 
-const afterOf = (request: FastifyRequest) => pageAfter(cursorIn(request), RELAY_ID);
+const afterOf = (http: FastifyRequest) => pageAfter(cursorIn(http), RELAY_ID);
 
 /** Returns the cursor of a query, which is no page's next where it is empty or repeated. */
-function cursorIn(request: FastifyRequest): string | undefined {
-  const texts = queryTexts(request.query, "cursor");
+function cursorIn(http: FastifyRequest): string | undefined {
+  const texts = queryTexts(http.query, "cursor");
   return texts.length === 0 ? undefined : texts.join();
 }
 

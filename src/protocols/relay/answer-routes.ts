@@ -35,8 +35,8 @@ export function answerRoutes(app: Door, door: DoorContext): void {
       reply: WireAnswerOrAsk,
       replies: { 202: "The answer that stands" },
     }),
-    async (request, reply) => {
-      const { scope, principal, name, person, isOpen } = await enter(door, request, [
+    async (http, reply) => {
+      const { scope, principal, name, person, isOpen } = await enter(door, http, [
         "answer",
         "admin",
         "executor",
@@ -48,10 +48,10 @@ export function answerRoutes(app: Door, door: DoorContext): void {
       if (scope !== "answer" && !(scope === "admin" && person !== null)) {
         throw new Refusal("scope_missing", { scope: "answer" });
       }
-      const body = bodyOf(request, AnyObject);
-      await yieldAfterLarge(request.body as Buffer);
+      const body = bodyOf(http, AnyObject);
+      await yieldAfterLarge(http.body as Buffer);
       const input = readAnswer(body);
-      await yieldAfterLarge(request.body as Buffer);
+      await yieldAfterLarge(http.body as Buffer);
       await refuseSecrets(door, input);
       const answer = await postAnswer(ctx, { principal, name, person }, input);
       if (answer) return reply.code(202).send(answerWire(answer));

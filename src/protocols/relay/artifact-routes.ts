@@ -29,14 +29,14 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
         reply: WireArtifact,
         replies: { 201: "It is on disk" },
       }),
-      async (request, reply) => {
-        const caller = await enter(door, request, ["executor", "agent"]);
-        const length = statedBytes(request);
+      async (http, reply) => {
+        const caller = await enter(door, http, ["executor", "agent"]);
+        const length = statedBytes(http);
         const { fileBytes } = ARTIFACT_LIMITS;
         if (length > fileBytes) throw new Refusal("body_too_large", { max_bytes: fileBytes });
-        const { path, size, sha256 } = await keepArtifact(ctx, jobIdOf(request), writerOf(request, caller), {
-          path: pathOf(request),
-          source: bytesOf(request),
+        const { path, size, sha256 } = await keepArtifact(ctx, jobIdOf(http), writerOf(http, caller), {
+          path: pathOf(http),
+          source: bytesOf(http),
         });
         return reply.code(201).send(withAliases<WireArtifact>({ path, size, sha256 }));
       },
@@ -45,9 +45,9 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
     app.get<Of>(
       PATH,
       routeOptions({ summary: "A file of a job", replies: { 200: "Its bytes" } }),
-      async (request, reply) => {
-        const caller = await enter(door, request, JOB_READERS);
-        const { artifact, file } = await openArtifact(ctx, jobIdOf(request), readerOf(caller), pathOf(request));
+      async (http, reply) => {
+        const caller = await enter(door, http, JOB_READERS);
+        const { artifact, file } = await openArtifact(ctx, jobIdOf(http), readerOf(caller), pathOf(http));
         reply
           .type("application/octet-stream")
           .header("content-length", artifact.size)
@@ -55,7 +55,7 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
           .header("x-content-type-options", "nosniff")
           .header("content-security-policy", "sandbox")
           .header("etag", `"${artifact.sha256}"`);
-        if (request.method !== "HEAD") return reply.send(file.createReadStream());
+        if (http.method !== "HEAD") return reply.send(file.createReadStream());
         await file.close();
         return reply.send();
       },
@@ -73,13 +73,13 @@ function pathOf({ raw }: FastifyRequest): string {
 }
 
 /** Yields a body as it comes; a refusal leaves the connection whole, so that it can be sent. */
-async function* bytesOf(request: FastifyRequest): AsyncGenerator<Uint8Array> {
-  const body = request.body as Readable | undefined;
+async function* bytesOf(http: FastifyRequest): AsyncGenerator<Uint8Array> {
+  const body = http.body as Readable | undefined;
   if (!body) return;
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    if (request.raw.destroyed) throw new Refusal("bad_http");
+    if (http.raw.destroyed) throw new Refusal("bad_http");
     throw error;
   } finally {
     // The rest of the body is read and dropped. Otherwise the connection would wait for a reader.

@@ -45,7 +45,7 @@ export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void
   app.post(
     "/asks",
     routeOptions({ summary: "Ask", body: NewAskBody, reply: WireAsk, replies: { 202: "The ask, pending" } }),
-    async (request, reply) => takeAsk(door, request, reply, NewAskBody),
+    async (http, reply) => takeAsk(door, http, reply, NewAskBody),
   );
 
   app.get(
@@ -55,16 +55,16 @@ export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void
       reply: z.union([WireAskPage, WireAskLinePage]),
       replies: { 200: "Pending asks, the one that ends first first; for admins everybody's, the newest first" },
     }),
-    async (request) => (isAdminView(request) ? askPage(door, request) : answerable(door, request)),
+    async (http) => (isAdminView(http) ? askPage(door, http) : answerable(door, http)),
   );
 
   app.get<Of>(
     "/asks/:id",
     routeOptions({ summary: "An ask, and what was done with it", reply: z.union([WireWholeAsk, WireAsk]) }),
-    async (request) => {
-      if (isAdminView(request)) return wholeAsk(door, request, show);
-      const caller = await enter(door, request, READERS);
-      const { ask, warnings } = await readAsk(ctx, askIdOf(request), readerOf(caller));
+    async (http) => {
+      if (isAdminView(http)) return wholeAsk(door, http, show);
+      const caller = await enter(door, http, READERS);
+      const { ask, warnings } = await readAsk(ctx, askIdOf(http), readerOf(caller));
       return { ...askWire(ask, warnings), stages: [...ask.stages] } satisfies WireAsk;
     },
   );
@@ -76,15 +76,15 @@ export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void
       reply: WireAnswer,
       replies: { 200: "The answer", 204: "None yet" },
     }),
-    async (request, reply) => awaitAnswer(door, request, reply),
+    async (http, reply) => awaitAnswer(door, http, reply),
   );
 
   app.delete<Of>(
     "/asks/:id",
     routeOptions({ summary: "Withdraw an ask", writes: true, reply: WireAsk }),
-    async (request) => {
-      const caller = await enter(door, request, ASKERS);
-      const id = askIdOf(request);
+    async (http) => {
+      const caller = await enter(door, http, ASKERS);
+      const id = askIdOf(http);
       await withdrawAsk(ctx, id, caller.principal);
       const { ask, warnings } = await readAsk(ctx, id, readerOf(caller));
       return askWire(ask, warnings);
@@ -94,19 +94,17 @@ export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void
   app.get<Of>(
     "/jobs/:id/asks",
     routeOptions({ summary: "What was asked in a job, and how it was answered", reply: WireAskHistory }),
-    async (request) => historyOf(door, request),
+    async (http) => historyOf(door, http),
   );
 }
 
 /** Returns what was asked in a job, and how it was answered. */
-async function historyOf(door: DoorContext, request: FastifyRequest): Promise<WireAskHistory> {
-  const reader = isAdminView(request)
-    ? await adminReader(door, request)
-    : readerOf(await enter(door, request, READERS));
-  const id = jobIdOf(request);
-  const after = cursorOf(request);
+async function historyOf(door: DoorContext, http: FastifyRequest): Promise<WireAskHistory> {
+  const reader = isAdminView(http) ? await adminReader(door, http) : readerOf(await enter(door, http, READERS));
+  const id = jobIdOf(http);
+  const after = cursorOf(http);
   const { asks, next } = await listHistory(door.ctx, id, reader, {
-    limit: queryNumber(request, "limit", PAGE),
+    limit: queryNumber(http, "limit", PAGE),
     ...(after && { after }),
   });
   return {
@@ -119,17 +117,17 @@ async function historyOf(door: DoorContext, request: FastifyRequest): Promise<Wi
 /** Takes an ask in, and replies with where its answer will be. */
 async function takeAsk(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   schema: z.ZodType<NewAskBody>,
 ): Promise<FastifyReply> {
-  const { principal } = await enter(door, request, ASKERS);
-  const body = bodyOf(request, AnyObject);
-  await yieldAfterLarge(request.body as Buffer);
+  const { principal } = await enter(door, http, ASKERS);
+  const body = bodyOf(http, AnyObject);
+  await yieldAfterLarge(http.body as Buffer);
   const fields = checkedAsk(body, schema);
-  await yieldAfterLarge(request.body as Buffer);
+  await yieldAfterLarge(http.body as Buffer);
   const input = await askInputOf(door, body, fields);
-  const { "parley-lease": lease, traceparent } = request.headers;
+  const { "parley-lease": lease, traceparent } = http.headers;
   const { held, replayed } = await postAsk(door.ctx, {
     ...input,
     principal,
@@ -142,18 +140,18 @@ async function takeAsk(
 }
 
 /** Returns a page of what the caller may answer, the ask that ends first first. */
-async function answerable(door: DoorContext, request: FastifyRequest): Promise<WireAskPage> {
-  const { principal, person } = await enter(door, request, ["answer", "admin"]);
-  const status = queryText(request.query, "status");
+async function answerable(door: DoorContext, http: FastifyRequest): Promise<WireAskPage> {
+  const { principal, person } = await enter(door, http, ["answer", "admin"]);
+  const status = queryText(http.query, "status");
   if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
-  const type = queryText(request.query, "ask_type");
+  const type = queryText(http.query, "ask_type");
   if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
-  const after = cursorOf(request);
+  const after = cursorOf(http);
   const { asks, next } = await listAnswerable(
     door.ctx,
     { person, principal },
     {
-      limit: queryNumber(request, "limit", PAGE),
+      limit: queryNumber(http, "limit", PAGE),
       ...(after && { after }),
       ...(type !== undefined && { type: type as AskType }),
     },
@@ -196,11 +194,11 @@ function checkedAsk(body: unknown, schema: z.ZodType<NewAskBody>): AskFields {
 }
 
 /** Replies with the answer to an ask as soon as there is one, or without one when the wait is over. */
-async function awaitAnswer(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function awaitAnswer(door: DoorContext, http: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { ctx, config } = door;
-  const caller = await enter(door, request, READERS);
-  const id = askIdOf(request);
-  const waitMs = queryWaitOf(request, config.waitCapS * 1000);
+  const caller = await enter(door, http, READERS);
+  const id = askIdOf(http);
+  const waitMs = queryWaitOf(http, config.waitCapS * 1000);
   const reader = readerOf(caller);
   using _place = waitMs > 0 ? door.limiter.enter("long-polls", caller.principal, config.limits.longPolls) : undefined;
   // A caller that waits for an ask of its job is alive, so its lease is renewed.
@@ -208,15 +206,15 @@ async function awaitAnswer(door: DoorContext, request: FastifyRequest, reply: Fa
     const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
     return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
   };
-  const { ask, answer } = await held(door, request, reply, (signal) =>
+  const { ask, answer } = await held(door, http, reply, (signal) =>
     waitForAnswer(ctx, id, reader, { waitMs, signal, onTurn }),
   );
   if (answer) return reply.send(answerWire(answer));
   return reply.code(204).header("parley-ask-stage", ask.stage).send();
 }
 
-async function adminReader(door: DoorContext, request: FastifyRequest): Promise<Reader> {
-  await administrator(door, request);
+async function adminReader(door: DoorContext, http: FastifyRequest): Promise<Reader> {
+  await administrator(door, http);
   return ADMIN;
 }
 

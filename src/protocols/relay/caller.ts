@@ -26,10 +26,10 @@ export interface RelayCaller {
  */
 export async function callerOf(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   scopes: readonly [Scope, ...Scope[]],
 ): Promise<RelayCaller> {
-  const caller = await anyCaller(door, request);
+  const caller = await anyCaller(door, http);
   if (!scopes.includes(caller.scope)) throw new Refusal("scope_missing", { scope: scopes[0] });
   if (!turnsOf(door.ctx).take(caller.principal)) {
     const limit = door.ctx.relay.requestsPerSecond;
@@ -48,8 +48,8 @@ function turnsOf(ctx: Context): TokenBuckets {
   return known;
 }
 
-async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<RelayCaller> {
-  const key = await keyHolder(door, request);
+async function anyCaller(door: DoorContext, http: FastifyRequest): Promise<RelayCaller> {
+  const key = await keyHolder(door, http);
   if ("open" in key) return { scope: "executor", principal: key.open, name: key.open, person: null, isOpen: true };
   const { scope, principal, name, person } = key;
   return { scope, principal, name, person, isOpen: false };

@@ -44,21 +44,21 @@ const Events = fields({
  */
 export function formerRoutes(door: DoorContext, show: view.ShowRequest): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     askRoutes(app, door, show);
     jobRoutes(app, door);
   };
 }
 
 function askRoutes(app: Door, door: DoorContext, show: view.ShowRequest): void {
-  app.get("/admin/asks", former("GET /asks?view=admin", AskList), async (request) => {
-    const { asks, next_cursor: next = null, ...counts } = await view.askPage(door, request);
+  app.get("/admin/asks", former("GET /asks?view=admin", AskList), async (http) => {
+    const { asks, next_cursor: next = null, ...counts } = await view.askPage(door, http);
     return { asks: asks.map(formerAskLine), next, ...counts };
   });
 
-  app.get("/admin/asks/:id", former("GET /asks/ID?view=admin"), async (request) => {
-    await administrator(door, request);
-    const { ask, answer, late, sharedBy } = await readWholeAsk(door.ctx, askIdOf(request), PAGE);
+  app.get("/admin/asks/:id", former("GET /asks/ID?view=admin"), async (http) => {
+    await administrator(door, http);
+    const { ask, answer, late, sharedBy } = await readWholeAsk(door.ctx, askIdOf(http), PAGE);
     return {
       ...formerAsk(ask, answer),
       late: late.items.map((one) => formerly(LATE, lateWire(one))),
@@ -69,42 +69,42 @@ function askRoutes(app: Door, door: DoorContext, show: view.ShowRequest): void {
     };
   });
 
-  app.get("/admin/asks/:id/late", former("GET /asks/ID/late", Of), async (request) => {
-    const { late, next_cursor: next = null } = await view.latePage(door, request);
+  app.get("/admin/asks/:id/late", former("GET /asks/ID/late", Of), async (http) => {
+    const { late, next_cursor: next = null } = await view.latePage(door, http);
     return { late: late.map((one) => formerly(LATE, one)), next };
   });
 
-  app.get("/admin/asks/:id/shared_by", former("GET /asks/ID/shared_by", Of), async (request) => {
-    const { next_cursor: next = null, ...page } = await view.sharingPage(door, request);
+  app.get("/admin/asks/:id/shared_by", former("GET /asks/ID/shared_by", Of), async (http) => {
+    const { next_cursor: next = null, ...page } = await view.sharingPage(door, http);
     return { ...page, next };
   });
 }
 
 function jobRoutes(app: Door, door: DoorContext): void {
-  app.get("/admin/jobs", former("GET /jobs?view=admin", JobList), async (request) => {
-    const { jobs, next_cursor: next = null, open } = await view.jobPage(door, request, statesOf);
+  app.get("/admin/jobs", former("GET /jobs?view=admin", JobList), async (http) => {
+    const { jobs, next_cursor: next = null, open } = await view.jobPage(door, http, statesOf);
     return { jobs: jobs.map(formerJobLine), next, open };
   });
 
-  app.get("/admin/jobs/:id", former("GET /jobs/ID?view=admin"), async (request) =>
-    formerly(JOB, { labels: {}, artifacts: [], ...(await view.wholeJob(door, request)) }),
+  app.get("/admin/jobs/:id", former("GET /jobs/ID?view=admin"), async (http) =>
+    formerly(JOB, { labels: {}, artifacts: [], ...(await view.wholeJob(door, http)) }),
   );
 
-  app.get("/admin/jobs/:id/asks", former("GET /jobs/ID/asks?view=admin", Of), async (request) => {
-    await administrator(door, request);
-    const { cursor } = request.query as { cursor?: string };
+  app.get("/admin/jobs/:id/asks", former("GET /jobs/ID/asks?view=admin", Of), async (http) => {
+    await administrator(door, http);
+    const { cursor } = http.query as { cursor?: string };
     const page = { ...pageAfter(cursor, RELAY_ID), limit: PAGE };
-    const { asks, next } = await listHistory(door.ctx, jobIdOf(request), ADMIN, page);
+    const { asks, next } = await listHistory(door.ctx, jobIdOf(http), ADMIN, page);
     return { asks: asks.map(({ ask, answer }) => formerAsk(ask, answer)), next: placeText(next) };
   });
 
-  app.get("/admin/jobs/:id/history", former("GET /jobs/ID/history", Of), async (request) => {
-    const { events, next_cursor: next = null } = await view.historyPage(door, request);
+  app.get("/admin/jobs/:id/history", former("GET /jobs/ID/history", Of), async (http) => {
+    const { events, next_cursor: next = null } = await view.historyPage(door, http);
     return { events, next };
   });
 
-  app.get("/admin/jobs/:id/events", former("GET /jobs/ID/events?view=admin", Events), async (request, reply) =>
-    followAsAdmin(door, request, reply),
+  app.get("/admin/jobs/:id/events", former("GET /jobs/ID/events?view=admin", Events), async (http, reply) =>
+    followAsAdmin(door, http, reply),
   );
 }
 
@@ -147,7 +147,7 @@ function formerAsk(ask: Ask, answer: AskAnswer | null): object {
   });
 }
 
-function statesOf(request: FastifyRequest) {
-  const { state } = request.query as { state?: "open" | "over" };
+function statesOf(http: FastifyRequest) {
+  const { state } = http.query as { state?: "open" | "over" };
   return state && JOB_STATES.filter((one) => isOver(one) === (state === "over"));
 }

@@ -19,17 +19,17 @@ export function jobEvents(app: Door, door: DoorContext): void {
   app.get<{ Params: { id: string } }>(
     "/jobs/:id/events",
     routeOptions({ summary: "Follow a job (SSE)", replies: { 200: "Its events, as text/event-stream" } }),
-    async (request, reply) => {
-      if (isAdminView(request)) return followAsAdmin(door, request, reply);
-      const caller = await enter(door, request, JOB_READERS);
-      const { job } = await readJob(door.ctx, jobIdOf(request), readerOf(caller));
-      const since = sinceOf(request);
-      if (request.method === "HEAD") {
+    async (http, reply) => {
+      if (isAdminView(http)) return followAsAdmin(door, http, reply);
+      const caller = await enter(door, http, JOB_READERS);
+      const { job } = await readJob(door.ctx, jobIdOf(http), readerOf(caller));
+      const since = sinceOf(http);
+      if (http.method === "HEAD") {
         return reply.header("x-accel-buffering", "no").type("text/event-stream; charset=utf-8").send();
       }
       using _place = door.limiter.enter("streams", caller.principal, door.config.limits.streams);
       const delivers = caller.scope === "executor" || caller.scope === "agent";
-      await stream(door, request, reply, { id: job.id, ...since, delivers });
+      await stream(door, http, reply, { id: job.id, ...since, delivers });
       return reply;
     },
   );
@@ -38,13 +38,13 @@ export function jobEvents(app: Door, door: DoorContext): void {
 /** Follows a job for an admin: of an answer it says only whose it is and how it ended. */
 export async function followAsAdmin(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const by = await administrator(door, request);
-  const { job } = await readJob(door.ctx, jobIdOf(request), ADMIN);
-  const since = sinceOf(request);
-  return sendToAdmin(door, { request, reply, by }, async function* (signal) {
+  const by = await administrator(door, http);
+  const { job } = await readJob(door.ctx, jobIdOf(http), ADMIN);
+  const since = sinceOf(http);
+  return sendToAdmin(door, { http, reply, by }, async function* (signal) {
     for await (const news of followJob(door.ctx, job.id, { signal, ...since })) {
       const { seq, event, data } = jobEventWire(news);
       yield { event, id: String(seq), data: JSON.stringify(data) };
@@ -54,7 +54,7 @@ export async function followAsAdmin(
 
 async function stream(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   reply: FastifyReply,
   { id, since, delivers }: { id: string; since?: number; delivers: boolean },
 ): Promise<void> {
@@ -67,16 +67,16 @@ async function stream(
     else if (now - drainedAt >= IDLE_MS) reply.raw.destroy();
     write(`: hb ${ctx.clock.now()}\n\n`);
   });
-  using _watch = whenNoLongerGood(door, request, end);
+  using _watch = whenNoLongerGood(door, http, end);
   try {
     for await (const news of followJob(ctx, id, { signal: gone, delivers, ...(since !== undefined && { since }) })) {
-      if (!(await isStillGood(door, request))) break;
+      if (!(await isStillGood(door, http))) break;
       write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
       if (gone.aborted) break;
     }
     if (ctx.stopping.aborted) write(RETRY);
   } catch (error) {
-    ctx.log.warn({ err: error, requestId: request.id }, "a stream broke off");
+    ctx.log.warn({ err: error, requestId: http.id }, "a stream broke off");
   } finally {
     end();
     await beating;

@@ -18,31 +18,31 @@ export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const sat
  */
 export async function enter(
   door: DoorContext,
-  request: FastifyRequest,
+  http: FastifyRequest,
   scopes: readonly [Scope, ...Scope[]],
 ): Promise<RelayCaller> {
-  const caller = await callerOf(door, request, scopes);
+  const caller = await callerOf(door, http, scopes);
   if (door.ctx.relay.feature === false) throw new Refusal("feature_disabled");
   return caller;
 }
 
 /** Returns the job that the path names; one that cannot be is unknown. @throws {Refusal} `job_not_found` */
-export function jobIdOf(request: FastifyRequest): string {
-  const { id } = request.params as { id: string };
+export function jobIdOf(http: FastifyRequest): string {
+  const { id } = http.params as { id: string };
   if (!RELAY_ID.test(id)) throw new Refusal("job_not_found");
   return id;
 }
 
 /** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `ask_not_found` */
-export function askIdOf(request: FastifyRequest): string {
-  const { id } = request.params as { id: string };
+export function askIdOf(http: FastifyRequest): string {
+  const { id } = http.params as { id: string };
   if (!RELAY_ID.test(id)) throw new Refusal("ask_not_found");
   return id;
 }
 
 /** Returns the states of jobs that a query names. @throws {Refusal} `invalid_input` */
-export function statesOf(request: FastifyRequest): JobState[] | undefined {
-  const states = queryText(request.query, "state")?.split(",");
+export function statesOf(http: FastifyRequest): JobState[] | undefined {
+  const states = queryText(http.query, "state")?.split(",");
   if (states?.some((state) => !JOB_STATES.includes(state as JobState))) {
     throw new Refusal("invalid_input", { field: "state", constraint: "enum", allowed: JOB_STATES });
   }
@@ -53,8 +53,8 @@ export function statesOf(request: FastifyRequest): JobState[] | undefined {
 export const ADMIN = { principal: "", readsAll: true, isAdmin: true } as const;
 
 /** True where an admin asks to see everybody's (spec/relay 5.1). */
-export function isAdminView(request: FastifyRequest): boolean {
-  return queryText(request.query, "view") === "admin";
+export function isAdminView(http: FastifyRequest): boolean {
+  return queryText(http.query, "view") === "admin";
 }
 
 export function readerOf({ principal, scope }: RelayCaller): JobReader {
@@ -62,7 +62,7 @@ export function readerOf({ principal, scope }: RelayCaller): JobReader {
 }
 
 /** Returns who would write in a job's name, and the lease it shows. */
-export function writerOf(request: FastifyRequest, { principal }: RelayCaller): Writer {
-  const lease = request.headers["parley-lease"];
+export function writerOf(http: FastifyRequest, { principal }: RelayCaller): Writer {
+  const lease = http.headers["parley-lease"];
   return { principal, lease: typeof lease === "string" ? lease : undefined };
 }

@@ -62,7 +62,7 @@ function lineRoutes(app: Door, door: DoorContext): void {
       reply: WireJob,
       replies: { 200: "The job that this id stands for", 201: "The new job" },
     }),
-    async (request, reply) => registerJob(door, request, reply),
+    async (http, reply) => registerJob(door, http, reply),
   );
 
   app.post(
@@ -73,31 +73,31 @@ function lineRoutes(app: Door, door: DoorContext): void {
       reply: WireClaimedJob,
       replies: { 200: "The job, and the lease to show", 204: "There is none" },
     }),
-    async (request, reply) => claimNext(door, request, reply),
+    async (http, reply) => claimNext(door, http, reply),
   );
 
   const anyPage = z.union([WireJobPage, WireJobLinePage]);
-  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first", reply: anyPage }), async (request, reply) => {
-    if (isAdminView(request)) return reply.send(await jobPage(door, request));
-    const caller = await enter(door, request, JOB_READERS);
-    const states = statesOf(request);
-    const kind = kindOf(request);
-    const after = cursorOf(request);
+  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first", reply: anyPage }), async (http, reply) => {
+    if (isAdminView(http)) return reply.send(await jobPage(door, http));
+    const caller = await enter(door, http, JOB_READERS);
+    const states = statesOf(http);
+    const kind = kindOf(http);
+    const after = cursorOf(http);
     const { jobs, next } = await readJobs(ctx, readerOf(caller), {
       ...(states && { states }),
       ...(kind !== undefined && { kind }),
       ...(after && { after }),
-      limit: queryNumber(request, "limit", PAGE),
+      limit: queryNumber(http, "limit", PAGE),
     });
     const page: WireJobPage = { jobs: jobs.map(jobWire), ...(next && { next_cursor: cursorText(next) }) };
     return reply.send(page);
   });
 
   const anyJob = z.union([WireWholeJob, WireJob]);
-  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job", reply: anyJob }), async (request, reply) => {
-    if (isAdminView(request)) return reply.send(await wholeJob(door, request));
-    const caller = await enter(door, request, JOB_READERS);
-    return reply.send(jobWire((await readJob(ctx, jobIdOf(request), readerOf(caller))).job));
+  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job", reply: anyJob }), async (http, reply) => {
+    if (isAdminView(http)) return reply.send(await wholeJob(door, http));
+    const caller = await enter(door, http, JOB_READERS);
+    return reply.send(jobWire((await readJob(ctx, jobIdOf(http), readerOf(caller))).job));
   });
 }
 
@@ -108,36 +108,36 @@ function holderRoutes(app: Door, door: DoorContext): void {
   app.post<Of>(
     "/jobs/:id/heartbeat",
     routeOptions({ summary: "Hold a job's lease on", body: HeartbeatBody, bodyOptional: true, reply: WireHeldJob }),
-    async (request, reply) => reply.send(await hold(door, request)),
+    async (http, reply) => reply.send(await hold(door, http)),
   );
 
   app.post<Of>(
     "/jobs/:id/release",
     routeOptions({ summary: "Put a job in line again", body: ReasonBody, bodyOptional: true, reply: WireJob }),
-    async (request, reply) => {
-      const caller = await enter(door, request, ["executor"]);
-      const { reason } = bodyOf(request, ReasonBody);
-      return reply.send(jobWire(await releaseJob(ctx, jobIdOf(request), writerOf(request, caller), reason)));
+    async (http, reply) => {
+      const caller = await enter(door, http, ["executor"]);
+      const { reason } = bodyOf(http, ReasonBody);
+      return reply.send(jobWire(await releaseJob(ctx, jobIdOf(http), writerOf(http, caller), reason)));
     },
   );
 
   app.post<Of>(
     "/jobs/:id/finish",
     routeOptions({ summary: "End a job as its executor", body: FinishBody, reply: WireJob }),
-    async (request, reply) => {
-      const caller = await enter(door, request, ["executor"]);
-      const finish = bodyOf(request, FinishBody);
-      return reply.send(jobWire(await finishJob(ctx, jobIdOf(request), writerOf(request, caller), finish)));
+    async (http, reply) => {
+      const caller = await enter(door, http, ["executor"]);
+      const finish = bodyOf(http, FinishBody);
+      return reply.send(jobWire(await finishJob(ctx, jobIdOf(http), writerOf(http, caller), finish)));
     },
   );
 
   app.post<Of>(
     "/jobs/:id/cancel",
     routeOptions({ summary: "End a job without a result", body: ReasonBody, bodyOptional: true, reply: WireJob }),
-    async (request, reply) => {
-      const caller = await enter(door, request, JOB_READERS);
-      const { reason } = bodyOf(request, ReasonBody);
-      return reply.send(jobWire(await cancelJob(ctx, jobIdOf(request), readerOf(caller), reason)));
+    async (http, reply) => {
+      const caller = await enter(door, http, JOB_READERS);
+      const { reason } = bodyOf(http, ReasonBody);
+      return reply.send(jobWire(await cancelJob(ctx, jobIdOf(http), readerOf(caller), reason)));
     },
   );
 
@@ -149,19 +149,19 @@ function holderRoutes(app: Door, door: DoorContext): void {
       reply: WireAcceptedLogs,
       replies: { 202: "They stand among the job's events" },
     }),
-    async (request, reply) => {
-      const caller = await enter(door, request, ["executor", "agent"]);
-      const logs = logsOf(request);
-      await logJob(ctx, jobIdOf(request), writerOf(request, caller), logs);
+    async (http, reply) => {
+      const caller = await enter(door, http, ["executor", "agent"]);
+      const logs = logsOf(http);
+      await logJob(ctx, jobIdOf(http), writerOf(http, caller), logs);
       return reply.code(202).send({ accepted: logs.length } satisfies WireAcceptedLogs);
     },
   );
 }
 
 /** Replies with the job that a body asks for: a new one, or the one that its id stands for already. */
-async function registerJob(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await enter(door, request, ["assign", "executor", "agent"]);
-  const body = bodyOf(request, NewJobBody);
+async function registerJob(door: DoorContext, http: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await enter(door, http, ["assign", "executor", "agent"]);
+  const body = bodyOf(http, NewJobBody);
   refuseKeyAsName(body.job_id);
   const external = body.external ?? false;
   if (external === (caller.scope === "assign")) {
@@ -187,16 +187,16 @@ async function registerJob(door: DoorContext, request: FastifyRequest, reply: Fa
 }
 
 /** Replies with the next job in line and the lease to show for it, or with nothing when the wait is over. */
-async function claimNext(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function claimNext(door: DoorContext, http: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { ctx, config } = door;
-  const { principal, isOpen } = await enter(door, request, ["executor"]);
-  const { kinds: named = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
+  const { principal, isOpen } = await enter(door, http, ["executor"]);
+  const { kinds: named = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(http, ClaimBody);
   refuseKeyAsName(worker);
   const waitMs = waitOf(wait, config.waitCapS * 1000);
   const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
   using _place = waitMs > 0 ? door.limiter.enter("long-polls", principal, config.limits.longPolls) : undefined;
   const input = { kinds, holder: principal, worker, leaseS: leaseS ?? LEASE_S.usual };
-  const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, input, { waitMs, signal }));
+  const claimed = await held(door, http, reply, (signal) => claimJobFor(ctx, input, { waitMs, signal }));
   if (!claimed) return reply.code(204).send();
   const { token, epoch, ttlS, expiresAt } = claimed.lease;
   const taken: WireClaimedJob = {
@@ -207,10 +207,10 @@ async function claimNext(door: DoorContext, request: FastifyRequest, reply: Fast
 }
 
 /** Holds the lease of a job on, and returns how the job stands. */
-async function hold(door: DoorContext, request: FastifyRequest): Promise<WireHeldJob> {
-  const caller = await enter(door, request, ["executor"]);
-  const { note } = bodyOf(request, HeartbeatBody);
-  const job = await heartbeat(door.ctx, jobIdOf(request), writerOf(request, caller), note);
+async function hold(door: DoorContext, http: FastifyRequest): Promise<WireHeldJob> {
+  const caller = await enter(door, http, ["executor"]);
+  const { note } = bodyOf(http, HeartbeatBody);
+  const job = await heartbeat(door.ctx, jobIdOf(http), writerOf(http, caller), note);
   return withAliases<WireHeldJob>({
     job_id: job.id,
     state: job.state,
@@ -226,14 +226,14 @@ function mayClaim({ ctx }: DoorContext, kind: string, isOpen: boolean): boolean 
   return repo === null || (!isOpen && ctx.assignment.repos.some(({ name, path }) => name === repo && path === null));
 }
 
-function kindOf(request: FastifyRequest): string | undefined {
-  const kind = queryText(request.query, "kind");
+function kindOf(http: FastifyRequest): string | undefined {
+  const kind = queryText(http.query, "kind");
   if (kind === undefined || RELAY_ID.test(kind)) return kind;
   throw new Refusal("invalid_input", { field: "kind", constraint: "format" });
 }
 
-function logsOf(request: FastifyRequest): JobLog[] {
-  const value = jsonOf(request);
+function logsOf(http: FastifyRequest): JobLog[] {
+  const value = jsonOf(http);
   const given = Array.isArray(value) ? (value as unknown[]) : [value];
   if (given.length === 0 || given.length > MOST_LOGS) {
     throw new Refusal("invalid_input", { field: "logs", constraint: "length", min: 1, max: MOST_LOGS });

@@ -23,9 +23,9 @@ export function liveRoute(door: DoorContext): (app: Door) => Promise<void> {
           response,
         },
       },
-      async (request, reply) => {
-        const by = await administrator(door, request);
-        return sendToAdmin(door, { request, reply, by }, async function* (signal) {
+      async (http, reply) => {
+        const by = await administrator(door, http);
+        return sendToAdmin(door, { http, reply, by }, async function* (signal) {
           for await (const news of followRelayNews(door.ctx, figures, signal)) {
             yield { event: news.kind, data: JSON.stringify(newsWire(news)) };
           }

@@ -8,7 +8,7 @@ import { jobRoutes } from "./job-routes.ts";
 /** The Ask/Answer relay's door: `/asks`, `/answers`, `/jobs` (docs/spec/relay.md). It decides nothing. */
 export function relay(door: DoorContext, show: ShowRequest): (app: Door) => Promise<void> {
   return async (app) => {
-    app.setErrorHandler((error, request, reply) => sendRelayError(door.ctx, error, request, reply));
+    app.setErrorHandler((error, http, reply) => sendRelayError(door.ctx, error, http, reply));
     askRoutes(app, door, show);
     answerRoutes(app, door);
     adminRoutes(app, door);

@@ -55,8 +55,8 @@ export function routeOptions(info: RelayRouteInfo): RouteShorthandOptions {
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
  */
-export function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
-  const value = jsonOf(request);
+export function bodyOf<T>(http: FastifyRequest, schema: z.ZodType<T>): T {
+  const value = jsonOf(http);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal("body_not_object");
   const checked = checkFields(
     schema,
@@ -67,19 +67,19 @@ export function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
 }
 
 /** Returns the JSON of a body, whatever it is. @throws {Refusal} `invalid_json`, `too_many_values` */
-export function jsonOf(request: FastifyRequest): unknown {
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
+export function jsonOf(http: FastifyRequest): unknown {
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
+  if (bytes.length === 0 && http.routeOptions.config.bodyOptional) return {};
   return readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
 }
 
 /** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
 export function queryNumber(
-  request: FastifyRequest,
+  http: FastifyRequest,
   name: string,
   bounds: { min: number; max: number; usual: number },
 ): number {
-  const number = numberIn(request.query, name, bounds);
+  const number = numberIn(http.query, name, bounds);
   if (number !== null) return number ?? bounds.usual;
   throw new Refusal("invalid_input", { field: name, constraint: "range", min: bounds.min, max: bounds.max });
 }
@@ -97,8 +97,8 @@ export function waitOf(value: unknown, mostMs: number): number {
 }
 
 /** Returns the same of the query's `wait`. @throws {Refusal} `invalid_input` */
-export function queryWaitOf(request: FastifyRequest, mostMs: number): number {
-  const waitMs = queryWaitMs(request.query);
+export function queryWaitOf(http: FastifyRequest, mostMs: number): number {
+  const waitMs = queryWaitMs(http.query);
   return waitMs === undefined ? mostMs : within(mostMs, waitMs);
 }
 
@@ -113,8 +113,8 @@ export function cursorText(place: { at: number; id: string }): string {
 }
 
 /** Reads such a text. @throws {Refusal} `invalid_input` */
-export function cursorOf(request: FastifyRequest): { at: number; id: string } | undefined {
-  const text = queryText(request.query, "cursor");
+export function cursorOf(http: FastifyRequest): { at: number; id: string } | undefined {
+  const text = queryText(http.query, "cursor");
   if (text === undefined) return undefined;
   try {
     const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];

@@ -46,10 +46,10 @@ export async function searchInbox(
     const place = { limit: AT_ONCE, ...(after && { after }) };
     const batch = (await listInbox(ctx.db, readers, { ...wanted, order }, place)).map(({ request }) => request);
     const called = words.length === 0 ? new Map<string, string>() : await namePeople(ctx, batch.flatMap(peopleOf));
-    for (const peopleRequest of batch) {
-      after = { ...placeInInbox(peopleRequest, order), ...(isByRisk && { rank }) };
-      if (isByRisk && riskOf(peopleRequest) !== BY_RISK[rank]) continue;
-      if (isSought(peopleRequest, words, { called, language })) asks.push(peopleRequest);
+    for (const request of batch) {
+      after = { ...placeInInbox(request, order), ...(isByRisk && { rank }) };
+      if (isByRisk && riskOf(request) !== BY_RISK[rank]) continue;
+      if (isSought(request, words, { called, language })) asks.push(request);
       if (asks.length === page.limit) return { asks, next: after };
     }
     if (batch.length < AT_ONCE) {

@@ -55,10 +55,10 @@ export function openLocalAttemptClient(
   let { sandbox } = attempt;
 
   /** Nobody asks in the name of a job that waits in line, as after the machine slept. */
-  async function ask(ref: string, request: AgentRequest): Promise<{ askId: AskId }> {
+  async function ask(ref: string, http: AgentRequest): Promise<{ askId: AskId }> {
     await hold.keep();
     const who = askingAttempt(rules, { task, attempt }, sandbox ?? "none");
-    const asked = await askForAttempt(ctx, who, ref, request);
+    const asked = await askForAttempt(ctx, who, ref, http);
     await markWaiting(ctx, held(), true);
     return asked;
   }

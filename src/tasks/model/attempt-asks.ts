@@ -65,13 +65,13 @@ const MOST_RESOURCE_CHARS = 4000;
 export const NO_ONE = "no one answered";
 
 /** Returns whether an agent wants to do something; else it asks something. */
-export function isPermission(request: AgentRequest): request is PermissionRequest {
-  return "tool" in request;
+export function isPermission(http: AgentRequest): http is PermissionRequest {
+  return "tool" in http;
 }
 
 /** Returns the text of a request around the call to approve. NUL is replaced, because no store takes it. */
-export function promptOf(request: AgentRequest, who: AskingAgent): string {
-  return wordsOf(request, who).replaceAll("\0", "\u2400");
+export function promptOf(http: AgentRequest, who: AskingAgent): string {
+  return wordsOf(http, who).replaceAll("\0", "\u2400");
 }
 
 /** Returns the sentence that says for which task an agent asks, and how it is kept apart. */
@@ -80,10 +80,10 @@ export function whoseWords({ repo, taskId, title, agent, sandbox }: AskingAgent)
   return `For task ${named} in ${repo}, by ${agent}. ${SANDBOX[sandbox]}`;
 }
 
-function wordsOf(request: AgentRequest, who: AskingAgent): string {
+function wordsOf(http: AgentRequest, who: AskingAgent): string {
   const whose = whoseWords(who);
-  if (!isPermission(request)) return cutTo(MOST_PROMPT_CHARS, [questionText(request), whose].join("\n\n"));
-  const { action, resource, diff } = request;
+  if (!isPermission(http)) return cutTo(MOST_PROMPT_CHARS, [questionText(http), whose].join("\n\n"));
+  const { action, resource, diff } = http;
   const first = `${DOES[action]} ${cutTo(MOST_RESOURCE_CHARS, resource)}`;
   return cutTo(MOST_PROMPT_CHARS, [first, whose, ...(diff ? [`What would change:\n${diff}`] : [])].join("\n\n"));
 }
@@ -98,9 +98,9 @@ function questionText({ text, options, multiple = false }: AgentQuestion): strin
 }
 
 /** Returns the labels to choose one from; none where words are wanted, or more than one may be chosen. */
-export function choicesOf(request: AgentRequest): readonly string[] {
-  if (isPermission(request) || request.multiple) return [];
-  return request.options.map(({ label }) => label);
+export function choicesOf(http: AgentRequest): readonly string[] {
+  if (isPermission(http) || http.multiple) return [];
+  return http.options.map(({ label }) => label);
 }
 
 /**

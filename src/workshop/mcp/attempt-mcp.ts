@@ -39,8 +39,8 @@ const INTERNAL = -32603;
 export function openAttemptMcp(options: AttemptMcpOptions): Server {
   let waiting = 0;
   const count = (change: number) => options.onWaiting((waiting += change));
-  return createServer((request, reply) => {
-    answer(request, reply, options, count).catch(() => {
+  return createServer((http, reply) => {
+    answer(http, reply, options, count).catch(() => {
       if (reply.headersSent) reply.destroy();
       else end(reply, 500, "");
     });
@@ -50,25 +50,25 @@ export function openAttemptMcp(options: AttemptMcpOptions): Server {
 type Count = (change: number) => void;
 
 async function answer(
-  request: IncomingMessage,
+  http: IncomingMessage,
   reply: ServerResponse,
   options: AttemptMcpOptions,
   count: Count,
 ): Promise<void> {
-  if (!isBearer(request.headers.authorization, options.token)) {
+  if (!isBearer(http.headers.authorization, options.token)) {
     return end(reply, 401, "", { "www-authenticate": 'Bearer realm="parley"' });
   }
-  if (request.url?.split("?")[0] !== "/mcp") return end(reply, 404, "");
-  if (request.method !== "POST") return end(reply, 405, "", { allow: "POST" });
-  const body = await readBody(request);
+  if (http.url?.split("?")[0] !== "/mcp") return end(reply, 404, "");
+  if (http.method !== "POST") return end(reply, 405, "", { allow: "POST" });
+  const body = await readBody(http);
   if (body === null) return end(reply, 413, "", { connection: "close" });
 
   const gone = new AbortController();
   reply.on("close", () => gone.abort());
   const rpc = readObject(body);
-  const headers = headersOf(request);
+  const headers = headersOf(http);
   const calls = rpc?.["method"] === "tools/call" && rpc["id"] !== undefined;
-  if (calls) return answerCall({ rpc, headers }, { request, reply, signal: gone.signal }, options, count);
+  if (calls) return answerCall({ rpc, headers }, { http, reply, signal: gone.signal }, options, count);
 
   // Nothing of an attempt becomes a task, so there is nothing to listen to.
   if (rpc?.["method"] === "subscriptions/listen") {
@@ -82,7 +82,7 @@ async function answer(
 
 async function answerCall(
   call: ToolCall,
-  { request, reply, signal }: { request: IncomingMessage; reply: ServerResponse; signal: AbortSignal },
+  { http, reply, signal }: { http: IncomingMessage; reply: ServerResponse; signal: AbortSignal },
   options: AttemptMcpOptions,
   count: Count,
 ): Promise<void> {
@@ -95,8 +95,7 @@ async function answerCall(
 
   using held = openHold(count);
   const asking = callTool(options, call, { signal, onWaiting: held.wait });
-  if (!(request.headers.accept ?? "").includes("text/event-stream"))
-    return end(reply, 200, answerText(id, await asking));
+  if (!(http.headers.accept ?? "").includes("text/event-stream")) return end(reply, 200, answerText(id, await asking));
 
   const { clock } = options;
   const start = clock.monotonic();
@@ -191,10 +190,10 @@ function isBearer(given: string | undefined, token: string): boolean {
   return shown.length === wanted.length && timingSafeEqual(shown, wanted);
 }
 
-async function readBody(request: IncomingMessage): Promise<string | null> {
+async function readBody(http: IncomingMessage): Promise<string | null> {
   const parts: Buffer[] = [];
   let length = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
+  for await (const part of http as AsyncIterable<Buffer>) {
     length += part.length;
     if (length > MOST_BODY_BYTES) return null;
     parts.push(part);

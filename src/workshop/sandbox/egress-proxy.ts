@@ -53,17 +53,17 @@ export function openEgressProxy({ egress, onRefused, resolve = resolveByMachine 
     };
   };
 
-  const server = createServer((request, reply) => {
-    const target = targetOfUrl(request.url ?? "");
+  const server = createServer((http, reply) => {
+    const target = targetOfUrl(http.url ?? "");
     if (!target || !isNamed(target, egress)) {
       reply.writeHead(403, { "content-type": "text/plain" });
       return void reply.end(refuse(target, "plain http goes to a host and port that egress names exactly."));
     }
-    forward(request, reply, dialled(target));
+    forward(http, reply, dialled(target));
   });
-  server.on("connect", (request: IncomingMessage, inside: Duplex, head: Buffer) => {
+  server.on("connect", (http: IncomingMessage, inside: Duplex, head: Buffer) => {
     inside.on("error", () => {});
-    const target = targetOf(request.url ?? "");
+    const target = targetOf(http.url ?? "");
     if (!target || !mayReach(target, egress)) {
       return void inside.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refuse(target, "egress does not name this host.")}`);
     }
@@ -126,12 +126,12 @@ function targetOfUrl(text: string): Target | null {
   return username === "" && password === "" ? { host: hostname, port: Number(port || 80) } : null;
 }
 
-function forward(request: IncomingMessage, reply: ServerResponse, lookup: LookupFunction): void {
-  const to = new URL(request.url ?? "");
-  passOn(request, reply, {
+function forward(http: IncomingMessage, reply: ServerResponse, lookup: LookupFunction): void {
+  const to = new URL(http.url ?? "");
+  passOn(http, reply, {
     to,
     path: to.pathname + to.search,
-    headers: { ...passedHeaders(request.headers, ["proxy-authorization"]), host: to.host },
+    headers: { ...passedHeaders(http.headers, ["proxy-authorization"]), host: to.host },
     lookup,
     onUnreachable() {
       reply.writeHead(502, { "content-type": "text/plain" });

@@ -42,14 +42,14 @@ export function keptKeyOf(agent: AgentSettings, env: Readonly<Record<string, str
  */
 export function openKeyProxy({ key, url }: KeptKey, token: string): Server {
   const to = new URL(url);
-  return createServer((request, reply) => {
-    const carrier = Object.entries(request.headers).find(([, value]) => isToken(value, token));
+  return createServer((http, reply) => {
+    const carrier = Object.entries(http.headers).find(([, value]) => isToken(value, token));
     if (!carrier) return refuse(reply, 401, "This address serves one agent only.");
     const shown = { [carrier[0]]: String(carrier[1]).replace(token, () => key) };
-    passOn(request, reply, {
+    passOn(http, reply, {
       to,
-      path: pathBelow(to, request),
-      headers: { ...passedHeaders(request.headers, ["host"]), ...shown },
+      path: pathBelow(to, http),
+      headers: { ...passedHeaders(http.headers, ["host"]), ...shown },
       onUnreachable: () => refuse(reply, 502, "The model cannot be reached."),
     });
   });

@@ -28,7 +28,7 @@ const withInput = { 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody } as const
  */
 export function adminAccessRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     peopleRoutes(app, door);
     sessionRoutes(app, door);
     keyRoutes(app, door);
@@ -49,8 +49,8 @@ function peopleRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WirePersonList), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => {
-      await administrator(door, request);
+    async (http) => {
+      await administrator(door, http);
       const people = await listPeopleAndSessions(ctx);
       const list: WirePersonList = {
         people: people.map(({ id, name, role, sessions, isOperator }) => ({
@@ -76,10 +76,10 @@ function peopleRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireChangedPerson), ...withInput },
       },
     },
-    async (request) => {
-      const by = await administrator(door, request);
-      const { role } = request.body as PersonRoleBody;
-      const { id, name, role: now } = await changeRole(ctx, { person: personId(request.params.id), role }, by);
+    async (http) => {
+      const by = await administrator(door, http);
+      const { role } = http.body as PersonRoleBody;
+      const { id, name, role: now } = await changeRole(ctx, { person: personId(http.params.id), role }, by);
       return { id, name, role: now } satisfies WireChangedPerson;
     },
   );
@@ -98,9 +98,9 @@ function sessionRoutes(app: Door, door: DoorContext): void {
         response: { 201: jsonReply(WireSignInLink), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request, reply) => {
-      const by = await administrator(door, request);
-      const { code, person, expiresAt } = await createSignInLink(ctx, personId(request.params.id), by);
+    async (http, reply) => {
+      const by = await administrator(door, http);
+      const { code, person, expiresAt } = await createSignInLink(ctx, personId(http.params.id), by);
       const url = signInAddress(config.publicUrl, person.role, code);
       return reply.code(201).send({ url, expires_at: timeText(expiresAt) } satisfies WireSignInLink);
     },
@@ -115,9 +115,9 @@ function sessionRoutes(app: Door, door: DoorContext): void {
         response: { 204: z.null(), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request, reply) => {
-      const by = await administrator(door, request);
-      await endSessions(ctx, personId(request.params.id), by);
+    async (http, reply) => {
+      const by = await administrator(door, http);
+      await endSessions(ctx, personId(http.params.id), by);
       return reply.code(204).send();
     },
   );
@@ -136,8 +136,8 @@ function keyRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireKeyList), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => {
-      await administrator(door, request);
+    async (http) => {
+      await administrator(door, http);
       return { keys: (await listKeys(ctx)).map(printKey) } satisfies WireKeyList;
     },
   );
@@ -153,7 +153,7 @@ function keyRoutes(app: Door, door: DoorContext): void {
         response: { 201: jsonReply(WireCreatedKey), ...withInput },
       },
     },
-    async (request, reply) => reply.code(201).send(await makeKey(door, request)),
+    async (http, reply) => reply.code(201).send(await makeKey(door, http)),
   );
 
   app.delete<OneOf>(
@@ -165,9 +165,9 @@ function keyRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireRevokedKey), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request) => {
-      const by = await administrator(door, request);
-      const { id } = request.params;
+    async (http) => {
+      const by = await administrator(door, http);
+      const { id } = http.params;
       if (!isId(id)) throw new Refusal("key_not_found", { id });
       return printKey(await revokeKey(ctx, id, by));
     },
@@ -185,9 +185,9 @@ function nameRoutes(app: Door, door: DoorContext): void {
         response: { 204: NoContent, ...withInput },
       },
     },
-    async (request, reply) => {
-      const by = await administrator(door, request);
-      await banName(door.ctx, request.params.name, by);
+    async (http, reply) => {
+      const by = await administrator(door, http);
+      await banName(door.ctx, http.params.name, by);
       return reply.code(204).send();
     },
   );
@@ -213,9 +213,9 @@ function printKey(key: Awaited<ReturnType<typeof listKeys>>[number]): WireRevoke
 }
 
 /** Makes the key that a body describes; nothing shows its text again. */
-async function makeKey(door: DoorContext, request: FastifyRequest): Promise<WireCreatedKey> {
-  const by = await administrator(door, request);
-  const { name, scope, person, expires_in_seconds, self_respond, repos } = request.body as NewKeyBody;
+async function makeKey(door: DoorContext, http: FastifyRequest): Promise<WireCreatedKey> {
+  const by = await administrator(door, http);
+  const { name, scope, person, expires_in_seconds, self_respond, repos } = http.body as NewKeyBody;
   const expiresInMs = expires_in_seconds === undefined ? undefined : expires_in_seconds * 1000;
   const owner = person === undefined ? undefined : personId(person);
   const input = { name, scope, person: owner, expiresInMs, selfRespond: self_respond, repos };

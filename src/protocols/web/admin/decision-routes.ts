@@ -24,7 +24,7 @@ export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<v
   const tags = ["administration"];
 
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
 
     app.get(
       "/admin/decisions",
@@ -36,7 +36,7 @@ export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<v
           response: { 200: jsonReply(WireDecisionPage), 400: ErrorBody, ...ADMIN_REFUSALS },
         },
       },
-      async (request) => decisionPage(door, request),
+      async (http) => decisionPage(door, http),
     );
 
     app.delete(
@@ -49,9 +49,9 @@ export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<v
           response: { 200: jsonReply(WireForgotten), 400: ErrorBody, ...ADMIN_REFUSALS },
         },
       },
-      async (request) => {
-        const by = await administrator(door, request);
-        const { role } = request.query as z.output<typeof OfRole>;
+      async (http) => {
+        const by = await administrator(door, http);
+        const { role } = http.query as z.output<typeof OfRole>;
         const forgotten = await forgetCached(ctx, role === undefined ? "all" : { role }, by);
         return { forgotten } satisfies WireForgotten;
       },
@@ -66,9 +66,9 @@ export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<v
           response: { 200: jsonReply(WireForgotten), ...ADMIN_REFUSALS, 404: ErrorBody },
         },
       },
-      async (request) => {
-        const by = await administrator(door, request);
-        const { key } = request.params;
+      async (http) => {
+        const by = await administrator(door, http);
+        const { key } = http.params;
         if (!KEY.test(key)) throw new Refusal("policy_entry_not_found", {}, "There is no such decision.");
         return { forgotten: await forgetCached(ctx, { key }, by) } satisfies WireForgotten;
       },
@@ -77,9 +77,9 @@ export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<v
 }
 
 /** Returns a page of the decisions that are repeated. */
-async function decisionPage(door: DoorContext, request: FastifyRequest): Promise<WireDecisionPage> {
-  await administrator(door, request);
-  const { role, cursor } = request.query as z.output<typeof List>;
+async function decisionPage(door: DoorContext, http: FastifyRequest): Promise<WireDecisionPage> {
+  await administrator(door, http);
+  const { role, cursor } = http.query as z.output<typeof List>;
   const page = { ...(role && { role }), ...pageAfter(cursor, KEY), limit: PAGE };
   const { decisions, next, count } = await listCached(door.ctx, page);
   return { decisions: decisions.map(cachedDecision), next: placeText(next), count };

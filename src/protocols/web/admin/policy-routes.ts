@@ -57,7 +57,7 @@ interface OneOf {
  */
 export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     readingRoutes(app, door);
     tryingRoutes(app, door);
     changingRoutes(app, door);
@@ -79,7 +79,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WirePolicyReport), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => overview(door, request),
+    async (http) => overview(door, http),
   );
 
   app.get(
@@ -92,9 +92,9 @@ function readingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireGrantPage), ...LIST },
       },
     },
-    async (request) => {
-      await administrator(door, request);
-      const { live, cursor } = request.query as z.output<typeof GrantList>;
+    async (http) => {
+      await administrator(door, http);
+      const { live, cursor } = http.query as z.output<typeof GrantList>;
       const which = live === undefined ? {} : { isLive: live === "true" };
       const { items, next } = await listGrants(ctx, { ...which, ...pageAfter(cursor, ID), limit: PAGE });
       return { grants: items.map(printGrant), next: placeText(next) } satisfies WireGrantPage;
@@ -111,9 +111,9 @@ function readingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireProposalPage), ...LIST },
       },
     },
-    async (request) => {
-      await administrator(door, request);
-      const { state, cursor } = request.query as z.output<typeof ProposalList>;
+    async (http) => {
+      await administrator(door, http);
+      const { state, cursor } = http.query as z.output<typeof ProposalList>;
       const found = await listProposals(ctx, { ...(state && { state }), ...pageAfter(cursor, ID), limit: PAGE });
       return { proposals: found.items.map(withDiff), next: placeText(found.next) } satisfies WireProposalPage;
     },
@@ -136,9 +136,9 @@ function tryingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WirePolicyVerdict), 400: ErrorBody, ...ADMIN_REFUSALS },
       },
     },
-    async (request) => {
-      await administrator(door, request);
-      const { meta, ...about } = request.body as PolicyTestBody;
+    async (http) => {
+      await administrator(door, http);
+      const { meta, ...about } = http.body as PolicyTestBody;
       const { policy } = file.current();
       const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
       const input = policyInput({ ...about, ...(isBlock && { meta: meta as Record<string, unknown> }) });
@@ -157,8 +157,8 @@ function tryingRoutes(app: Door, door: DoorContext): void {
         response: { 204: z.null(), ...ADMIN_REFUSALS },
       },
     },
-    async (request, reply) => {
-      await administrator(door, request);
+    async (http, reply) => {
+      await administrator(door, http);
       await reloadPolicy(ctx);
       return reply.code(204).send();
     },
@@ -176,9 +176,9 @@ function changingRoutes(app: Door, door: DoorContext): void {
     app.post<OneOf>(
       `/admin/policy/proposals/:id/${verb}`,
       { schema: { tags, summary, response: { 200: jsonReply(WireProposal), ...changes } } },
-      async (request) => {
-        const by = await administrator(door, request);
-        return printProposal(await change(ctx, known(request.params.id), by));
+      async (http) => {
+        const by = await administrator(door, http);
+        return printProposal(await change(ctx, known(http.params.id), by));
       },
     );
   }
@@ -192,9 +192,9 @@ function changingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireProposal), ...changes },
       },
     },
-    async (request) => {
-      const by = await administrator(door, request);
-      return printProposal(await revokeLearnedRule(ctx, request.params.id, by));
+    async (http) => {
+      const by = await administrator(door, http);
+      return printProposal(await revokeLearnedRule(ctx, http.params.id, by));
     },
   );
 
@@ -207,9 +207,9 @@ function changingRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireEndedGrant), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request) => {
-      const by = await administrator(door, request);
-      return printGrant(await revokeGrantOf(ctx, known(request.params.id), by));
+    async (http) => {
+      const by = await administrator(door, http);
+      return printGrant(await revokeGrantOf(ctx, known(http.params.id), by));
     },
   );
 }
@@ -221,9 +221,9 @@ function withDiff(proposal: Proposal): WireProposal {
 }
 
 /** Returns the whole policy: its rules, and the first pages of what was allowed for good and proposed. */
-async function overview(door: DoorContext, request: FastifyRequest): Promise<WirePolicyReport> {
+async function overview(door: DoorContext, http: FastifyRequest): Promise<WirePolicyReport> {
   const { ctx, policy: file } = door;
-  await administrator(door, request);
+  await administrator(door, http);
   const { policy, text } = file.current();
   const { spared, learned } = await readRulesInUse(ctx, policy);
   const [grants, proposals] = await Promise.all([

@@ -26,7 +26,7 @@ const HowMuch = fields({ full: optional(wordField("full", ["true", "false"])) })
 /** How the server does: its channels, a test message on one, its promises, and its record. For admins. */
 export function adminStateRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     channelRoutes(app, door);
     soundnessRoutes(app, door);
   };
@@ -45,7 +45,7 @@ function channelRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireChannelReport), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => channelStates(door, request),
+    async (http) => channelStates(door, http),
   );
 
   app.post(
@@ -59,7 +59,7 @@ function channelRoutes(app: Door, door: DoorContext): void {
         response: { 202: jsonReply(WireChannelTest), 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request, reply) => reply.code(202).send(await startTest(door, request)),
+    async (http, reply) => reply.code(202).send(await startTest(door, http)),
   );
 
   app.get<{ Params: { id: string } }>(
@@ -71,9 +71,9 @@ function channelRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireChannelTest), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
-    async (request) => {
-      await administrator(door, request);
-      const { id } = request.params;
+    async (http) => {
+      await administrator(door, http);
+      const { id } = http.params;
       if (!isId(id)) throw new Refusal("request_not_found");
       const test: WireChannelTest = await readChannelTest(ctx, id);
       return test;
@@ -95,9 +95,9 @@ function soundnessRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireHealthReport), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => {
-      await administrator(door, request);
-      const quick = (request.query as z.output<typeof HowMuch>).full !== "true";
+    async (http) => {
+      await administrator(door, http);
+      const quick = (http.query as z.output<typeof HowMuch>).full !== "true";
       const findings = await examineStore(ctx, { quick });
       const report: WireHealthReport = {
         holds: findings.every(({ offenders }) => offenders.length === 0),
@@ -117,8 +117,8 @@ function soundnessRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireAuditChain), ...ADMIN_REFUSALS },
       },
     },
-    async (request) => {
-      await administrator(door, request);
+    async (http) => {
+      await administrator(door, http);
       const { entries, brokenAt, unsealed } = await verifyAudit(ctx);
       return { holds: brokenAt === null, entries, broken_at: brokenAt, unsealed } satisfies WireAuditChain;
     },
@@ -126,8 +126,8 @@ function soundnessRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns of each channel whether it is configured, and what became of its messages. */
-async function channelStates(door: DoorContext, request: FastifyRequest): Promise<WireChannelReport> {
-  await administrator(door, request);
+async function channelStates(door: DoorContext, http: FastifyRequest): Promise<WireChannelReport> {
+  await administrator(door, http);
   const figures = new Map((await readChannels(door.ctx)).map((one) => [one.channel, one]));
   const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
   return {
@@ -142,9 +142,9 @@ async function channelStates(door: DoorContext, request: FastifyRequest): Promis
 }
 
 /** Sends a test message on one channel, to the admin or to a person whom they name. */
-async function startTest(door: DoorContext, request: FastifyRequest): Promise<WireChannelTest> {
-  const by = await administrator(door, request);
-  const { channel, person = by.kind === "human" ? by.id : undefined } = request.body as NewChannelTestBody;
+async function startTest(door: DoorContext, http: FastifyRequest): Promise<WireChannelTest> {
+  const by = await administrator(door, http);
+  const { channel, person = by.kind === "human" ? by.id : undefined } = http.body as NewChannelTestBody;
   if (person === undefined) {
     throw new Refusal("invalid_input", { field: "person", constraint: "required" }, "person is required");
   }

@@ -25,7 +25,7 @@ const tags = ["administration"];
  */
 export function adminTaskRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     boardRoutes(app, door);
     retryRoute(app, door);
   };
@@ -44,8 +44,8 @@ function boardRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireAssignmentReport), ...ADMIN_REFUSALS },
       },
     },
-    async (request): Promise<WireAssignmentReport> => {
-      await administrator(door, request);
+    async (http): Promise<WireAssignmentReport> => {
+      await administrator(door, http);
       const { repos, agents, parallel } = ctx.assignment;
       const readings = await Promise.all(repos.map(({ name }) => readTasks(ctx, name)));
       return {
@@ -67,10 +67,10 @@ function boardRoutes(app: Door, door: DoorContext): void {
         response: { ...ADMIN_REFUSALS, 429: ErrorBody },
       },
     },
-    async (request, reply) => {
-      const by = await administrator(door, request);
+    async (http, reply) => {
+      const by = await administrator(door, http);
       const names = ctx.assignment.repos.map(({ name }) => name);
-      return sendToAdmin(door, { request, reply, by }, async function* (signal) {
+      return sendToAdmin(door, { http, reply, by }, async function* (signal) {
         for await (const { repo, ...event } of followBoards(ctx, names, signal)) {
           yield { event: event.type, data: JSON.stringify({ ...taskEventWire(event), repo }) };
         }
@@ -98,9 +98,9 @@ function retryRoute(app: Door, door: DoorContext): void {
         },
       },
     },
-    async (request, reply) => {
-      const by = await administrator(door, request);
-      const task = { repo: repoOf(door, request.params.repo).name, id: taskIdOf(request.params.id) };
+    async (http, reply) => {
+      const by = await administrator(door, http);
+      const task = { repo: repoOf(door, http.params.repo).name, id: taskIdOf(http.params.id) };
       await retryTask(ctx, task, { by, principal: by.id });
       const wire: WireAdminTask = taskWire(await readTask(ctx, task.repo, task.id), door);
       return reply.code(202).send(wire);

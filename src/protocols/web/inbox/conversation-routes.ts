@@ -47,7 +47,7 @@ interface OneConversation {
 /** Conversations that a signed-in person begins with agents (spec/a2h 14). */
 export function conversationRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     beginningRoutes(app, door);
     oneConversationRoutes(app, door);
   };
@@ -67,7 +67,7 @@ function beginningRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireOwnConversationPage), 400: ErrorBody, 401: ErrorBody },
       },
     },
-    async (request) => conversationPage(door, request),
+    async (http) => conversationPage(door, http),
   );
 
   app.post(
@@ -81,15 +81,13 @@ function beginningRoutes(app: Door, door: DoorContext): void {
         response: { 201: jsonReply(WireOwnConversation), ...written },
       },
     },
-    async (request, reply) => {
-      const { person } = await signedInPerson(door, request);
-      const { entry_point: entry, text, id } = request.body as ConversationStartBody;
+    async (http, reply) => {
+      const { person } = await signedInPerson(door, http);
+      const { entry_point: entry, text, id } = http.body as ConversationStartBody;
       const number = await beginInInbox(ctx, person, entry, { words: text, id });
       return reply
         .code(201)
-        .send(
-          await wholeConversation(ctx, { person, language: languageOf(request.headers["accept-language"]) }, number),
-        );
+        .send(await wholeConversation(ctx, { person, language: languageOf(http.headers["accept-language"]) }, number));
     },
   );
 }
@@ -108,14 +106,14 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireOwnConversation), 400: ErrorBody, ...refusals },
       },
     },
-    async (request) => {
-      const { person } = await signedInPerson(door, request);
-      const before = placeIn(request);
+    async (http) => {
+      const { person } = await signedInPerson(door, http);
+      const before = placeIn(http);
       if (before && !isId(before.id)) throw noPlace();
       return wholeConversation(
         ctx,
-        { person, language: languageOf(request.headers["accept-language"]) },
-        numberOf(request),
+        { person, language: languageOf(http.headers["accept-language"]) },
+        numberOf(http),
         before,
       );
     },
@@ -132,12 +130,12 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireOwnConversation), ...written, 409: ErrorBody },
       },
     },
-    async (request) => {
-      const { person } = await signedInPerson(door, request);
-      const number = numberOf(request);
-      const { text, id } = request.body as ConversationMessageBody;
+    async (http) => {
+      const { person } = await signedInPerson(door, http);
+      const number = numberOf(http);
+      const { text, id } = http.body as ConversationMessageBody;
       await goOnInInbox(ctx, person, number, { words: text, id });
-      return wholeConversation(ctx, { person, language: languageOf(request.headers["accept-language"]) }, number);
+      return wholeConversation(ctx, { person, language: languageOf(http.headers["accept-language"]) }, number);
     },
   );
 }
@@ -173,10 +171,10 @@ async function wholeConversation(
 }
 
 /** Returns a page of the conversations that the signed-in person has begun, and where they may begin one. */
-async function conversationPage(door: DoorContext, request: FastifyRequest): Promise<WireOwnConversationPage> {
+async function conversationPage(door: DoorContext, http: FastifyRequest): Promise<WireOwnConversationPage> {
   const { ctx } = door;
-  const { person } = await signedInPerson(door, request);
-  const place = placeIn(request);
+  const { person } = await signedInPerson(door, http);
+  const place = placeIn(http);
   const number = place && idNumber(place.id);
   if (number === null) throw noPlace();
   const after = place && number !== undefined ? { at: place.at, number } : undefined;
@@ -194,8 +192,8 @@ async function conversationPage(door: DoorContext, request: FastifyRequest): Pro
   };
 }
 
-function placeIn(request: FastifyRequest): { at: number; id: string } | undefined {
-  const { before } = request.query as z.output<typeof Page>;
+function placeIn(http: FastifyRequest): { at: number; id: string } | undefined {
+  const { before } = http.query as z.output<typeof Page>;
   if (before === undefined) return undefined;
   const place = placeOf(before, "_");
   if (place) return place;
@@ -211,8 +209,8 @@ function entryOf({ name, agent, about }: EntryPoint): WireEntryPoint {
 }
 
 /** Returns the conversation's number. @throws {Refusal} `conversation_not_found` for an id that cannot be a number */
-function numberOf(request: FastifyRequest<OneConversation>): number {
-  const number = idNumber(request.params.id);
+function numberOf(http: FastifyRequest<OneConversation>): number {
+  const number = idNumber(http.params.id);
   if (number === null) throw new Refusal("conversation_not_found");
   return number;
 }

@@ -59,7 +59,7 @@ const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
 /** Mounts the signed-in person's inbox: the list, each ask in full, decisions, and hints of changes. */
 export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseDecision(request));
+    app.addHook("preValidation", async (http) => parseDecision(http));
     askRoutes(app, door);
     decisionRoutes(app, door);
   };
@@ -78,7 +78,7 @@ function askRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireInboxPage), ...refusals },
       },
     },
-    async (request) => inboxPage(door, request),
+    async (http) => inboxPage(door, http),
   );
 
   app.get<OneAsk>(
@@ -86,19 +86,19 @@ function askRoutes(app: Door, door: DoorContext): void {
     {
       schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: jsonReply(WireInboxAsk), ...refusals } },
     },
-    async (request) => {
-      const { person } = await signedInPerson(door, request);
-      return wholeFor(ctx, readerOf(request, person), await readInInbox(ctx, person, request.params.id));
+    async (http) => {
+      const { person } = await signedInPerson(door, http);
+      return wholeFor(ctx, readerOf(http, person), await readInInbox(ctx, person, http.params.id));
     },
   );
 
   app.get(
     "/people/me/events",
     { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
-    async (request, reply) => {
-      const { person } = await signedInPerson(door, request);
+    async (http, reply) => {
+      const { person } = await signedInPerson(door, http);
       using _place = door.limiter.enter("inbox streams", person, door.config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
+      await sendEvents(door, http, reply, async function* (signal) {
         for await (const changed of followInbox(ctx, person, signal)) {
           for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
         }
@@ -121,7 +121,7 @@ function decisionRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireInboxAsk), 400: ErrorBody, ...refusals, 403: ErrorBody, 409: ErrorBody },
       },
     },
-    async (request) => decide(door, request),
+    async (http) => decide(door, http),
   );
 
   app.post<OneAsk>(
@@ -136,7 +136,7 @@ function decisionRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireEditedCall), 400: ErrorBody, ...refusals },
       },
     },
-    async (request) => showEdited(door, request),
+    async (http) => showEdited(door, http),
   );
 }
 
@@ -177,16 +177,16 @@ async function wholeFor(
 }
 
 /** Returns a page of what is addressed to the signed-in person. */
-async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WithArguments<WireInboxPage>> {
+async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithArguments<WireInboxPage>> {
   const { ctx } = door;
-  const { person } = await signedInPerson(door, request);
-  const { kind, agent, due, order, q, before, ...wanted } = request.query as z.output<typeof List>;
+  const { person } = await signedInPerson(door, http);
+  const { kind, agent, due, order, q, before, ...wanted } = http.query as z.output<typeof List>;
   const { state = q === undefined ? "open" : "over" } = wanted;
   const ofOpen = due ? "due" : agent !== undefined ? "agent" : order ? "order" : undefined;
   if (state === "over" && ofOpen) {
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
   }
-  const language = languageOf(request.headers["accept-language"]);
+  const language = languageOf(http.headers["accept-language"]);
   const filter = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
@@ -202,38 +202,38 @@ async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<Wi
 }
 
 /** Records what the signed-in person decided, and returns the ask as it is then. */
-async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WithArguments<WireInboxAsk>> {
+async function decide(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<WithArguments<WireInboxAsk>> {
   const { ctx } = door;
-  const { person, byKey } = await signedInPerson(door, request);
-  const peopleRequest = await readInInbox(ctx, person, request.params.id);
-  const given = request.body as InboxDecisionBody;
-  if (given.same_next_time && keptForS(peopleRequest) === null) {
+  const { person, byKey } = await signedInPerson(door, http);
+  const request = await readInInbox(ctx, person, http.params.id);
+  const given = http.body as InboxDecisionBody;
+  if (given.same_next_time && keptForS(request) === null) {
     throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
   }
   const decision = {
-    ...(await decisionOf(peopleRequest, given)),
+    ...(await decisionOf(request, given)),
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
-  if (decision.kind === "approve" && decision.withGrant && !(await mayGrantCall(ctx, peopleRequest, person))) {
+  if (decision.kind === "approve" && decision.withGrant && !(await mayGrantCall(ctx, request, person))) {
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-  const decided = await decideRequest(ctx, { requestId: peopleRequest.id, responder, decision, byKey });
+  const decided = await decideRequest(ctx, { requestId: request.id, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
-  return wholeFor(ctx, readerOf(request, person), decided.request);
+  return wholeFor(ctx, readerOf(http, person), decided.request);
 }
 
 /** Returns a call as it would run with the arguments that somebody wrote. Changes nothing. */
-async function showEdited(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WithArguments<WireEditedCall>> {
-  const { person } = await signedInPerson(door, request);
-  const peopleRequest = await readInInbox(door.ctx, person, request.params.id);
-  const { form } = peopleRequest;
+async function showEdited(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<WithArguments<WireEditedCall>> {
+  const { person } = await signedInPerson(door, http);
+  const request = await readInInbox(door.ctx, person, http.params.id);
+  const { form } = request;
   if (form.kind !== "approval" || !form.editable) throw new Refusal("not_editable");
-  const { kwargs } = request.body as InboxEditBody;
+  const { kwargs } = http.body as InboxEditBody;
   if (kwargs === undefined) throw missing("kwargs");
   const canonical = await canonicalArguments(kwargs);
   const run = { kwargs: canonical, guard: await secretsOfArguments(door.ctx, canonical) };
-  return editedCall(peopleRequest, run, readerOf(request, person).language);
+  return editedCall(request, run, readerOf(http, person).language);
 }
 
 interface OneAsk {
@@ -258,12 +258,12 @@ function readCursor(before: string): InboxPosition {
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
  */
-async function parseDecision(request: FastifyRequest): Promise<void> {
-  if (!request.routeOptions.config.takesBody) {
-    request.body = undefined;
+async function parseDecision(http: FastifyRequest): Promise<void> {
+  if (!http.routeOptions.config.takesBody) {
+    http.body = undefined;
     return;
   }
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
   const given = readJson(bytes, parseJsonBody, { maxDepth: MAX_DEPTH });
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new Refusal("body_not_object", { constraint: "type" });
@@ -277,7 +277,7 @@ async function parseDecision(request: FastifyRequest): Promise<void> {
     throw refuseFields([{ message, field: "value", constraint: "range" }]);
   }
   const kept = Object.entries(exact).filter(([name, member]) => name !== "value" && member !== null);
-  request.body = { ...Object.fromEntries(kept), ...(value !== undefined && { value }) };
+  http.body = { ...Object.fromEntries(kept), ...(value !== undefined && { value }) };
 }
 
 /**

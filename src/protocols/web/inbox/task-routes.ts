@@ -42,7 +42,7 @@ interface OneAsk {
  */
 export function inboxTaskRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
     reviewRoutes(app, door);
   };
 }
@@ -55,8 +55,8 @@ function reviewRoutes(app: Door, door: DoorContext): void {
     {
       schema: { tags, summary: "The task that is up for review", response: { 200: jsonReply(WireInboxTask), ...ONE } },
     },
-    async (request) => {
-      const { repo, id } = (await reviewed(door, request)).task;
+    async (http) => {
+      const { repo, id } = (await reviewed(door, http)).task;
       return wholeTaskOf(door, repo, id);
     },
   );
@@ -71,7 +71,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireInboxTaskAsks), 400: ErrorBody, ...ONE },
       },
     },
-    async (request) => taskAsksOf(door, request, (await reviewed(door, request)).task),
+    async (http) => taskAsksOf(door, http, (await reviewed(door, http)).task),
   );
 
   app.get<OneAsk>(
@@ -79,7 +79,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
     {
       schema: { tags, summary: "Its work, as a patch", querystring: Diff, response: { 400: ErrorBody, ...ONE } },
     },
-    async (request, reply) => sendDiff(door, request, reply, (await reviewed(door, request)).task),
+    async (http, reply) => sendDiff(door, http, reply, (await reviewed(door, http)).task),
   );
 
   app.post<OneAsk>(
@@ -94,37 +94,37 @@ function reviewRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireInboxReviewResult), 400: ErrorBody, ...ONE, 403: ErrorBody, 409: ErrorBody },
       },
     },
-    async (request) => review(door, request),
+    async (http) => review(door, http),
   );
 }
 
 /** Returns the task that is up for review by an ask of the signed-in person. @throws {Refusal} `task_not_found` */
-async function reviewed(door: DoorContext, request: FastifyRequest) {
+async function reviewed(door: DoorContext, http: FastifyRequest) {
   const { ctx } = door;
-  const { person } = await signedInPerson(door, request);
-  const peopleRequest = await readInInbox(ctx, person, (request.params as OneAsk["Params"]).id);
-  const task = await readTaskOfAsk(ctx, peopleRequest);
+  const { person } = await signedInPerson(door, http);
+  const request = await readInInbox(ctx, person, (http.params as OneAsk["Params"]).id);
+  const task = await readTaskOfAsk(ctx, request);
   if (task?.about !== "review") throw new Refusal("task_not_found");
-  return { person, ask: peopleRequest, task };
+  return { person, ask: request, task };
 }
 
 /** Records what the signed-in person says of the work, and returns the task as it is then. */
-async function review(door: DoorContext, request: FastifyRequest): Promise<WireWholeTask> {
+async function review(door: DoorContext, http: FastifyRequest): Promise<WireWholeTask> {
   const { ctx } = door;
-  const { person, ask: peopleRequest, task } = await reviewed(door, request);
+  const { person, ask: request, task } = await reviewed(door, http);
   const responder = await responderOf(ctx.db, person, "web");
   if (
     !isAsked(
-      inForce(peopleRequest.audience, ctx.addressed.groups),
+      inForce(request.audience, ctx.addressed.groups),
       responder,
-      peopleRequest.form.kind,
-      (await storeNow(ctx.db)) - peopleRequest.createdAt,
+      request.form.kind,
+      (await storeNow(ctx.db)) - request.createdAt,
     )
   ) {
     throw new Refusal("not_asked");
   }
   const name = (await namePeople(ctx, [person])).get(person) ?? person;
   const of = { repo: task.repo, id: task.id, person, name };
-  await reviewTask(ctx, reviewInputOf(request.body as Record<string, unknown>, of));
+  await reviewTask(ctx, reviewInputOf(http.body as Record<string, unknown>, of));
   return wholeTaskOf(door, task.repo, task.id);
 }

@@ -77,8 +77,8 @@ export async function listedAsks<T extends object = object>(
   more: (request: Ask) => T = () => ({}) as T,
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
-  for (const peopleRequest of asks) {
-    rows.push({ ...(await listedAsk(peopleRequest, names, language)), ...more(peopleRequest) });
+  for (const request of asks) {
+    rows.push({ ...(await listedAsk(request, names, language)), ...more(request) });
     await yieldToEventLoop();
   }
   return rows;

@@ -25,8 +25,8 @@ export function openedCookie(door: DoorContext, token: string, nonce: string): s
 }
 
 /** Returns why a page that was sent with a nonce is not taken, in a sentence for the person; null where it is. */
-export function openedProblem(door: DoorContext, request: FastifyRequest, token: string, given: string): string | null {
-  const [at = "", nonce = "", mac = ""] = (cookieOf(request, nameOf(token)) ?? "").split(".");
+export function openedProblem(door: DoorContext, http: FastifyRequest, token: string, given: string): string | null {
+  const [at = "", nonce = "", mac = ""] = (cookieOf(http, nameOf(token)) ?? "").split(".");
   if (!sameText(mac, macOf(door, token, at, nonce)) || !sameText(given, nonce)) return OPEN_AGAIN;
   const since = door.ctx.clock.now() - (wholeNumber(at, { min: 0, max: MOST_WHOLE }) ?? 0);
   if (since < SHORTEST_MS) return TOO_FAST;

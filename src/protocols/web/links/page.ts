@@ -35,38 +35,38 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx } = door;
 
   return async (app) => {
-    app.setErrorHandler((error, request, reply) => sendTrouble(door, error, request, reply));
+    app.setErrorHandler((error, http, reply) => sendTrouble(door, error, http, reply));
 
-    app.get<OneLink>("/r/:token", { schema: { hide: true } }, async (request, reply) => {
-      const { token } = request.params;
+    app.get<OneLink>("/r/:token", { schema: { hide: true } }, async (http, reply) => {
+      const { token } = http.params;
       return sendStillPage(door, reply, 200, await shown(ctx, token, await readLink(ctx, token), null));
     });
 
-    app.post<OneLink>("/r/:token/open", { bodyLimit: BODY_BYTES, ...FORM }, async (request, reply) => {
-      refuseForeign(request);
-      const { token } = request.params;
+    app.post<OneLink>("/r/:token/open", { bodyLimit: BODY_BYTES, ...FORM }, async (http, reply) => {
+      refuseForeign(http);
+      const { token } = http.params;
       const reading = await readLink(ctx, token);
       if (reading.request.state !== "open")
         return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
       const nonce = Buffer.from(ctx.random(16)).toString("base64url");
       reply.header("set-cookie", openedCookie(door, token, nonce));
-      const page = await decidable(door, request, { token, reading }, { nonce, values: {}, wrong: null });
+      const page = await decidable(door, http, { token, reading }, { nonce, values: {}, wrong: null });
       return sendStillPage(door, reply, 200, page);
     });
 
-    app.post<OneLink>("/r/:token/decide", { bodyLimit: BODY_BYTES, ...FORM }, async (request, reply) => {
-      refuseForeign(request);
-      const { token } = request.params;
+    app.post<OneLink>("/r/:token/decide", { bodyLimit: BODY_BYTES, ...FORM }, async (http, reply) => {
+      refuseForeign(http);
+      const { token } = http.params;
       const reading = await readLink(ctx, token);
-      const given = formOf(request);
+      const given = formOf(http);
       const nonce = given.get("nonce") ?? "";
       if (reading.request.state === "open") {
-        const problem = openedProblem(door, request, token, nonce);
+        const problem = openedProblem(door, http, token, nonce);
         if (problem !== null) return sendStillPage(door, reply, 403, await shown(ctx, token, reading, problem));
-        const wrong = await decide(door, request, { token, reading }, given);
+        const wrong = await decide(door, http, { token, reading }, given);
         if (wrong !== null) {
           const form = { nonce, values: Object.fromEntries(given), wrong: wrong.says };
-          return sendStillPage(door, reply, wrong.status, await decidable(door, request, { token, reading }, form));
+          return sendStillPage(door, reply, wrong.status, await decidable(door, http, { token, reading }, form));
         }
       }
       return reply.code(303).header("location", `/r/${token}`).send();
@@ -83,14 +83,14 @@ interface FollowedLink {
 /** Sends a decision; returns what is wrong with it, or nothing when it was taken, or came too late to be. */
 async function decide(
   door: DoorContext,
-  request: FastifyRequest,
-  { token, reading: { request: peopleRequest } }: FollowedLink,
+  http: FastifyRequest,
+  { token, reading: { request } }: FollowedLink,
   given: URLSearchParams,
 ): Promise<{ status: number; says: string } | null> {
-  const decision = decisionOf(peopleRequest, given);
-  if (!decision) return { status: 400, says: peopleRequest.form.kind === "approval" ? CHOOSE : ANSWER };
-  if (decision.kind === "approve" && !hasSeenSecrets(peopleRequest, given)) return { status: 400, says: UNSEEN };
-  const signedIn = await signedInBy(door, request);
+  const decision = decisionOf(request, given);
+  if (!decision) return { status: 400, says: request.form.kind === "approval" ? CHOOSE : ANSWER };
+  if (decision.kind === "approve" && !hasSeenSecrets(request, given)) return { status: 400, says: UNSEEN };
+  const signedIn = await signedInBy(door, http);
   try {
     const code = given.get("code") ?? "";
     await decideByLink(door.ctx, token, { decision, code, ...(signedIn !== undefined && { signedIn }) });
@@ -110,9 +110,9 @@ function hasSeenSecrets({ wire, form }: Request, given: URLSearchParams): boolea
   return secretRows({ wire }, form.kwargs).every((secret, at) => !secret || given.has(seenBox(at)));
 }
 
-async function signedInBy(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
-  const token = cookieOf(request, cookieName(door, "parley"));
-  if (token === undefined || !fromOurPage(door, request)) return undefined;
+async function signedInBy(door: DoorContext, http: FastifyRequest): Promise<string | undefined> {
+  const token = cookieOf(http, cookieName(door, "parley"));
+  if (token === undefined || !fromOurPage(door, http)) return undefined;
   return (await findSignedIn(door.ctx, token))?.person.id;
 }
 
@@ -136,20 +136,20 @@ async function shown(
 /** Returns the page on which the ask is decided. A signed-in recipient of the message needs no code. */
 async function decidable(
   door: DoorContext,
-  request: FastifyRequest,
-  { token, reading: { request: peopleRequest, delivery } }: FollowedLink,
+  http: FastifyRequest,
+  { token, reading: { request, delivery } }: FollowedLink,
   form: Pick<view.LinkForm, "nonce" | "values" | "wrong">,
 ): Promise<StillPage> {
-  const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
-  const decision = view.decisionMarkup(peopleRequest, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
-  const body = html`${await drawnAsk(peopleRequest, form.values)}${decision}`;
-  return { title: view.titleOf(peopleRequest), body };
+  const isOwn = delivery.person !== null && (await signedInBy(door, http)) === delivery.person;
+  const decision = view.decisionMarkup(request, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
+  const body = html`${await drawnAsk(request, form.values)}${decision}`;
+  return { title: view.titleOf(request), body };
 }
 
-function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendTrouble(door: DoorContext, error: unknown, http: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalFrom(error);
   if (!refusal) {
-    logFailure(door.ctx, error, request);
+    logFailure(door.ctx, error, http);
     return sendStillPage(door, reply, 500, {
       title: "Error",
       body: view.noticeMarkup("Something went wrong", TRY_AGAIN),

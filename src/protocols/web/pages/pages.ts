@@ -105,11 +105,11 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
   for (const file of PLAIN_FILES) {
     app.get(`/${file}`, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, file));
   }
-  app.get<Named>(`/icons/${FILE_NAME}`, { schema: { hide: true } }, (request, reply) => {
-    return sendFresh(reply, `icons/${request.params.name}`);
+  app.get<Named>(`/icons/${FILE_NAME}`, { schema: { hide: true } }, (http, reply) => {
+    return sendFresh(reply, `icons/${http.params.name}`);
   });
-  app.get<Named>(`/assets/${FILE_NAME}`, { schema: { hide: true } }, (request, reply) => {
-    return reply.header("cache-control", FOR_EVER).sendFile(`assets/${request.params.name}`);
+  app.get<Named>(`/assets/${FILE_NAME}`, { schema: { hide: true } }, (http, reply) => {
+    return reply.header("cache-control", FOR_EVER).sendFile(`assets/${http.params.name}`);
   });
 }
 
@@ -117,11 +117,11 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
  * Returns a handler for a missing page. A browser gets the app with status 404; the app shows a screen for it.
  * Any other client, such as one of an API, gets the refusal as it is.
  */
-export function missingPage(options: PagesOptions): (request: FastifyRequest, reply: FastifyReply) => boolean {
+export function missingPage(options: PagesOptions): (http: FastifyRequest, reply: FastifyReply) => boolean {
   const page = join(options.distDir, "index.html");
-  return (request, reply) => {
-    const isPage = /\btext\/html\b/.test(request.headers.accept ?? "");
-    if (!isPage || !["GET", "HEAD"].includes(request.method) || !existsSync(page)) return false;
+  return (http, reply) => {
+    const isPage = /\btext\/html\b/.test(http.headers.accept ?? "");
+    if (!isPage || !["GET", "HEAD"].includes(http.method) || !existsSync(page)) return false;
     reply.headers(PAGE_HEADERS).header("cache-control", "no-store").header("vary", "Accept");
     if (options.hsts) reply.header("strict-transport-security", HSTS);
     void reply.code(404).type("text/html; charset=utf-8").send(readFileSync(page));

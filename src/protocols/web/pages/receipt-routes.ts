@@ -48,18 +48,18 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
           response: { 200: z.string(), 401: ErrorBody, 404: ErrorBody },
         },
       },
-      async (request, reply) => sendReceipt(door, request, reply),
+      async (http, reply) => sendReceipt(door, http, reply),
     );
   };
 }
 
-async function sendReceipt(door: DoorContext, request: OneReceipt, reply: FastifyReply): Promise<FastifyReply> {
+async function sendReceipt(door: DoorContext, http: OneReceipt, reply: FastifyReply): Promise<FastifyReply> {
   // A program that fetches the receipt must not get a browser's page from a cache.
   reply.header("vary", "Accept");
-  if (!wantsPage(request)) return reply.type("application/jose").send((await signedFor(door, request)).jws);
+  if (!wantsPage(http)) return reply.type("application/jose").send((await signedFor(door, http)).jws);
   try {
-    const { request: peopleRequest, jws } = await signedFor(door, request);
-    const page = await receiptPage(door.ctx, peopleRequest, { jws, publicUrl: door.config.publicUrl });
+    const { request, jws } = await signedFor(door, http);
+    const page = await receiptPage(door.ctx, request, { jws, publicUrl: door.config.publicUrl });
     return sendStillPage(door, reply, 200, page);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -69,25 +69,25 @@ async function sendReceipt(door: DoorContext, request: OneReceipt, reply: Fastif
 }
 
 /** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
-async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ request: Request; jws: string }> {
+async function signedFor(door: DoorContext, http: OneReceipt): Promise<{ request: Request; jws: string }> {
   const { ctx, config } = door;
-  const { id } = request.params;
+  const { id } = http.params;
   if (!isId(id)) throw new Refusal("request_not_found");
-  const mayRead = await readerOf(door, request);
-  const peopleRequest = await readRequest(ctx, id);
-  if (!mayRead(peopleRequest)) throw new Refusal("request_not_found");
-  return { request: peopleRequest, jws: (await readReceipt(ctx, peopleRequest, config.publicUrl)).jws };
+  const mayRead = await readerOf(door, http);
+  const request = await readRequest(ctx, id);
+  if (!mayRead(request)) throw new Refusal("request_not_found");
+  return { request, jws: (await readReceipt(ctx, request, config.publicUrl)).jws };
 }
 
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
-async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(peopleRequest: Request) => boolean> {
-  const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
+async function readerOf(door: DoorContext, http: FastifyRequest): Promise<(request: Request) => boolean> {
+  const bySession = http.headers.authorization === undefined && cookieOf(http, cookieName(door, "parley"));
   if (bySession) {
-    const { person } = await signedInPerson(door, request);
-    if ((await personOfSession(door, request))?.role === "admin") return () => true;
+    const { person } = await signedInPerson(door, http);
+    if ((await personOfSession(door, http))?.role === "admin") return () => true;
     return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person;
   }
-  const holder = await keyHolder(door, request);
+  const holder = await keyHolder(door, http);
   if ("open" in holder) return ({ asker }) => asker === holder.open;
   if (holder.scope === "admin") return () => true;
   if (holder.scope === "answer") {

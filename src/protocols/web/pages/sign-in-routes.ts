@@ -29,7 +29,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const cookie = (token: string, seconds: number) => `${name}=${token}; ${attributes}; Max-Age=${seconds}`;
 
   return async (app) => {
-    app.addHook("preValidation", async (request) => parseBody(request));
+    app.addHook("preValidation", async (http) => parseBody(http));
 
     app.post(
       "/session",
@@ -42,13 +42,13 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           response: { 200: SIGNED_IN, ...refusals },
         },
       },
-      async (request, reply) => {
+      async (http, reply) => {
         // A page elsewhere must not sign a visitor in as somebody of its choice. Programs send neither header.
-        if (isFromBrowser(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
+        if (isFromBrowser(http) && !fromOurPage(door, http)) throw new Refusal("origin_refused");
         const { token, person } = await signIn(ctx, {
-          code: (request.body as SignInCodeBody).code,
-          formerToken: cookieOf(request, name),
-          countedBy: isFromHere(config, request) ? undefined : addressMac(door, request),
+          code: (http.body as SignInCodeBody).code,
+          formerToken: cookieOf(http, name),
+          countedBy: isFromHere(config, http) ? undefined : addressMac(door, http),
         });
         return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send(signedIn(person));
       },
@@ -57,8 +57,8 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
     app.get(
       "/session",
       { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SIGNED_IN, 401: ErrorBody } } },
-      async (request, reply) => {
-        const token = cookieOf(request, name);
+      async (http, reply) => {
+        const token = cookieOf(http, name);
         const found = token === undefined ? null : await findSignedIn(ctx, token);
         if (token === undefined || !found) throw new Refusal("key_required", {}, "Nobody is signed in.");
         // Being seen makes the session last, and the cookie with it.
@@ -69,10 +69,10 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
     app.delete(
       "/session",
       { schema: { tags: ["sessions"], summary: "Sign out", response: { 204: z.null(), 403: ErrorBody } } },
-      async (request, reply) => {
-        const token = cookieOf(request, name);
+      async (http, reply) => {
+        const token = cookieOf(http, name);
         if (token !== undefined) {
-          if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
+          if (!fromOurPage(door, http)) throw new Refusal("origin_refused");
           await signOut(ctx, token);
         }
         // The next person at the browser is another participant of the crowd too.
