@@ -34,7 +34,7 @@ export const WireAnswer = aliased({
 }).meta({ id: "Answer", description: "The one outcome of an ask." });
 export type WireAnswer = z.output<typeof WireAnswer>;
 
-export const WireStageRecord = z
+const WireStageRecord = z
   .object({ stage, outcome: z.string(), ms: z.number() })
   .meta({ id: "StageRecord", description: "The outcome of one stage, and the time it took." });
 
