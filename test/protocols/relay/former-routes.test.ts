@@ -38,7 +38,7 @@ for (const on of ONE_DATABASE) {
       }
       await ana.call("DELETE", "/asks/A-2");
       await world.advance(10);
-      await scene.claimed(bo, { job_id: "J-2" });
+      await scene.claimed(bo, { job_id: "J-2", kind: "pack" });
       await world.server.ctx.db.transact(async (tx) => {
         await tx.all(sql`UPDATE asks SET joined_to = 'A-1' WHERE ask_id = 'A-2'`);
         await tx.all(sql`INSERT INTO late_answers (ask_id, principal, status, answer_text, at)
