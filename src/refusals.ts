@@ -83,7 +83,7 @@ export const REFUSALS = {
   schema_refused: { kind: "invalid", says: "The JSON Schema cannot be used." },
   code_missing: { kind: "forbidden", says: "The code from the message is missing or wrong." },
   link_dead: { kind: "not_found", says: "This link does not work." },
-  ask_not_found: { kind: "not_found", says: "No such Ask" },
+  ask_not_found: { kind: "not_found", says: "There is no such request." },
   ask_closed: { kind: "gone", says: "The Ask is closed" },
   job_not_found: { kind: "not_found", says: "No such job" },
   artifact_not_found: { kind: "not_found", says: "No such artifact" },

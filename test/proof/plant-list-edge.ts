@@ -91,8 +91,8 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   {
     bug: "a signature over JSON that was written anew",
     file: "src/channels/slack/signature.ts",
-    find: ".update(request.body).digest();",
-    put: '.update(request.body.toString("utf8").trimEnd()).digest();',
+    find: ".update(http.body).digest();",
+    put: '.update(http.body.toString("utf8").trimEnd()).digest();',
     harness: "sign",
     says: /^slack: the body differs/,
   },

@@ -271,8 +271,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "figures are shown by what is bound alone",
     file: "src/protocols/ops/ops-routes.ts",
-    find: 'if (key?.scope !== "admin") refuseFromElsewhere(config, request);',
-    put: 'if (key?.scope !== "admin" && !config.loopbackOnly) refuseFromElsewhere(config, request);',
+    find: 'if (key?.scope !== "admin") refuseFromElsewhere(config, http);',
+    put: 'if (key?.scope !== "admin" && !config.loopbackOnly) refuseFromElsewhere(config, http);',
     harness: "reach",
     says: /a stranger was let in.* GET \/metrics/,
   },
