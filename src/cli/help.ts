@@ -43,7 +43,7 @@ export function usageOf({ takes }: Pick<Command, "takes">): string {
 }
 
 /** Returns each word and flag of which there is something to say, with its help. */
-function helpRows({ takes }: Pick<Command, "takes">): [shown: string, help: string][] {
+export function helpRows({ takes }: Pick<Command, "takes">): [shown: string, help: string][] {
   return takenIn(takes).flatMap(({ shown, help }) => (help === "" ? [] : [[shown, help]]));
 }
 

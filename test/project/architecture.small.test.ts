@@ -73,7 +73,7 @@ describe("architecture", () => {
   it("exports nothing that no other file names", () => {
     const files = [
       ...filesOf("{src,sdk/src,adapters,web,test,bench}/**/*.{ts,tsx}").filter(isSource),
-      ...filesOf("bin/*.mjs"),
+      ...filesOf("{bin,scripts}/*.mjs"),
     ];
     const words = new Map(files.map((path) => [path, new Set(read(path).match(/[\w$]+/g))]));
     // The list of commands loads each by its name in camel case.
