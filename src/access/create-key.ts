@@ -34,6 +34,9 @@ const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
 /** The form of a repository's name in the settings. */
 const REPO = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MOST_REPOS = 100;
+const SHORTEST_LIFE_MS = 60_000;
+/** Ten years, as long as the longest ones. */
+const LONGEST_LIFE_MS = 3660 * 86_400_000;
 /** Visible ASCII, as in `X-Agent-Id`. */
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
@@ -75,6 +78,10 @@ export async function createKeyIn(
 ): Promise<{ text: string; key: Key }> {
   if (!NAME.test(input.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
   if (beginsAsKey(input.name)) throw invalid("name", "A key's name does not begin as a key does.");
+  const { expiresInMs: forMs } = input;
+  if (forMs !== undefined && !(forMs >= SHORTEST_LIFE_MS && forMs <= LONGEST_LIFE_MS)) {
+    throw invalid("expires", "A key is good for 60 seconds to 10 years, or until it is revoked.");
+  }
   if (input.selfRespond && input.scope !== "agent") {
     throw invalid("self_respond", "Only a key of scope agent asks, so only such a key can answer itself.");
   }
@@ -105,7 +112,7 @@ export async function createKeyIn(
     channel: input.channel ?? null,
     conversation: input.conversation ?? null,
     repos,
-    forMs: input.expiresInMs ?? null,
+    forMs: forMs ?? null,
   });
   return { text, key };
 }

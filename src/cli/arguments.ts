@@ -151,6 +151,7 @@ function restIn({ name, isOptional }: Taken, [end, ...words]: readonly string[])
 
 function readWords(words: readonly Taken[], texts: readonly string[]): [Taken, unknown][] {
   const [first] = words;
+  if (first?.isMany && texts.includes("")) throw new WrongUsage(`${first.name} is empty`);
   if (first?.isMany) return [[first, texts.map((text) => valueOf(first, text))]];
   const names = words.map(({ name }) => name);
   if (texts.length > 0 && !first) throw new WrongUsage(`"${texts[0]}" is not expected here`);
@@ -158,6 +159,8 @@ function readWords(words: readonly Taken[], texts: readonly string[]): [Taken, u
     const quoted = words.length > 1 ? "what holds spaces" : "it if it holds spaces";
     throw new WrongUsage(`there is one ${names.join(" and one ")}; quote ${quoted}`);
   }
+  const emptyWord = words.find((_, i) => texts[i] === "");
+  if (emptyWord) throw new WrongUsage(`${emptyWord.name} is empty`);
   const needed = words.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
   if (texts.length < needed.length)
     throw new WrongUsage(`${needed.join(" and ")} ${needed.length > 1 ? "are needed" : "is missing"}`);

@@ -83,11 +83,13 @@ export function noSuchCommand(words: readonly string[]): string[] {
 
 /** Says what of a command line could not be read, by its flags and not by the words of whoever read it. */
 export function misreadSentence(message: string, { takes }: Pick<Command, "takes">): string {
-  const known = [...takenIn(takes).map(({ name }) => name), "--help"];
+  const known = [...takenIn(takes).filter(isFlag).map(({ name }) => name), "--help"];
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (unknown !== undefined) {
-    const suggestion = nearest(unknown, known);
-    return `there is no flag ${unknown}${suggestion === undefined ? "" : `; ${suggestion} is meant, perhaps`}`;
+    // Without their hyphens, of which each flag has two.
+    const [typed = "", ...names] = [unknown, ...known].map((name) => name.replace(/^-+/, ""));
+    const suggestion = nearest(typed, names);
+    return `there is no flag ${unknown}${suggestion === undefined ? "" : `; --${suggestion} is meant, perhaps`}`;
   }
   const [, valueless] =
     /^Option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*' argument (?:missing|is ambiguous)/.exec(message) ?? [];

@@ -16,6 +16,19 @@ export const seconds =
   (text: string, name: string): number =>
     Math.round(milliseconds(examples)(text, name) / 1000);
 
+/** Returns the reader of a time between two others, in milliseconds. */
+export const timeWithin =
+  (least: string, most: string) =>
+  (text: string, name: string): number => {
+    const [ms, leastMs, mostMs] = [text, least, most].map((one) => parseDurationMs(one) ?? Number.NaN) as [
+      number,
+      number,
+      number,
+    ];
+    if (!(ms >= leastMs && ms <= mostMs)) throw new WrongUsage(`${name} must be a time from ${least} to ${most}`);
+    return ms;
+  };
+
 /** Reads a whole number within bounds. @throws {WrongUsage} for any other text */
 export function numberFrom(least: number, most: number, text: string, name: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -136,6 +136,8 @@ for (const on of ["sqlite", "postgres"] as const) {
       await refused({ name: "two words", scope: "agent" }, "invalid_input");
       await refused({ name: "", scope: "agent" }, "invalid_input");
       await refused({ name: "x", scope: "answer", selfRespond: true }, "invalid_input");
+      for (const expiresInMs of [1, 59_999, 3660 * 86_400_000 + 1, Number.NaN])
+        await refused({ name: "x", scope: "agent", expiresInMs }, "invalid_input");
     });
 
     it("sign a person in by a link that works once, within half an hour", async () => {

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { readArguments, WrongUsage } from "../../src/cli/arguments.ts";
 import { offeredWords } from "../../src/cli/ask/offered-words.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { commandHelp, usageOf } from "../../src/cli/help.ts";
+import { commandHelp, misreadSentence, usageOf } from "../../src/cli/help.ts";
+import { timeWithin } from "../../src/cli/values.ts";
 
 const CLI = fileURLToPath(new URL("../../src/cli/", import.meta.url));
 
@@ -73,15 +74,35 @@ describe("what a command takes", () => {
       [["--scope", "agent"], "NAME is missing"],
       [["shop", "a", "more", "--scope", "agent"], "there is one NAME and one FILE; quote what holds spaces"],
       [["shop", "c", "--scope", "agent"], "FILE must be one of a, b"],
+      [["", "--scope", "agent"], "NAME is empty"],
+      [["shop", "", "--scope", "agent"], "FILE is empty"],
       [["shop"], "--scope must be one of agent, answer"],
       [["shop", "--scope", "all"], "--scope must be one of agent, answer"],
     ];
     for (const [argv, message] of REFUSED)
       assert.throws(() => readArguments(TAKES, argv), new WrongUsage(message), argv.join(" "));
     assert.throws(() => readArguments({ ID: "" }, []), new WrongUsage("ID is missing"));
+    assert.throws(() => readArguments({ "[AGENT...]": "" }, ["a", ""]), new WrongUsage("AGENT is empty"));
     const two = new WrongUsage("there is one ID; quote it if it holds spaces");
     assert.throws(() => readArguments({ ID: "" }, ["a", "b"]), two);
     assert.throws(() => readArguments({ "[ID]": "" }, ["a", "b"]), two);
+  });
+
+  it("is a time within bounds, where it has any", () => {
+    const takes = { "--hold TIME": { help: "how long", read: timeWithin("60s", "7d") } } as const;
+    assert.deepEqual(readArguments(takes, ["--hold", "7d"]), { hold: 604_800_000 });
+    for (const text of ["59s", "8d", "soon", ""])
+      assert.throws(
+        () => readArguments(takes, ["--hold", text]),
+        new WrongUsage("--hold must be a time from 60s to 7d"),
+      );
+  });
+
+  it("that is mistyped is answered with the flag whose letters are near, and with none that is not", () => {
+    const told = (flag: string) =>
+      misreadSentence(`Unknown option '${flag}'.`, { takes: { "--yes": "", "--data-dir DIR": "" } });
+    assert.equal(told("--data-dri"), "there is no flag --data-dri; --data-dir is meant, perhaps");
+    assert.equal(told("--test"), "there is no flag --test");
   });
 
   it("has every word after -- in its place, and none before it that belongs to nothing", () => {

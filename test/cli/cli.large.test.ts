@@ -253,7 +253,7 @@ for (const on of ["sqlite", "postgres"] as const) {
         [
           ["keys", "create", "x", "--scope", "agent", "--expires", "soon"],
           2,
-          /--expires must be a time such as 12h or 90d/,
+          /--expires must be a time from 60s to 3660d/,
         ],
         [
           ["keys", "create", "x", "--scope", "answer", "--person", "mallory"],

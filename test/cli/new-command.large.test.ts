@@ -27,7 +27,8 @@ describe("a command", () => {
     const copy = newFolder();
     mkdirSync(join(copy, "docs/reference"), { recursive: true });
     for (const folder of ["src", "scripts"]) cpSync(join(TREE, folder), join(copy, folder), { recursive: true });
-    for (const name of ["package.json", "node_modules", "sdk", "prompts"]) symlinkSync(join(TREE, name), join(copy, name));
+    for (const name of ["package.json", "node_modules", "sdk", "prompts"])
+      symlinkSync(join(TREE, name), join(copy, name));
     cpSync(join(TREE, "docs/reference/commands.md"), join(copy, "docs/reference/commands.md"));
     const list = join(copy, "src/cli/commands.ts");
     const first = `  "Run the server": {\n`;

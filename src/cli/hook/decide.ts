@@ -18,10 +18,19 @@ const LEASE_S = 90;
 export const HOOK_FLAGS = {
   "--url URL":
     "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
-  "--to ID": "the human who decides, by number, or a group by its name; left out, whoever runs the server",
+  "--to ID": {
+    help: "the human who decides, by number, or a group by its name; left out, whoever runs the server",
+    read: whomFrom,
+  },
   ...BY_FLAG,
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const satisfies Takes;
+
+/** The form of spec/a2h for whom a request names. @throws {WrongUsage} */
+function whomFrom(text: string, name: string): string {
+  if (/^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/.test(text)) return text;
+  throw new WrongUsage(`${name} must be the number of a human or the name of a group`);
+}
 
 /** Returns the command that decides a hook of an agent; the agent itself runs it. */
 export const hookOf = (name: string, row: AgentRow): Command => ({

@@ -12,7 +12,7 @@ import { systemRandom } from "../../lib/random.ts";
 import { WrongUsage } from "../arguments.ts";
 import { command, EXIT, type Io } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
-import { milliseconds, seconds } from "../values.ts";
+import { timeWithin } from "../values.ts";
 
 /** Most clients give a call up after a minute in which they hear nothing. */
 const USUAL_HOLD = "50s";
@@ -25,7 +25,6 @@ const OWN_KEYS: ReadonlySet<string> = new Set(["PARLEY_KEY", "A2H_API_KEY"]);
 type Program = ChildProcessByStdio<Writable, Readable, null>;
 
 const NAME_WANTED = "--as must be a small letter, and then up to 63 of small letters, digits, _ and -";
-const TIMES = "50s or 2h";
 
 export const gate = command({
   takes: {
@@ -37,12 +36,12 @@ export const gate = command({
     },
     "--hold TIME": {
       help: "how long a call is held for people where the client hears of no progress",
-      read: milliseconds(TIMES),
+      read: timeWithin("1s", "7d"),
       default: USUAL_HOLD,
     },
     "--timeout TIME": {
       help: "how long people have, 60s to 7d; left out, 1h",
-      read: seconds(TIMES),
+      read: (text, name) => timeWithin("60s", "7d")(text, name) / 1000,
       wire: ["timeout_seconds"],
     },
     "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer; its key is in PARLEY_KEY",

@@ -4,11 +4,10 @@ import { printable } from "../../lib/printable.ts";
 import { createKey } from "../../access/create-key.ts";
 import { listKeys } from "../../access/list-keys.ts";
 import { revokeKey } from "../../access/revoke-key.ts";
-import { WrongUsage } from "../arguments.ts";
 import { COMMAND_LINE, withStore } from "../command-store.ts";
 import { command, EXIT, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print, table, utcText } from "../print.ts";
-import { milliseconds } from "../values.ts";
+import { timeWithin } from "../values.ts";
 
 export const keysCreate = command({
   takes: {
@@ -17,7 +16,7 @@ export const keysCreate = command({
     "--person ID": "whose it is, by the number of parley people list; an answer key then speaks for that person",
     "--expires TIME": {
       help: "how long it is good for, such as 12h or 90d; left out, until it is revoked",
-      read: lifetimeFrom,
+      read: timeWithin("60s", "3660d"),
     },
     "--self-respond": "an agent key that may answer what it asked itself",
     "--channel ID":
@@ -35,12 +34,6 @@ export const keysCreate = command({
     return EXIT.done;
   },
 });
-
-function lifetimeFrom(text: string, name: string): number {
-  const ms = milliseconds("12h or 90d")(text, name);
-  if (ms === 0) throw new WrongUsage("--expires must be a time such as 12h or 90d");
-  return ms;
-}
 
 export const keysList = command({
   takes: { ...JSON_FLAG, ...STORE_FLAGS },
