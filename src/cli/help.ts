@@ -83,7 +83,12 @@ export function noSuchCommand(words: readonly string[]): string[] {
 
 /** Says what of a command line could not be read, by its flags and not by the words of whoever read it. */
 export function misreadSentence(message: string, { takes }: Pick<Command, "takes">): string {
-  const known = [...takenIn(takes).filter(isFlag).map(({ name }) => name), "--help"];
+  const known = [
+    ...takenIn(takes)
+      .filter(isFlag)
+      .map(({ name }) => name),
+    "--help",
+  ];
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (unknown !== undefined) {
     // Without their hyphens, of which each flag has two.
