@@ -83,17 +83,11 @@ export function noSuchCommand(words: readonly string[]): string[] {
 
 /** Says what of a command line could not be read, by its flags and not by the words of whoever read it. */
 export function misreadSentence(message: string, { takes }: Pick<Command, "takes">): string {
-  const known = [
-    ...takenIn(takes)
-      .filter(isFlag)
-      .map(({ name }) => name),
-    "--help",
-  ];
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
   if (unknown !== undefined) {
     // Without their hyphens, of which each flag has two.
-    const [typed = "", ...names] = [unknown, ...known].map((name) => name.replace(/^-+/, ""));
-    const suggestion = nearest(typed, names);
+    const known = [...takenIn(takes).filter(isFlag), { name: "--help" }].map(({ name }) => name.slice(2));
+    const suggestion = nearest(unknown.replace(/^-+/, ""), known);
     return `there is no flag ${unknown}${suggestion === undefined ? "" : `; --${suggestion} is meant, perhaps`}`;
   }
   const [, valueless] =
