@@ -39,7 +39,7 @@ describe("the moving picture of the README", () => {
   });
 
   it("is not joined from pictures of different sizes", () => {
-    const smaller = readFileSync(join(PICTURES_FOLDER, pictureFile("feed", "phone", "light")));
+    const smaller = readFileSync(join(PICTURES_FOLDER, pictureFile("question", "phone", "light")));
     const frames = [still, smaller].map((webp) => ({ webp, milliseconds: 100 }));
     assert.throws(() => animatedWebp(frames), /picture 1 has another size/);
   });

@@ -43,7 +43,7 @@ export async function fillRelay(world: World): Promise<FilledRelay> {
   const answers = await program("operator-phone", "answer", OPERATOR);
 
   await planner("POST", "/jobs", { job_id: "release-2041", kind: "release", spec: { service: "shop-api" } });
-  const claim = { kinds: ["release"], worker_id: "runner-1", wait: "0" };
+  const claim = { kinds: ["release"], worker_id: "runner-1", wait: "0", lease_ttl_s: 300 };
   const { job, lease } = (await executor("POST", "/jobs/claim", claim)).body;
   const held = { "parley-lease": lease.token };
   const ask = async (more: Record<string, unknown>): Promise<{ ask_id: string; job_id: string; step_id: string }> =>

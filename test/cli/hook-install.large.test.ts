@@ -229,12 +229,14 @@ describe("parley hook install claude", () => {
     assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }] } });
   });
 
-  it("quotes what a shell would take for more than a word", async () => {
+  it("refuses somebody to ask whom no request can name, and writes nothing", async () => {
     const { file, run } = home();
-    await run("--to", "'; rm -rf ~ #");
-    const [group] = (read(file)["hooks"] as { PermissionRequest: { hooks: { command: string }[] }[] })
-      .PermissionRequest;
-    assert.equal(group?.hooks[0]?.command, `${HOOK.command} --to ''\\''; rm -rf ~ #'`);
+    for (const whom of ["Ana Ruiz", "a@b.c", ""]) {
+      const { code, err } = await run("--to", whom);
+      assert.equal(code, 2, whom);
+      assert.match(err, /--to must be the number of a human or the name of a group/);
+    }
+    assert.ok(!existsSync(file));
   });
 
   it("knows its own hook again, whatever name this Node has", () => {
