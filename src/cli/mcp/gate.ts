@@ -36,7 +36,7 @@ export const gate = command({
     },
     "--hold TIME": {
       help: "how long a call is held for people where the client hears of no progress",
-      read: timeWithin("1s", "7d"),
+      read: timeWithin("0s", "7d"),
       default: USUAL_HOLD,
     },
     "--timeout TIME": {
