@@ -26,7 +26,7 @@ export const HOOK_FLAGS = {
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const satisfies Takes;
 
-/** The form of spec/a2h for whom a request names. @throws {WrongUsage} */
+/** The form in which a request names whom it asks (spec/a2h 5.3). @throws {WrongUsage} */
 function whomFrom(text: string, name: string): string {
   if (/^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/.test(text)) return text;
   throw new WrongUsage(`${name} must be the number of a human or the name of a group`);
