@@ -7,9 +7,6 @@ import { fill } from "./screens.ts";
 import { type Served, serve } from "./served.ts";
 import { pick, readyForOffline, visit } from "./visitor.ts";
 
-/** How slow a phone is against this machine. */
-const PHONE_SLOWDOWN = 4;
-
 describe("the app", () => {
   let served: Served;
   let browser: Browser;
@@ -115,19 +112,12 @@ describe("the app", () => {
     await ana.forgive(/^CSP (trusted-types|require-trusted-types-for) /, 4);
   });
 
-  it("is there after less than a second of a slow phone's work, and nothing moves afterwards", async () => {
+  it("moves nothing once a phone shows the first question", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
     const page = await ana.context.newPage();
-    const session = await ana.context.newCDPSession(page);
-    // The metrics count the time of the page's own thread only, because the machine does other work at the same time.
-    await session.send("Performance.enable", { timeDomain: "threadTicks" });
     await page.goto("/");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.waitForURL(/\/q\//);
-    const { metrics } = await session.send("Performance.getMetrics");
-    const worked = metrics.find(({ name }) => name === "TaskDuration")?.value ?? assert.fail("no measure");
-    assert.ok(worked > 0, "the page's work is measured");
-    assert.ok(worked * PHONE_SLOWDOWN < 1, `a slow phone would work for ${worked * PHONE_SLOWDOWN} s`);
     await page.waitForTimeout(500);
     assert.deepEqual(await shifts(page), []);
   });
