@@ -75,14 +75,14 @@ export const WORD_EXCEPTIONS = [
     files: [
       "src/requests/model/request.ts",
       "src/requests/model/settle.ts",
-      "src/requests/grant-call.ts",
-      "src/asks/learn-from-ask.ts",
+      "src/requests/decide/grant-call.ts",
+      "src/asks/respond/learn-from-ask.ts",
     ],
     because: OUTCOME,
   },
   {
     name: "standing",
-    files: ["src/asks/people.ts", "src/requests/request-call.ts"],
+    files: ["src/asks/respond/put-to-people.ts", "src/requests/create/request-call.ts"],
     because: "a member of a request's `wire` in stored JSON",
   },
   {
@@ -95,8 +95,8 @@ export const WORD_EXCEPTIONS = [
     files: [
       "src/requests/model/request.ts",
       "src/requests/model/settle.ts",
-      "src/requests/decide.ts",
-      "src/requests/read-receipt.ts",
+      "src/requests/decide/decide.ts",
+      "src/requests/read/read-receipt.ts",
     ],
     because: "a member of a counted decision in stored JSON",
   },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { placeOf } from "../asks/keep-artifact.ts";
+import { placeOf } from "../asks/jobs/keep-artifact.ts";
 import type { Artifact } from "../asks/store/artifacts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type ContainedFiles, NoSuchPlace } from "../lib/files/contained-files.ts";

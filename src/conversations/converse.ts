@@ -14,7 +14,7 @@ import type { Queryable } from "../core/store/db.ts";
 import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
-import { cleanWords } from "../requests/clean-words.ts";
+import { cleanWords } from "../requests/create/clean-words.ts";
 import { isRepeat, REPEATED } from "../requests/inbound/answer-message.ts";
 import { keepMessage } from "./keep-message.ts";
 import { isNamed, namedDelivery } from "../requests/inbound/named-delivery.ts";

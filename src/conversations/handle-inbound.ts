@@ -1,4 +1,4 @@
-import { DECIDED_ELSEWHERE } from "../requests/closing-sentence.ts";
+import { DECIDED_ELSEWHERE } from "../requests/end/closing-sentence.ts";
 import type { Context } from "../context.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
 import type { Queryable } from "../core/store/db.ts";

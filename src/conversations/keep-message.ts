@@ -22,7 +22,7 @@ import type { Tx } from "../core/store/db.ts";
 import { INBOX_TOPIC, conversationTopic, WEBHOOKS_TOPIC } from "../core/store/wake.ts";
 import { insertEvent, listEndpoints } from "../notices/store/webhooks.ts";
 import { createKeyIn } from "../access/create-key.ts";
-import { exposeIn, type CleanWords } from "../requests/clean-words.ts";
+import { exposeIn, type CleanWords } from "../requests/create/clean-words.ts";
 import { chargeLimit } from "../core/limits.ts";
 
 /** More than anybody says in an hour. */

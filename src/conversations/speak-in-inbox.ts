@@ -19,8 +19,8 @@ import {
 } from "./store/conversations.ts";
 import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
-import { decideIn, judged, responderOf } from "../requests/decide.ts";
-import { cleanWords } from "../requests/clean-words.ts";
+import { decideIn, judged, responderOf } from "../requests/decide/decide.ts";
+import { cleanWords } from "../requests/create/clean-words.ts";
 import { keepMessage, type ConversationInput } from "./keep-message.ts";
 
 const WAITING = "Something waits for your decision in this conversation: open it, and decide there.";

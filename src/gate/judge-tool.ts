@@ -1,4 +1,4 @@
-import { checkPin, countToolPins } from "../asks/pin-tool.ts";
+import { checkPin, countToolPins } from "../asks/tools/pin-tool.ts";
 import type { Context } from "../context.ts";
 import { chargeLimit } from "../core/limits.ts";
 import type { Tx } from "../core/store/db.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
-import { aboutRequest } from "../requests/create-request.ts";
+import { aboutRequest } from "../requests/create/create-request.ts";
 import type { Request } from "../requests/model/request.ts";
 import { HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { digestFor } from "./requester.ts";

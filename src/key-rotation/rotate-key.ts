@@ -16,7 +16,7 @@ import { type Keyring, openKeyring } from "../lib/secrets/keyring.ts";
 import type { Random } from "../lib/random.ts";
 import { makeSigningKey, publicPart, retiredPart } from "../lib/receipt.ts";
 import { tokenHashes, tokensOf } from "../requests/links/delivery-tokens.ts";
-import { ROTATED, SIGNING_SECRET } from "../requests/read-receipt.ts";
+import { ROTATED, SIGNING_SECRET } from "../requests/read/read-receipt.ts";
 import { type ExclusiveStoreAddress, openAlone, type StoreAlone } from "./store/alone.ts";
 import { changeTokens } from "../requests/store/token-hashes.ts";
 import { changeSealed, countDependents, type Dependents } from "./store/sealed-rows.ts";

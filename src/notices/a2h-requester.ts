@@ -1,5 +1,5 @@
 import type { Requester } from "../requester.ts";
-import { auditNoun } from "../requests/create-request.ts";
+import { auditNoun } from "../requests/create/create-request.ts";
 import { planWebhooks } from "./webhook-endpoints.ts";
 
 /** `agent` that asks by A2H: its webhook endpoints are notified of the end, too (spec/a2h 17). */

@@ -9,7 +9,7 @@ import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { type DataSubject, findCalled } from "../access/store/data-subjects.ts";
 import { lockHumans } from "../access/store/humans.ts";
 import { Refusal } from "../refusals.ts";
-import { removeFrom, rerouteFrom } from "../requests/remove-human.ts";
+import { removeFrom, rerouteFrom } from "../requests/end/remove-human.ts";
 import { lockRequest } from "../requests/store/requests.ts";
 import { besideArguments, eraser, formsOf, type Identifiers, pseudonymOf, withoutErased } from "./model/identifiers.ts";
 import { listOpenAt } from "../requests/store/person-rows.ts";

@@ -17,7 +17,7 @@ import { questionTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
 import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "../core/limits.ts";
-import { cleanWords, exposeIn, type CleanWords } from "../requests/clean-words.ts";
+import { cleanWords, exposeIn, type CleanWords } from "../requests/create/clean-words.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 export interface AnswerInput {

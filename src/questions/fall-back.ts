@@ -7,9 +7,9 @@ import { findRequest } from "../requests/store/requests.ts";
 import { findQuestion } from "./store/questions.ts";
 import { setFallbackAsked, setFallbackOver, type Fallback } from "./store/fallbacks.ts";
 import { transact } from "../core/store/transact.ts";
-import { createRequest } from "../requests/create-request.ts";
+import { createRequest } from "../requests/create/create-request.ts";
 import { answerQuestion } from "./answer.ts";
-import { cancelRequest } from "../requests/end.ts";
+import { cancelRequest } from "../requests/end/end.ts";
 
 /**
  * Takes a fallback one step further: asks its person while the question has no answer, gives the person's answer to the

@@ -8,8 +8,8 @@ import type { RequestRules } from "../requests/model/rules.ts";
 import type { ChannelCatalogue, OutsideChannel } from "../requests/model/channel-catalogue.ts";
 import { findSecret } from "../core/store/sealed-secrets.ts";
 import { knownBy } from "../requests/inbound/sender.ts";
-import { openEditor } from "../requests/open-editor.ts";
-import { phoneMemory } from "../requests/phone-memory.ts";
+import { openEditor } from "../requests/read/open-editor.ts";
+import { phoneMemory } from "../requests/inbound/phone-memory.ts";
 
 /** Receives a message that will never arrive. */
 type OnFailed = Deliver["bounced"];

@@ -9,7 +9,7 @@ import { openAnnounced, type Announced } from "../policy/loops/announce.ts";
 import { openFollowPolicy } from "../policy/loops/follow.ts";
 import { openPolicyFile, type PolicyFile } from "../responders/policy/policy-file.ts";
 import { transact } from "../core/store/transact.ts";
-import { tellAdminsIn } from "../requests/tell-admins.ts";
+import { tellAdminsIn } from "../requests/create/tell-admins.ts";
 
 const WATCH_EVERY_MS = 2000;
 const FOLLOW_EVERY_MS = 500;

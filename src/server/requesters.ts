@@ -6,8 +6,8 @@ import { assignmentRequester, type OwningTasks } from "../tasks/requester.ts";
 import { taskOfJob } from "../tasks/task-of-job.ts";
 import { GATE_DOOR } from "../gate/model/gate-call.ts";
 import { gateRequester } from "../gate/requester.ts";
-import { relayRequester, type OwningAsks } from "../asks/requester.ts";
-import { relayQuestionRequester, type OwningQuestions } from "../asks/question-requester.ts";
+import { relayRequester, type OwningAsks } from "../asks/respond/requester.ts";
+import { relayQuestionRequester, type OwningQuestions } from "../asks/respond/question-requester.ts";
 
 /**
  * Registers every module on whose behalf this server asks people.

@@ -6,11 +6,11 @@ import { openRunner, type Runner } from "../responders/answer-runner/runner.ts";
 import type { PolicyFile } from "../responders/policy/policy-file.ts";
 import { defaultRoleOf } from "../responders/roles/role.ts";
 import type { Roles } from "../responders/roles/role-catalogue.ts";
-import { allowToolWrite } from "../asks/allow-tool-write.ts";
-import { keepArtifactOfAsk } from "../asks/keep-artifact.ts";
-import { checkPin } from "../asks/pin-tool.ts";
-import { shareRun } from "../asks/share-run.ts";
-import { openModelBudget } from "../asks/spend-on-model.ts";
+import { allowToolWrite } from "../asks/tools/allow-tool-write.ts";
+import { keepArtifactOfAsk } from "../asks/jobs/keep-artifact.ts";
+import { checkPin } from "../asks/tools/pin-tool.ts";
+import { shareRun } from "../asks/jobs/share-run.ts";
+import { openModelBudget } from "../asks/respond/spend-on-model.ts";
 
 /** Opens the model that may answer before people do; without one set it passes everything on. */
 export function openAnswerRunner(

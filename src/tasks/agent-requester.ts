@@ -1,5 +1,5 @@
 import { ownTaskOf } from "../requests/model/task-of-request.ts";
-import { grantCall } from "../requests/grant-call.ts";
+import { grantCall } from "../requests/decide/grant-call.ts";
 import type { Context } from "../context.ts";
 import type { Request } from "../requests/model/request.ts";
 import { answeredEvent, attemptIdOf } from "./model/attempt-asked.ts";

@@ -23,10 +23,10 @@ import { consentText } from "../requests/model/consent.ts";
 import type { AskAnswer } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findAsk } from "../asks/store/asks.ts";
-import { postAsk, type AskInput } from "../asks/post-ask.ts";
-import { withdrawAsk } from "../asks/post-answer.ts";
-import { waitForAnswer } from "../asks/read.ts";
-import { callOf } from "../asks/people.ts";
+import { postAsk, type AskInput } from "../asks/create/post-ask.ts";
+import { withdrawAsk } from "../asks/end/post-answer.ts";
+import { waitForAnswer } from "../asks/read/read-ask.ts";
+import { callOf } from "../asks/respond/put-to-people.ts";
 
 /** Whose agent asks: one attempt, and the job of the relay that it is. */
 export interface AskingAttempt {

@@ -20,10 +20,10 @@ import { titleOf } from "../core/model/title.ts";
 import { lockRequest } from "../requests/store/requests.ts";
 import type { Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
-import { createRequestIn } from "../requests/create-request.ts";
-import { closeRequestIn } from "../requests/close.ts";
+import { createRequestIn } from "../requests/create/create-request.ts";
+import { closeRequestIn } from "../requests/end/close.ts";
 import { everyAskOf, type TaskAsk, type ToolAsk } from "./read-asks.ts";
-import { relayAudience } from "../asks/people.ts";
+import { relayAudience } from "../asks/respond/put-to-people.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
 const CONFLICT_S = 7 * 86_400;

@@ -12,7 +12,7 @@ import { lockJob, renewLease } from "../asks/store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { createKeyIn } from "../access/create-key.ts";
 import { moveTaskIn } from "./move.ts";
-import { moveJobIn } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/end/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import { claimIn, type ClaimLease } from "./start-attempt.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";

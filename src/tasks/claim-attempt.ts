@@ -7,9 +7,9 @@ import { findTaskMemory, lockTask } from "./store/tasks.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import type { Held } from "./attempt-steps.ts";
-import { holdForWriter, type Writer } from "../asks/hold-job.ts";
+import { holdForWriter, type Writer } from "../asks/jobs/hold-job.ts";
 import { moveTaskIn, whyBlocked } from "./move.ts";
-import { moveJobIn } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/end/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import { freshAttempt, usedIn, type AttemptAssignment } from "./start-attempt.ts";
 

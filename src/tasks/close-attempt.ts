@@ -13,7 +13,7 @@ import { revokeKey } from "../access/store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 import { holdAttempt, type Held } from "./attempt-steps.ts";
 import { moveTaskIn } from "./move.ts";
-import { moveJobIn } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/end/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import { askAboutConflictIn, askForReviewIn } from "./ask-people.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";

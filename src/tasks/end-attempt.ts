@@ -7,8 +7,8 @@ import { updateAttempt } from "./store/attempts.ts";
 import type { Actor, AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { lockJob } from "../asks/store/jobs.ts";
-import { cancelRequest } from "../requests/end.ts";
-import { moveJobIn } from "../asks/settle.ts";
+import { cancelRequest } from "../requests/end/end.ts";
+import { moveJobIn } from "../asks/end/settle.ts";
 
 /**
  * Marks an attempt to end without a result. Nothing more is stored in its name, its requests are closed, and its

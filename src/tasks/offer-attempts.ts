@@ -9,7 +9,7 @@ import { CLAIMS_TOPIC } from "../core/store/wake.ts";
 import { WORKER_LEASE_MS } from "./attempt-steps.ts";
 import { endAttempt } from "./close-attempt.ts";
 import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move.ts";
-import { moveJobIn } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/end/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import { beginIn } from "./start-attempt.ts";
 

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { listAttempts } from "./store/attempts.ts";
-import { openArtifact } from "../asks/read-artifact.ts";
+import { openArtifact } from "../asks/jobs/read-artifact.ts";
 
 /** Where a worker leaves its commits, and its work as a patch, among the files of the attempt's job. */
 const BUNDLE_FILE = "work.bundle";

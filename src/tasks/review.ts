@@ -3,7 +3,7 @@ import type { Request, Outcome } from "../requests/model/request.ts";
 import type { LineComment, Task, ReviewDecision } from "./model/task.ts";
 import type { Counted } from "../requests/model/settle.ts";
 import { Refusal } from "../refusals.ts";
-import { cleanWords, exposeIn } from "../requests/clean-words.ts";
+import { cleanWords, exposeIn } from "../requests/create/clean-words.ts";
 import { upsertDecision } from "../requests/store/requests.ts";
 import { insertReview } from "./store/reviews.ts";
 import { findTask, lockTask } from "./store/tasks.ts";

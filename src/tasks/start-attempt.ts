@@ -13,7 +13,7 @@ import { insertClaim } from "../asks/store/job-claims.ts";
 import { appendJobEvents, claimHeldJob, insertJobIfNew, type JobAt } from "../asks/store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move.ts";
-import { moveNote, statusOf } from "../asks/settle.ts";
+import { moveNote, statusOf } from "../asks/end/settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 import type { Feedback } from "./review.ts";
 

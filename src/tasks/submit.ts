@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { slugOf } from "./model/names.ts";
 import { isTaskOver, statusOfTask, type Task } from "./model/task.ts";
-import { cleanWords, exposeIn } from "../requests/clean-words.ts";
+import { cleanWords, exposeIn } from "../requests/create/clean-words.ts";
 import { Refusal } from "../refusals.ts";
 import { findLiveAttempt } from "./store/attempts.ts";
 import { listDependencies, replaceDependencies } from "./store/dependencies.ts";

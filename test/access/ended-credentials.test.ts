@@ -6,7 +6,7 @@ import { credentialTopic } from "../../src/core/store/wake.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { endSessions } from "../../src/access/end-sessions.ts";
-import { removeHuman } from "../../src/requests/remove-human.ts";
+import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { listKeys } from "../../src/access/list-keys.ts";
 import { revokeKey } from "../../src/access/revoke-key.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";

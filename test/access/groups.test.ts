@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { signedWebhookHeaders } from "../../src/lib/network/standard-webhooks.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { removeHuman } from "../../src/requests/remove-human.ts";
+import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { callBody, contactBody } from "../support/a2h.ts";
 import { ROOMY, fresh } from "../support/contract.ts";

@@ -13,7 +13,7 @@ import type { Tx } from "../../src/core/store/db.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { grantPermanently } from "../../src/policy/grants.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
 import { enrol, until } from "../support/addressed.ts";

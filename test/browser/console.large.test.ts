@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { sql } from "../../src/core/store/sql.ts";
-import { cancelRequest } from "../../src/requests/end.ts";
+import { cancelRequest } from "../../src/requests/end/end.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { until } from "../support/contract.ts";
 import { sharedConsole } from "./console-screens.ts";

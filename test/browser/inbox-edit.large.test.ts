@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, sharedInbox } from "./inbox-world.ts";
 import { assertAccessible } from "./wcag.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
-import { readRequest, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read/read-request.ts";
 import { askPeople, leaf } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser, newProfile } from "./chromium.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page, Request } from "playwright-core";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { MINUTE } from "../support/contract.ts";
 import type { World } from "../support/world.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";

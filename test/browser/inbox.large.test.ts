@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { readRequest } from "../../src/requests/read.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";

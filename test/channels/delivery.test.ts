@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import type { InboundMessage } from "../../src/requests/model/inbound-message.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
-import { readChannels } from "../../src/requests/read-channels.ts";
-import { readRequest } from "../../src/requests/read.ts";
+import { readChannels } from "../../src/requests/read/figures.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
-import { readRequest, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
 import { ONE_DATABASE, type Reply, type World } from "../support/world.ts";

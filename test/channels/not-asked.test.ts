@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { enrol, until } from "../support/addressed.ts";

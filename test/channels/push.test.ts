@@ -5,7 +5,7 @@ import { claimNotice, findDueNotices } from "../../src/notices/store/notices.ts"
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
-import { tellDevices } from "../../src/requests/tell-devices.ts";
+import { tellDevices } from "../../src/requests/create/tell-devices.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { advanceUntil, HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";

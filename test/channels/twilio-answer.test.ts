@@ -6,7 +6,7 @@ import type { PhoneMemory, TwilioSettings } from "../../src/channels/twilio/sett
 import { twilioChannels } from "../../src/channels/twilio/twilio.ts";
 import type { ForeignSchema } from "../../src/requests/model/request.ts";
 import { findRequest } from "../../src/requests/store/requests.ts";
-import { phoneMemory } from "../../src/requests/phone-memory.ts";
+import { phoneMemory } from "../../src/requests/inbound/phone-memory.ts";
 import { readerOf } from "../../src/requests/model/audience.ts";
 import { askPeople, newCallRequest, leaf } from "../support/addressed.ts";
 import { advanceUntil } from "../support/contract.ts";

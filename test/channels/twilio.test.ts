@@ -12,7 +12,7 @@ import {
 import type { TwilioOutside, TwilioSettings } from "../../src/channels/twilio/settings.ts";
 import { twilioChannels, type PhoneTarget } from "../../src/channels/twilio/twilio.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
-import { phoneMemory } from "../../src/requests/phone-memory.ts";
+import { phoneMemory } from "../../src/requests/inbound/phone-memory.ts";
 import { askPeople } from "../support/addressed.ts";
 import { HOUR } from "../support/contract.ts";
 import { noticeOf } from "../support/unseen-renderers.ts";

@@ -8,7 +8,7 @@ import { sweep } from "../../src/server/loops/sweep.ts";
 import { startServer } from "../../src/server/server.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideRequest } from "../../src/requests/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
 import { beginInInbox } from "../../src/conversations/speak-in-inbox.ts";
 import { accepted, callBody, contactBody, messageBody } from "../support/a2h.ts";
 import { openTalking, seen, type Talking } from "../support/conversations.ts";

@@ -8,7 +8,7 @@ import type { InboundMessage } from "../../src/requests/model/inbound-message.ts
 import { createKey } from "../../src/access/create-key.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { readRequest, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, leaf, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
 import { type Decider, decider } from "../support/deciders.ts";

@@ -4,7 +4,7 @@ import type { InboundMessage } from "../../src/requests/model/inbound-message.ts
 import { viewOf } from "../../src/requests/model/view.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
-import { readRequest, readDetails } from "../../src/requests/read.ts";
+import { readRequest, readDetails } from "../../src/requests/read/read-request.ts";
 import { textOf } from "../../src/channels/twilio/message.ts";
 import { askMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, readEntered } from "../../src/channels/slack/modal.ts";

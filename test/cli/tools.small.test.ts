@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { openStore } from "../../src/core/store/open-store.ts";
-import { checkPin } from "../../src/asks/pin-tool.ts";
+import { checkPin } from "../../src/asks/tools/pin-tool.ts";
 import { newFolder, parley } from "../support/program.ts";
 
 const TOOL = { name: "read", description: "Reads tables", inputSchema: { type: "object" } };

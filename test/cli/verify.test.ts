@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
 import { makeSigningKey, publicPart, type Receipt, retiredPart, signReceipt } from "../../src/lib/receipt.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { parley } from "../support/program.ts";
 import { openWorld, type World } from "../support/world.ts";

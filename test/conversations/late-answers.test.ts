@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
 import { findDelivery, listDeliveries } from "../../src/requests/store/deliveries.ts";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { accepted } from "../support/a2h.ts";
 import { openSink, replyMail, type Taken } from "../channels/mail.ts";

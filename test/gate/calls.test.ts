@@ -4,7 +4,7 @@ import { before, describe, it } from "node:test";
 import { approvedArguments } from "../../src/gate/ask-call.ts";
 import { startCall } from "../../src/gate/start-call.ts";
 import { findGateCall } from "../../src/gate/store/gate-calls.ts";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { advanceUntil, MINUTE, ROOMY, sharedWorld } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";

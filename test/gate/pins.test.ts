@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkPin, listToolPins } from "../../src/asks/pin-tool.ts";
+import { checkPin, listToolPins } from "../../src/asks/tools/pin-tool.ts";
 import { pinName } from "../../src/gate/model/pin-name.ts";
 import { fresh, ROOMY, sharedWorld } from "../support/contract.ts";
 import { gateClient, toolOf } from "../support/gate.ts";

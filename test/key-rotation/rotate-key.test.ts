@@ -5,13 +5,13 @@ import { describe, it } from "node:test";
 import type { JSONWebKeySet } from "jose";
 import { readTables } from "../../src/backup/store/tables.ts";
 import { boundKeyOf, keepMessage } from "../../src/conversations/keep-message.ts";
-import { cleanWords } from "../../src/requests/clean-words.ts";
+import { cleanWords } from "../../src/requests/create/clean-words.ts";
 import { findConversation } from "../../src/conversations/store/conversations.ts";
 import { keepSecret } from "../../src/core/keep-secret.ts";
 import { findSecret } from "../../src/core/store/sealed-secrets.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { callOf } from "../../src/asks/people.ts";
+import { callOf } from "../../src/asks/respond/put-to-people.ts";
 import { findAsk } from "../../src/asks/store/asks.ts";
 import { rotateInstallationKey } from "../../src/key-rotation/rotate-key.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
@@ -21,8 +21,8 @@ import { systemRandom } from "../../src/lib/random.ts";
 import { createEndpoint, readEndpoint, secretsOf } from "../../src/notices/webhook-endpoints.ts";
 import { readVapidKey } from "../../src/notices/read-vapid-key.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide.ts";
-import { ROTATED, SIGNING_SECRET } from "../../src/requests/read-receipt.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { ROTATED, SIGNING_SECRET } from "../../src/requests/read/read-receipt.ts";
 import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { readLink } from "../../src/requests/links/open-link.ts";
 import { askPeople, enrol, providerOf, toPerson, until } from "../support/addressed.ts";
@@ -255,7 +255,7 @@ it("knows every place of the program in which something is sealed", () => {
   // The first test above checks that the rows of each of these files are sealed anew. A new file that seals must be
   // added to it.
   assert.deepEqual(sealing, [
-    "src/asks/post-ask.ts",
+    "src/asks/create/post-ask.ts",
     "src/conversations/keep-message.ts",
     "src/core/store/open-store.ts",
     "src/core/store/sealed-secrets.ts",

@@ -12,7 +12,7 @@ import { examineStore } from "../../src/doctor/examine.ts";
 import { erasePerson } from "../../src/personal-data/erase-person.ts";
 import { exportPerson } from "../../src/personal-data/export-person.ts";
 import { setOptedOut } from "../../src/requests/store/phones.ts";
-import { removeHuman } from "../../src/requests/remove-human.ts";
+import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { askPeople, leaf, until } from "../support/addressed.ts";
 import { accepted, callBody, openScene, type Scene } from "../support/a2h.ts";
 import { DATABASES, type DatabaseName } from "../support/world.ts";

@@ -29,7 +29,7 @@ const REGRESSIONS: readonly Regression[] = [
     name: "are refused from the very next look once revoked",
   },
   {
-    file: "asks/check-lease.ts",
+    file: "asks/jobs/check-lease.ts",
     find: "leaseHash === sha256Hex(token)",
     put: "token !== ''",
     test: "asks/job-claims.test.ts",

@@ -2,7 +2,7 @@ import type { Taken } from "../channels/mail.ts";
 import { until } from "../support/contract.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { readRequest } from "../../src/requests/read.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { OPERATOR } from "../support/identities.ts";
 import type { GateScene } from "./consent-gate.ts";
 import type { Use } from "./consent-uses.ts";

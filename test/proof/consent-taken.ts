@@ -6,7 +6,7 @@ import { revokeKey } from "../../src/access/revoke-key.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
 import { listGrants } from "../../src/policy/store/grants.ts";
 import { revokeGrantOf } from "../../src/policy/grants.ts";
-import { removeHuman } from "../../src/requests/remove-human.ts";
+import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { enrol } from "../support/addressed.ts";
 import { OPERATOR } from "../support/identities.ts";
 import type { Reply } from "../support/world.ts";

@@ -6,7 +6,7 @@ const BY_ASKER = /nobody agreed|did not answer it with/;
 export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "what people write is not cleaned",
-    file: "src/requests/clean-words.ts",
+    file: "src/requests/create/clean-words.ts",
     find: "const isClean = [...places.values()].every((found) => found.length === 0);",
     put: "const isClean = true; exposed.clear();",
     harness: "consent",
@@ -56,7 +56,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   },
   {
     bug: "an escalation adds any mailbox",
-    file: "src/requests/known-recipients.ts",
+    file: "src/requests/create/known-recipients.ts",
     find: "return identity !== null && (await isOneKnown(identity));",
     put: "return identity !== null;",
     harness: "consent",
@@ -89,7 +89,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   },
   {
     bug: "an argument that holds a secret is masked as a whole",
-    file: "src/requests/guard-arguments.ts",
+    file: "src/requests/create/guard-arguments.ts",
     find: "canonicalExact(masked[i])",
     put: 'canonicalExact("[secret]")',
     harness: "consent",
@@ -97,7 +97,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   },
   {
     bug: "messages to one address have no limit",
-    file: "src/requests/hold-back.ts",
+    file: "src/requests/create/hold-back.ts",
     find: "if (sent.used <= messagesPerHour) return false;",
     put: "if (sent.used <= 10 * messagesPerHour) return false;",
     harness: "consent",
@@ -186,7 +186,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   },
   {
     bug: "a hook's lease never lapses",
-    file: "src/requests/end.ts",
+    file: "src/requests/end/end.ts",
     find: "return waitedUntil !== undefined && now >= waitedUntil && !openWaits.has(id);",
     put: "return waitedUntil !== undefined && now < 0 && !openWaits.has(id);",
     harness: "consent",

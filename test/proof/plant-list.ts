@@ -244,7 +244,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "whoever was lost still writes in the name of a job",
-    file: "src/asks/hold-job.ts",
+    file: "src/asks/jobs/hold-job.ts",
     find: "if (!external) checkLease(held, lease);",
     put: "if (!external) void checkLease;",
     harness: "run",

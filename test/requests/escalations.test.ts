@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { AGENTS } from "../../src/connect/registry.ts";
 import { isFixed } from "../../src/protocols/a2h/fixed.ts";
-import { readByRef } from "../../src/requests/read.ts";
+import { readByRef } from "../../src/requests/read/read-request.ts";
 import { accepted, assertA2hError, callBody, contactBody, openScene, type Scene } from "../support/a2h.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { tool } from "../support/mcp.ts";

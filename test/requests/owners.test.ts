@@ -4,7 +4,7 @@ import type { Context } from "../../src/context.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { answerQuestion } from "../../src/questions/answer.ts";
 import { createQuestion } from "../../src/questions/create.ts";
-import { decideRequest, responderOf, type Decided } from "../../src/requests/decide.ts";
+import { decideRequest, responderOf, type Decided } from "../../src/requests/decide/decide.ts";
 import { readBesidePolicy } from "../../src/policy/list.ts";
 import { readTaskOfAsk } from "../../src/tasks/read-task-of-ask.ts";
 import { createEndpoint, listWebhookEvents } from "../../src/notices/webhook-endpoints.ts";

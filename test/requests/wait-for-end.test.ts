@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Refusal } from "../../src/refusals.ts";
-import { cancelRequest } from "../../src/requests/end.ts";
+import { cancelRequest } from "../../src/requests/end/end.ts";
 import { requestTopic } from "../../src/core/store/wake.ts";
-import { waitForRequest } from "../../src/requests/read.ts";
-import { waitForEnd } from "../../src/requests/wait-for-end.ts";
+import { waitForRequest } from "../../src/requests/read/read-request.ts";
+import { waitForEnd } from "../../src/requests/wait/wait-for-end.ts";
 import { askPeople } from "../support/addressed.ts";
 import { advanceUntil, ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { DATABASES, openWorld } from "../support/world.ts";

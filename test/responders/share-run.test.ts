@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { shareRun } from "../../src/asks/share-run.ts";
+import { shareRun } from "../../src/asks/jobs/share-run.ts";
 import { fresh } from "../support/contract.ts";
 import { answer, sharedRelay } from "../support/relay.ts";
 import { DATABASES } from "../support/world.ts";

@@ -8,7 +8,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { findHuman, updateHuman, type HumanChannel } from "../../src/access/store/humans.ts";
 import { findDelivery, updateDelivery } from "../../src/requests/store/deliveries.ts";
 import type { Identity } from "../../src/access/model/identity.ts";
-import { createRequest, type RequestInput } from "../../src/requests/create-request.ts";
+import { createRequest, type RequestInput } from "../../src/requests/create/create-request.ts";
 import { addPerson } from "../../src/access/add-person.ts";
 
 let asked = 0;

@@ -18,7 +18,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import type { KeyInput } from "../../src/access/create-key.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { moveTaskIn, pickNextTask, type TaskChange } from "../../src/tasks/move.ts";
-import { moveJobIn } from "../../src/asks/settle.ts";
+import { moveJobIn } from "../../src/asks/end/settle.ts";
 import { writeNotes } from "../../src/core/store/audit.ts";
 import {
   openWorld,

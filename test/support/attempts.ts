@@ -3,8 +3,8 @@ import { sql } from "../../src/core/store/sql.ts";
 import type { AgentRequest } from "../../src/tasks/model/attempt-asks.ts";
 import { attemptKind } from "../../src/core/model/attempt-kind.ts";
 import { askForAttempt, type AskingAttempt } from "../../src/tasks/ask-for-attempt.ts";
-import { claimJobFor } from "../../src/asks/claim-job.ts";
-import { makeJob } from "../../src/asks/make-job.ts";
+import { claimJobFor } from "../../src/asks/jobs/claim-job.ts";
+import { makeJob } from "../../src/asks/jobs/make-job.ts";
 import { fresh, until } from "./contract.ts";
 import type { RelayScene } from "./relay.ts";
 

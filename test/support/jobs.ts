@@ -4,8 +4,8 @@ import { lockJob } from "../../src/asks/store/jobs.ts";
 import { lockAsk } from "../../src/asks/store/asks.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createKey, type KeyInput } from "../../src/access/create-key.ts";
-import { postAsk, type AskInput } from "../../src/asks/post-ask.ts";
-import { settleAskIn } from "../../src/asks/settle.ts";
+import { postAsk, type AskInput } from "../../src/asks/create/post-ask.ts";
+import { settleAskIn } from "../../src/asks/end/settle.ts";
 import { writeNotes } from "../../src/core/store/audit.ts";
 import { openWorld, type DatabaseName, type Node, type Reply, type World, type WorldOptions } from "./world.ts";
 

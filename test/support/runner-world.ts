@@ -21,9 +21,9 @@ import { defaultRoleOf } from "../../src/responders/roles/role.ts";
 import { openRoles } from "../../src/responders/roles/role-catalogue.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";
 import { openStore, type Store } from "../../src/core/store/open-store.ts";
-import { acceptTool, checkPin, listToolPins } from "../../src/asks/pin-tool.ts";
-import { shareRun } from "../../src/asks/share-run.ts";
-import { openModelBudget, type SpendingRules } from "../../src/asks/spend-on-model.ts";
+import { acceptTool, checkPin, listToolPins } from "../../src/asks/tools/pin-tool.ts";
+import { shareRun } from "../../src/asks/jobs/share-run.ts";
+import { openModelBudget, type SpendingRules } from "../../src/asks/respond/spend-on-model.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 

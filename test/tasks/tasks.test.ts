@@ -5,7 +5,7 @@ import { listTaskEvents } from "../../src/tasks/store/events.ts";
 import { findJob } from "../../src/asks/store/jobs.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { postAsk } from "../../src/asks/post-ask.ts";
+import { postAsk } from "../../src/asks/create/post-ask.ts";
 import { retryTask } from "../../src/tasks/submit.ts";
 import { sharedAssignment, shaOf, type AssignmentScene } from "../support/assignment.ts";
 import { advanceUntil, begun, until } from "../support/contract.ts";

@@ -13,8 +13,8 @@ import {
   withdrawForAttempt,
   type AskingAttempt,
 } from "../../src/tasks/ask-for-attempt.ts";
-import { cancelJob } from "../../src/asks/cancel-job.ts";
-import { renewByPoll } from "../../src/asks/hold-job.ts";
+import { cancelJob } from "../../src/asks/jobs/cancel-job.ts";
+import { renewByPoll } from "../../src/asks/jobs/hold-job.ts";
 import { attempt, claimAttempt, RUN, SHOP, withPeople } from "../support/attempts.ts";
 import { until } from "../support/contract.ts";
 import type { Decider } from "../support/deciders.ts";

@@ -8,7 +8,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { findHuman, updateHuman } from "../../src/access/store/humans.ts";
 import { askForAttempt, awaitDecision, type AskingAttempt } from "../../src/tasks/ask-for-attempt.ts";
 import { OPERATOR } from "../support/identities.ts";
-import { postAsk } from "../../src/asks/post-ask.ts";
+import { postAsk } from "../../src/asks/create/post-ask.ts";
 import { providerOf } from "../support/addressed.ts";
 import { attempt, RUN, withPeople } from "../support/attempts.ts";
 import { fresh, until } from "../support/contract.ts";

@@ -2,7 +2,7 @@ import type { Context } from "../../context.ts";
 import { graceLeases } from "../store/job-claims.ts";
 import { findLostLeases, findOutlivedJobs } from "../store/jobs.ts";
 import { transact } from "../../core/store/transact.ts";
-import { expireJob, loseLease } from "../expire-job.ts";
+import { expireJob, loseLease } from "../jobs/expire-job.ts";
 import { storeNow } from "../../core/store-now.ts";
 
 const JOBS_PER_STEP = 100;

@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
-import { findDueAsks, expireAsk } from "../read.ts";
-import { closeUnwanted } from "../../requests/close-unwanted.ts";
-import { closeQuestionOrphan, findQuestionOrphanIds } from "../orphans.ts";
+import { findDueAsks, expireAsk } from "../read/read-ask.ts";
+import { closeUnwanted } from "../../requests/end/close-unwanted.ts";
+import { closeQuestionOrphan, findQuestionOrphanIds } from "../end/orphans.ts";
 
 const ASKS_PER_STEP = 100;
 

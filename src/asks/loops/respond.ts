@@ -1,8 +1,8 @@
 import type { AskId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import type { Stage, StageRecord } from "../model/ask.ts";
-import { learnFrom } from "../learn-from-ask.ts";
-import * as verbs from "../respond.ts";
+import { learnFrom } from "../respond/learn-from-ask.ts";
+import * as verbs from "../respond/stages.ts";
 import type { Machine } from "./machine.ts";
 import { throughStages } from "./respond-stages.ts";
 

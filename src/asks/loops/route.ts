@@ -5,8 +5,8 @@ import type { RelayRules } from "../model/rules.ts";
 import type { PolicyDecision } from "../../policy/model/policy.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import type { ResponderAnswer, ResponderPass } from "../../responders/responder.ts";
-import type { CachedDecision } from "../respond.ts";
-import type { NewAskAnswer } from "../settle.ts";
+import type { CachedDecision } from "../respond/stages.ts";
+import type { NewAskAnswer } from "../end/settle.ts";
 
 /**
  * The route of an executor's ask (spec/relay 7): policy, then the decision cache, then the runner, then the public or

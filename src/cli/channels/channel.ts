@@ -1,7 +1,7 @@
 import { openAskerBounds } from "../../requests/model/asker-bounds.ts";
 import { printable } from "../../lib/printable.ts";
 import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
-import { readChannelTest, startChannelTest, type ChannelTest } from "../../requests/test-channel.ts";
+import { readChannelTest, startChannelTest, type ChannelTest } from "../../requests/create/test-channel.ts";
 import { withStore } from "../command-store.ts";
 import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print } from "../print.ts";

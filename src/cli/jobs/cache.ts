@@ -1,4 +1,4 @@
-import { forgetCached } from "../../asks/forget-decisions.ts";
+import { forgetCached } from "../../asks/respond/forget-decisions.ts";
 import { COMMAND_LINE, withStore } from "../command-store.ts";
 import { command, EXIT, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print } from "../print.ts";

@@ -1,7 +1,7 @@
 import { localTime } from "../../lib/local-time.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { printable } from "../../lib/printable.ts";
-import { acceptTool, listToolPins, type ToolPin } from "../../asks/pin-tool.ts";
+import { acceptTool, listToolPins, type ToolPin } from "../../asks/tools/pin-tool.ts";
 import { COMMAND_LINE, withStore } from "../command-store.ts";
 import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print, table, utcText } from "../print.ts";

@@ -1,7 +1,7 @@
 import { mailAddress } from "../../lib/mail-address.ts";
 import { printable } from "../../lib/printable.ts";
 import { addPerson, listPeople } from "../../access/add-person.ts";
-import { removeHuman } from "../../requests/remove-human.ts";
+import { removeHuman } from "../../requests/end/remove-human.ts";
 import { listPeopleAndSessions } from "../../access/list-people.ts";
 import { Refusal } from "../../refusals.ts";
 import { WrongUsage } from "../arguments.ts";

@@ -1,7 +1,7 @@
 import { openReceipt, type Receipt } from "../../lib/receipt.ts";
 import type { Identity } from "../../access/model/identity.ts";
-import { addressMac } from "../../requests/decision-origin.ts";
-import { readReceiptKeys } from "../../requests/read-receipt.ts";
+import { addressMac } from "../../requests/decide/decision-origin.ts";
+import { readReceiptKeys } from "../../requests/read/read-receipt.ts";
 import type { Io, StorePlace } from "../command.ts";
 import { withStore } from "../command-store.ts";
 import type { KnownKeys } from "./source.ts";

@@ -1,5 +1,5 @@
 import { printable, printableJson } from "../../lib/printable.ts";
-import { addressMac } from "../../requests/decision-origin.ts";
+import { addressMac } from "../../requests/decide/decision-origin.ts";
 import { readAudit } from "../../core/read-audit.ts";
 import { WrongUsage } from "../arguments.ts";
 import { withStore } from "../command-store.ts";

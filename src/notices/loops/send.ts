@@ -12,7 +12,7 @@ import {
   type SendPush,
 } from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
-import { listPending } from "../../requests/read.ts";
+import { listPending } from "../../requests/read/read-request.ts";
 import { findRequest } from "../../requests/store/requests.ts";
 import { findQuestion } from "../../questions/store/questions.ts";
 import { countInWindow } from "../../core/store/limit-windows.ts";

@@ -18,7 +18,7 @@ import {
   type WebhookEndpoint,
   type WebhookEvent,
 } from "../store/webhooks.ts";
-import { tellAdminsIn } from "../../requests/tell-admins.ts";
+import { tellAdminsIn } from "../../requests/create/tell-admins.ts";
 import { SEALED_BODY, sealedBodyOf } from "../model/sealed-body.ts";
 import { secretsOf } from "../webhook-endpoints.ts";
 

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { claimDedupeKey } from "../../requests/dedupe-key.ts";
+import { claimDedupeKey } from "../../requests/create/dedupe-key.ts";
 import type { NewAgentPrompt } from "../../wire/a2h/new-request.ts";
 import { given } from "./fields.ts";
 import type { RefKind } from "./written.ts";

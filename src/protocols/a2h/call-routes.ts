@@ -1,11 +1,11 @@
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelRequest, escalateRequest } from "../../requests/end.ts";
-import { claimDecision } from "../../requests/claim-decision.ts";
-import { escalationOf } from "../../requests/known-recipients.ts";
-import { listPending, readRequest, readDetails } from "../../requests/read.ts";
-import { readReceipt } from "../../requests/read-receipt.ts";
+import { cancelRequest, escalateRequest } from "../../requests/end/end.ts";
+import { claimDecision } from "../../requests/decide/claim-decision.ts";
+import { escalationOf } from "../../requests/create/known-recipients.ts";
+import { listPending, readRequest, readDetails } from "../../requests/read/read-request.ts";
+import { readReceipt } from "../../requests/read/read-receipt.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import type { WebhookFormat } from "../../notices/model/webhook-events.ts";
 import { Refusal } from "../../refusals.ts";
-import { readRequest, readDetails } from "../../requests/read.ts";
+import { readRequest, readDetails } from "../../requests/read/read-request.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
 import { findAgentEvent, keyOf } from "../../conversations/read.ts";
 import { conversationCreated, newConversation, rawOf } from "./print-conversation.ts";

@@ -8,7 +8,7 @@ import {
   type Human,
   type HumanInput,
 } from "../../access/enroll-human.ts";
-import { removeHuman } from "../../requests/remove-human.ts";
+import { removeHuman } from "../../requests/end/remove-human.ts";
 import { listGroups } from "../../access/resolve-recipient.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";

@@ -1,7 +1,7 @@
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Request } from "../../requests/model/request.ts";
-import { cancelRequest } from "../../requests/end.ts";
-import { readRequest, readDetails } from "../../requests/read.ts";
+import { cancelRequest } from "../../requests/end/end.ts";
+import { readRequest, readDetails } from "../../requests/read/read-request.ts";
 import type { FastifyReply } from "../http/door.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { actorOf, callerFrom } from "./caller.ts";

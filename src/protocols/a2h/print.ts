@@ -2,7 +2,7 @@ import { readExactJson } from "../../lib/json/exact-json.ts";
 import { NO_DEADLINE, type Request, type DecidedBy, type Via } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
-import type { RequestDetails } from "../../requests/read.ts";
+import type { RequestDetails } from "../../requests/read/read-request.ts";
 import { given } from "./fields.ts";
 import { writtenOf } from "./written.ts";
 import { API_VERSION, type WireMessage, type WireMessageStatus } from "../../wire/message.ts";

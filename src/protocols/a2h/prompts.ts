@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Request } from "../../requests/model/request.ts";
-import { cancelRequest, NOBODY_WAITS } from "../../requests/end.ts";
-import { readDetails, readRequest } from "../../requests/read.ts";
-import { waitForEnd } from "../../requests/wait-for-end.ts";
+import { cancelRequest, NOBODY_WAITS } from "../../requests/end/end.ts";
+import { readDetails, readRequest } from "../../requests/read/read-request.ts";
+import { waitForEnd } from "../../requests/wait/wait-for-end.ts";
 import { Refusal } from "../../refusals.ts";
 import { refusalFrom } from "../http/errors.ts";
 import {

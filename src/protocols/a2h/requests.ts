@@ -1,7 +1,14 @@
 import type { Request } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { renewLeases } from "../../requests/renew-leases.ts";
-import { readRequest, readAnyByRef, readByRef, readDetails, readInInbox, waitForRequest } from "../../requests/read.ts";
+import { renewLeases } from "../../requests/wait/waits.ts";
+import {
+  readRequest,
+  readAnyByRef,
+  readByRef,
+  readDetails,
+  readInInbox,
+  waitForRequest,
+} from "../../requests/read/read-request.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { LimitRefusal } from "../../core/limits.ts";

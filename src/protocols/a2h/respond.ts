@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import type { Request, Decision, Decider } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { decideRequest, responderOf, type Decided } from "../../requests/decide.ts";
+import { decideRequest, responderOf, type Decided } from "../../requests/decide/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
 import { BODY, checked, checkedBody, complain, given, member, readMembers } from "./fields.ts";

@@ -27,7 +27,7 @@ import {
   withdrawAttempt,
   type AttemptResult,
 } from "../../tasks/close-attempt.ts";
-import type { Writer } from "../../asks/hold-job.ts";
+import type { Writer } from "../../asks/jobs/hold-job.ts";
 import { WrongMove } from "../../tasks/move.ts";
 import { openBundle } from "../../tasks/open-bundle.ts";
 import type { AttemptAssignment } from "../../tasks/start-attempt.ts";

@@ -1,8 +1,8 @@
 import { withoutSteering } from "../../lib/printable.ts";
 import type { Request } from "../../requests/model/request.ts";
-import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
-import { readDetails } from "../../requests/read.ts";
-import { waitForEnd } from "../../requests/wait-for-end.ts";
+import { releaseDedupeKey } from "../../requests/create/dedupe-key.ts";
+import { readDetails } from "../../requests/read/read-request.ts";
+import { waitForEnd } from "../../requests/wait/wait-for-end.ts";
 import { refusalFrom } from "../http/errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { exactArgument } from "./message.ts";

@@ -7,7 +7,7 @@ import { functionOf, HELD_MS } from "../../gate/model/gate-call.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
-import { readDetails } from "../../requests/read.ts";
+import { readDetails } from "../../requests/read/read-request.ts";
 import { readJson } from "../http/body.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest, UsualAudience } from "../http/door.ts";
 import { checkFields } from "../http/check-fields.ts";

@@ -1,8 +1,8 @@
 import { withoutSteering } from "../../lib/printable.ts";
 import type { Request, DecidedBy } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
-import { releaseDedupeKey } from "../../requests/dedupe-key.ts";
-import { readDetails, type RequestDetails } from "../../requests/read.ts";
+import { releaseDedupeKey } from "../../requests/create/dedupe-key.ts";
+import { readDetails, type RequestDetails } from "../../requests/read/read-request.ts";
 import { wireTime } from "../http/question.ts";
 import { callIdOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";

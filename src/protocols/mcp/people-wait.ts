@@ -1,6 +1,11 @@
 import type { Request } from "../../requests/model/request.ts";
-import { cancelRequestWait, keepRequestWait, readRequestWaits, type RequestWaitReading } from "../../requests/waits.ts";
-import { waitForRequest } from "../../requests/read.ts";
+import {
+  cancelRequestWait,
+  keepRequestWait,
+  readRequestWaits,
+  type RequestWaitReading,
+} from "../../requests/wait/waits.ts";
+import { waitForRequest } from "../../requests/read/read-request.ts";
 import { wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";

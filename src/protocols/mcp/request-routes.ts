@@ -1,7 +1,7 @@
 import type { RouteShorthandOptions } from "fastify";
 import type { Request } from "../../requests/model/request.ts";
-import { cancelRequest } from "../../requests/end.ts";
-import { readDetails } from "../../requests/read.ts";
+import { cancelRequest } from "../../requests/end/end.ts";
+import { readDetails } from "../../requests/read/read-request.ts";
 import { agentPrincipal } from "../http/principals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { requestBody } from "./people-result.ts";

@@ -1,4 +1,4 @@
-import { followRequestWaits, readRequestWaits } from "../../requests/waits.ts";
+import { followRequestWaits, readRequestWaits } from "../../requests/wait/waits.ts";
 import { followWaits, readWaits } from "../../questions/read-waits.ts";
 import { isStillGood, whenNoLongerGood } from "../http/held.ts";
 import { isId } from "../http/ids.ts";

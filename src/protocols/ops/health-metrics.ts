@@ -1,10 +1,10 @@
 import { statfs } from "node:fs/promises";
 import { Gauge, type Registry } from "prom-client";
-import { readOldestPendingMs } from "../../asks/observe.ts";
+import { readOldestPendingMs } from "../../asks/read/figures.ts";
 import { VERSION } from "../../lib/version.ts";
 import { readWebhookQueue } from "../../notices/observe.ts";
 import { readOldestOpenMs } from "../../questions/observe.ts";
-import { readWaiting } from "../../requests/observe.ts";
+import { readWaiting } from "../../requests/read/figures.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,7 +1,7 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { JOB_STATES, STAGES } from "../../asks/model/ask.ts";
-import { followRelay } from "../../asks/observe.ts";
+import { followRelay } from "../../asks/read/figures.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Metrics } from "./metrics.ts";
 

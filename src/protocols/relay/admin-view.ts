@@ -1,7 +1,7 @@
-import { readJobEvents } from "../../asks/follow-job.ts";
+import { readJobEvents } from "../../asks/jobs/follow-job.ts";
 import { ASK_STATUSES, isOver, JOB_STATES, type AskStatus, type JobState } from "../../asks/model/ask.ts";
-import { readAsk } from "../../asks/read.ts";
-import { readJob } from "../../asks/read-job.ts";
+import { readAsk } from "../../asks/read/read-ask.ts";
+import { readJob } from "../../asks/jobs/read-job.ts";
 import {
   countJobsIn,
   countWaiting,
@@ -10,7 +10,7 @@ import {
   listLateAnswers,
   listSharedBy,
   readWholeAsk,
-} from "../../asks/watch.ts";
+} from "../../asks/read/all-asks.ts";
 import { Refusal } from "../../refusals.ts";
 import {
   WireJobHistoryPage,

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { Refusal } from "../../refusals.ts";
-import { keepArtifact } from "../../asks/keep-artifact.ts";
-import { openArtifact } from "../../asks/read-artifact.ts";
+import { keepArtifact } from "../../asks/jobs/keep-artifact.ts";
+import { openArtifact } from "../../asks/jobs/read-artifact.ts";
 import { ARTIFACT_LIMITS } from "../../asks/model/artifact-rules.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";

@@ -1,7 +1,7 @@
 import type { Ask, AskAnswer } from "../../asks/model/ask.ts";
 import { isOver, JOB_STATES } from "../../asks/model/ask.ts";
-import { listHistory } from "../../asks/read.ts";
-import { readWholeAsk } from "../../asks/watch.ts";
+import { listHistory } from "../../asks/read/read-ask.ts";
+import { readWholeAsk } from "../../asks/read/all-asks.ts";
 import { ErrorBody } from "../../wire/error.ts";
 import { fields, optional, textField, wordField } from "../../wire/fields.ts";
 import { WireFormerReply } from "../../wire/relay/admin-view.ts";

@@ -1,5 +1,5 @@
-import { followJob, type JobNews } from "../../asks/follow-job.ts";
-import { readJob } from "../../asks/read-job.ts";
+import { followJob, type JobNews } from "../../asks/jobs/follow-job.ts";
+import { readJob } from "../../asks/jobs/read-job.ts";
 import { sendToAdmin } from "../http/admin-stream.ts";
 import { administrator } from "../http/principals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";

@@ -1,8 +1,8 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
 import { Refusal } from "../../refusals.ts";
-import type { Writer } from "../../asks/hold-job.ts";
+import type { Writer } from "../../asks/jobs/hold-job.ts";
 import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
-import type { JobReader } from "../../asks/read-job.ts";
+import type { JobReader } from "../../asks/jobs/read-job.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { queryText } from "../http/query.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";

@@ -1,5 +1,5 @@
 import type { MinuteFigures } from "../../asks/model/figures.ts";
-import { followRelayNews, openHourFigures, type RelayNews } from "../../asks/watch.ts";
+import { followRelayNews, openHourFigures, type RelayNews } from "../../asks/read/all-asks.ts";
 import { ErrorBody } from "../../wire/error.ts";
 import type { WireHourFigures } from "../../wire/relay/admin-view.ts";
 import { sendToAdmin } from "../http/admin-stream.ts";

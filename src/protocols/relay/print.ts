@@ -1,7 +1,7 @@
-import type { JobNews } from "../../asks/follow-job.ts";
+import type { JobNews } from "../../asks/jobs/follow-job.ts";
 import type { Job, AskAnswer, Ask } from "../../asks/model/ask.ts";
 import { jobTitle } from "../../asks/model/job-title.ts";
-import type { AskHistory, AskLine, JobLine, LateAnswer } from "../../asks/watch.ts";
+import type { AskHistory, AskLine, JobLine, LateAnswer } from "../../asks/read/all-asks.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import { present } from "../../wire/present.ts";
 import type {

@@ -3,7 +3,7 @@ import type { Decision, RefusedAnswer } from "../model/request.ts";
 import { SENDER_RULES, type InboundMessage, type InboundResult } from "../model/inbound-message.ts";
 import { decisionOfReply } from "../model/decision-of-reply.ts";
 import { isReadByAsker } from "../model/carrier.ts";
-import { DECIDED_IN_INBOX } from "../closing-sentence.ts";
+import { DECIDED_IN_INBOX } from "../end/closing-sentence.ts";
 import { tokensOf } from "../links/delivery-tokens.ts";
 import { tryCode } from "../links/try-code.ts";
 import { codeOf, type Matched } from "./match-message.ts";

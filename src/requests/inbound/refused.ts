@@ -1,12 +1,12 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
-import { closingSentence } from "../closing-sentence.ts";
+import { closingSentence } from "../end/closing-sentence.ts";
 import type { Decider, RefusedAnswer, Request } from "../model/request.ts";
 import type { InboundMessage, InboundResult } from "../model/inbound-message.ts";
 import type { Refusal } from "../../refusals.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { findRequest } from "../store/requests.ts";
-import { noteRefusedAnswer } from "../decide.ts";
+import { noteRefusedAnswer } from "../decide/decide.ts";
 
 /** Keeps the words of people who were not asked from the agent (spec/a2h 5.5). */
 export async function refuseStranger(

@@ -9,7 +9,7 @@ import { numberForms } from "../../lib/phone-number.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import type { Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity, findHumanByNumber, listIdentities } from "../../access/store/humans.ts";
-import { isAddressLost } from "../address-of-delivery.ts";
+import { isAddressLost } from "../read/address-of-delivery.ts";
 
 /** Returns the person whom a provider proved to be the sender, with all their known identities. */
 export async function knownBy(

@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import { listInboxVersions, markOfInboxBehind } from "../store/inbox.ts";
 import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
-import { readersFor } from "../read.ts";
+import { readersFor } from "../read/read-request.ts";
 
 /** Changes within this time are sent together. */
 const GATHER_MS = 100;

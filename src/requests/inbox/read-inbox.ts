@@ -10,7 +10,7 @@ import {
   type InboxPosition,
 } from "../model/inbox.ts";
 import { countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
-import { readersFor } from "../read.ts";
+import { readersFor } from "../read/read-request.ts";
 import { searchInbox } from "./search-inbox.ts";
 
 export interface InboxPage {

@@ -6,10 +6,10 @@ import { Refusal } from "../../refusals.ts";
 import { storeNow } from "../../core/store/db.ts";
 import { findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity } from "../../access/store/humans.ts";
-import { decideRequest, responderOf, type Decided } from "../decide.ts";
-import { decisionOriginOf } from "../decision-origin.ts";
-import { readRequest } from "../read.ts";
-import { isAddressLost } from "../address-of-delivery.ts";
+import { decideRequest, responderOf, type Decided } from "../decide/decide.ts";
+import { decisionOriginOf } from "../decide/decision-origin.ts";
+import { readRequest } from "../read/read-request.ts";
+import { isAddressLost } from "../read/address-of-delivery.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { isLocked, tryCode } from "./try-code.ts";
 

@@ -1,4 +1,4 @@
-import { closingSentence } from "../closing-sentence.ts";
+import { closingSentence } from "../end/closing-sentence.ts";
 import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
@@ -28,9 +28,9 @@ import {
 } from "../store/deliveries.ts";
 import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
-import { aboutRequest, leafOf, placeOf, planNextChannel } from "../create-request.ts";
-import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
-import { digestWords, heldBack } from "../hold-back.ts";
+import { aboutRequest, leafOf, placeOf, planNextChannel } from "../create/create-request.ts";
+import { isAddressLost, ownerOf } from "../read/address-of-delivery.ts";
+import { digestWords, heldBack } from "../create/hold-back.ts";
 import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../links/delivery-tokens.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";

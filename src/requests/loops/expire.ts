@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
-import { expireRequest } from "../end.ts";
+import { expireRequest } from "../end/end.ts";
 import { findDueRequests, findUnwaited } from "../store/due.ts";
-import { renewLeases } from "../renew-leases.ts";
+import { renewLeases } from "../wait/waits.ts";
 
 const REQUESTS_PER_STEP = 100;
 

@@ -8,7 +8,7 @@ import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { enrollHuman } from "../../../src/access/enroll-human.ts";
-import { postAsk } from "../../../src/asks/post-ask.ts";
+import { postAsk } from "../../../src/asks/create/post-ask.ts";
 import { retryTask } from "../../../src/tasks/submit.ts";
 import { askForReviewIn } from "../../../src/tasks/ask-people.ts";
 import { askPeople } from "../../support/addressed.ts";

@@ -7,7 +7,7 @@ import { findRequest } from "../../../src/requests/store/requests.ts";
 import { changeRole } from "../../../src/access/change-role.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
-import { createRequest } from "../../../src/requests/create-request.ts";
+import { createRequest } from "../../../src/requests/create/create-request.ts";
 import { askPeople, newCallRequest, enrol, leaf, toPerson, until } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { saidOf, type Shown } from "../../support/identities.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";
-import { decideRequest, responderOf } from "../../../src/requests/decide.ts";
+import { decideRequest, responderOf } from "../../../src/requests/decide/decide.ts";
 import { followInbox } from "../../../src/requests/inbox/follow-inbox.ts";
 import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
 import { advanceUntil } from "../../support/contract.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Refusal } from "../../../refusals.ts";
-import { forgetCached, listCached, type CachedDecision } from "../../../asks/forget-decisions.ts";
+import { forgetCached, listCached, type CachedDecision } from "../../../asks/respond/forget-decisions.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
 import { WireDecisionPage, WireForgotten, type WireCachedDecision } from "../../../wire/relay/cached-decision.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Refusal } from "../../../refusals.ts";
 import { examineStore } from "../../../doctor/examine.ts";
-import { readChannels } from "../../../requests/read-channels.ts";
+import { readChannels } from "../../../requests/read/figures.ts";
 import { TESTED_CHANNELS } from "../../../requests/model/tested-channel.ts";
-import { readChannelTest, startChannelTest } from "../../../requests/test-channel.ts";
+import { readChannelTest, startChannelTest } from "../../../requests/create/test-channel.ts";
 import { verifyAudit } from "../../../core/verify-audit.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";

@@ -1,6 +1,6 @@
 import { storeNow } from "../../../core/store-now.ts";
 import type { Context } from "../../../context.ts";
-import { readDetails, readRequest } from "../../../requests/read.ts";
+import { readDetails, readRequest } from "../../../requests/read/read-request.ts";
 import type { WireAskToPeople } from "../../../wire/inbox.ts";
 import { wholeRequest, type WithArguments } from "./wire.ts";
 

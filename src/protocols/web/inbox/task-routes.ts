@@ -1,8 +1,8 @@
 import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import { Refusal } from "../../../refusals.ts";
-import { responderOf } from "../../../requests/decide.ts";
+import { responderOf } from "../../../requests/decide/decide.ts";
 import { namePeople } from "../../../access/name-people.ts";
-import { readInInbox } from "../../../requests/read.ts";
+import { readInInbox } from "../../../requests/read/read-request.ts";
 import { storeNow } from "../../../core/store-now.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import { reviewTask } from "../../../tasks/review.ts";

@@ -27,7 +27,7 @@ import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
-import type { RequestDetails } from "../../../requests/read.ts";
+import type { RequestDetails } from "../../../requests/read/read-request.ts";
 import { wireTime } from "../../http/question.ts";
 import type {
   WireAskToPeople,

@@ -1,4 +1,4 @@
-import { closingSentence } from "../../../requests/closing-sentence.ts";
+import { closingSentence } from "../../../requests/end/closing-sentence.ts";
 import type { Context } from "../../../context.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { optionsOf } from "../../../requests/model/view.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "../../../context.ts";
-import { closingSentence } from "../../../requests/closing-sentence.ts";
+import { closingSentence } from "../../../requests/end/closing-sentence.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { withEditedArguments } from "../../../requests/model/view.ts";
-import { type NamedDecision, readDecided } from "../../../requests/read-decided.ts";
+import { type NamedDecision, readDecided } from "../../../requests/read/read-decided.ts";
 import { printableLines } from "../../../lib/printable.ts";
 import { drawnArguments, drawnAsk } from "../drawing/draw-thread.ts";
 import { html, type Content, type Markup } from "./html.ts";

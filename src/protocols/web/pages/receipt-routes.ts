@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Request } from "../../../requests/model/request.ts";
 import { Refusal } from "../../../refusals.ts";
-import { readRequest } from "../../../requests/read.ts";
-import { readReceipt, readReceiptKeys } from "../../../requests/read-receipt.ts";
+import { readRequest } from "../../../requests/read/read-request.ts";
+import { readReceipt, readReceiptKeys } from "../../../requests/read/read-receipt.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../../http/errors.ts";
 import { WireReceiptKeys } from "../../../wire/receipt.ts";

@@ -1,0 +1,34 @@
+import type { RequestId } from "../../core/model/ids.ts";
+import type { Context } from "../../context.ts";
+import { Refusal } from "../../refusals.ts";
+import { appendAudit } from "../../core/store/audit.ts";
+import { transact } from "../../core/store/transact.ts";
+import { aboutRequest } from "../create/create-request.ts";
+import { claimOf, type Request } from "../model/request.ts";
+import { lockRequest, updateRequest } from "../store/requests.ts";
+
+/**
+ * Gives the decision on a request to one run of its asker, which goes on with it: of any number of runs, on any server,
+ * one gets it, and the same run gets it again. A claim is never given back, because its run may have acted.
+ *
+ * @throws {Refusal} `request_not_found`, `not_decided`, `already_claimed`
+ */
+export async function claimDecision(ctx: Context, requestId: RequestId, run: string): Promise<Request> {
+  return transact(ctx, async (tx) => {
+    const locked = await lockRequest(tx, requestId);
+    if (!locked) throw new Refusal("request_not_found");
+    const { request, now } = locked;
+    if (request.state === "open") throw new Refusal("not_decided");
+    const claim = claimOf(request);
+    if (claim?.run === run) return request;
+    if (claim) throw new Refusal("already_claimed", { claimed_at: claim.at });
+    const claimed = await updateRequest(tx, { ...request, wire: { ...request.wire, claim: { run, at: now } } });
+    await appendAudit(tx, {
+      actor: { kind: "agent", id: request.asker },
+      ...aboutRequest(request, "claimed"),
+      ...(request.outcome?.digest !== undefined && { digest: request.outcome.digest }),
+      data: { run },
+    });
+    return claimed;
+  });
+}

@@ -1,0 +1,47 @@
+import type { Request, DecidedBy, Outcome } from "../model/request.ts";
+import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
+import { groupOf } from "../model/audience.ts";
+import { endRequest } from "../store/requests.ts";
+import { appendAudit, type Actor } from "../../core/store/audit.ts";
+import type { Tx } from "../../core/store/db.ts";
+import { closeDeliveries } from "../store/deliveries.ts";
+import { requestTopic, INBOX_TOPIC } from "../../core/store/wake.ts";
+import { aboutRequest } from "../create/create-request.ts";
+
+/** How a request ended and when, who ended it, and what the record calls that. */
+export interface RequestEnd {
+  outcome: Outcome;
+  at: number;
+  by: DecidedBy | Actor;
+  action: string;
+  origin?: DecisionOrigin;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * Ends a held, open request: outcome, record, and the closing of every message about it, in the transaction under way.
+ * `act` does, in between, what the outcome means to the requester.
+ */
+export async function closeRequestIn(
+  tx: Tx,
+  request: Request,
+  { outcome, at, ...how }: RequestEnd,
+  act: (over: Request) => Promise<void> = () => Promise.resolve(),
+): Promise<Request> {
+  const over = await endRequest(tx, request, outcome, at);
+  await act(over);
+  const group = how.by.kind === "person" ? groupOf(request.audience, how.by.id) : undefined;
+  // point: addressed-between-outcome-and-closing
+  await closeDeliveries(tx, request.id);
+  await appendAudit(tx, {
+    actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
+    ...aboutRequest(request, how.action),
+    ...("via" in how.by && { via: how.by.via }),
+    ...(how.origin && { origin: how.origin }),
+    ...(outcome.digest !== undefined && { digest: outcome.digest }),
+    ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
+  });
+  tx.wake(requestTopic(request.id));
+  tx.wake(INBOX_TOPIC);
+  return over;
+}

@@ -1,0 +1,147 @@
+import type { RequestId } from "../../core/model/ids.ts";
+import type { Context } from "../../context.ts";
+import type { Request, Audience, Outcome } from "../model/request.ts";
+import { escalated, leavesOf, readersOf } from "../model/audience.ts";
+import { Refusal } from "../../refusals.ts";
+import { insertReaders, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
+import { appendAudit, type Actor } from "../../core/store/audit.ts";
+import type { Tx } from "../../core/store/db.ts";
+import { transact } from "../../core/store/transact.ts";
+import { INBOX_TOPIC } from "../../core/store/wake.ts";
+import { aboutRequest, planDeliveries } from "../create/create-request.ts";
+import { closeRequestIn, type RequestEnd } from "./close.ts";
+import { tellDevices } from "../create/tell-devices.ts";
+
+/** The parts of the context that the end of a request to people uses. */
+export type Ending = Pick<Context, "requesters" | "openWaits">;
+
+/** The reason of a withdrawal, for people who read of it. */
+export const NOBODY_WAITS = "Nobody waits for it any more.";
+
+/**
+ * Ends a held, open request, and does what that means to its owner, in the transaction under way. Every end that people, policy
+ * and the clock make is here; an owner that ends its own uses `closeRequestIn`.
+ *
+ * @throws {Refusal} why its owner cannot take the outcome
+ */
+export async function finishRequest(ctx: Ending, tx: Tx, request: Request, end: RequestEnd): Promise<Request> {
+  return closeRequestIn(tx, request, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
+}
+
+/** True for an open request whose deadline has passed, or for which nobody waits any more (spec/a2h 21). */
+export function isDue({ openWaits }: Pick<Context, "openWaits">, { request, now }: RequestAt): boolean {
+  return request.state === "open" && (now >= request.expiresAt || isUnwaited(openWaits, request, now));
+}
+
+function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Request, now: number): boolean {
+  // A wait that this process holds goes on, also after the process was frozen.
+  return waitedUntil !== undefined && now >= waitedUntil && !openWaits.has(id);
+}
+
+/** Ends a held request that is due, and returns it; nothing when it still has time. */
+export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request | undefined> {
+  if (!isDue(ctx, { request, now })) return undefined;
+  if (now < request.expiresAt) {
+    const by = { kind: "server", id: request.door } as const;
+    const end = { at: now, by, action: "cancelled" };
+    return finishRequest(ctx, tx, request, { ...end, outcome: withdrawn(request, NOBODY_WAITS) });
+  }
+  // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
+  const outcome: Outcome = { status: "expired", ...(request.form.kind === "approval" && { approved: false }) };
+  return finishRequest(ctx, tx, request, {
+    outcome,
+    at: request.expiresAt,
+    by: { kind: "clock", id: "clock" },
+    action: "expired",
+  });
+}
+
+/** Ends a request whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
+export async function expireRequest(ctx: Context, requestId: RequestId): Promise<Request | undefined> {
+  return transact(ctx, async (tx) => {
+    const held = await lockRequest(tx, requestId);
+    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.request);
+  });
+}
+
+/**
+ * Withdraws an open request; cancelling again changes nothing.
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
+ */
+export async function cancelRequest(ctx: Context, requestId: RequestId, by: Actor, reason?: string): Promise<Request> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockRequest(tx, requestId);
+    if (!held) throw new Refusal("request_not_found");
+    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    if (over.state === "cancelled") return over;
+    if (over.state !== "open") return settledRefusal(over);
+    const outcome = withdrawn(over, reason);
+    return finishRequest(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+function withdrawn({ form }: Request, reason?: string): Outcome {
+  return {
+    status: "cancelled",
+    ...(form.kind === "approval" && { approved: false }),
+    ...(reason !== undefined && { comment: reason }),
+  };
+}
+
+/** Returns why a request that is over takes no decision, with how it ended. */
+export function settledRefusal(request: Request): Refusal {
+  const at = request.settledAt ?? request.createdAt;
+  if (request.state === "expired") return new Refusal("request_expired", { resolved_at: at });
+  if (request.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
+  const { approved, by } = request.outcome ?? {};
+  return new Refusal("already_decided", {
+    responded_at: at,
+    ...(approved !== undefined && { approved }),
+    ...(by && { by: by.id, by_kind: by.kind }),
+  });
+}
+
+const ESCALATIONS_MOST = 10;
+
+/** Steps between two escalations: none has so many messages. */
+const STEPS_OF_AN_ESCALATION = 1000;
+
+/**
+ * Notifies more people of an open request, at once and with `words` first. Those of `added` may answer from now on,
+ * unless several have to agree; everybody else is only informed (spec/a2h 11).
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
+ */
+export async function escalateRequest(
+  ctx: Context,
+  requestId: RequestId,
+  { added, informed, words, by }: { added: Audience | null; informed: Audience | null; words: string; by: Actor },
+): Promise<Request> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockRequest(tx, requestId);
+    if (!held) throw new Refusal("request_not_found");
+    const request = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    if (request.state !== "open") return settledRefusal(request);
+    const { escalations = 0 } = request.wire as { escalations?: number };
+    if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
+
+    const informedOnly = [added, informed].filter((one) => one !== null);
+    const all: Audience = { kind: "any", of: informedOnly.map((node) => ({ afterMs: 0, node })) };
+    const firstStep = leavesOf(request.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
+    await planDeliveries(ctx, tx, { requestId, audience: all, firstStep, words });
+    const audience = escalated(request.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
+    if (added !== null && audience !== request.audience) {
+      await insertReaders(tx, requestId, readersOf(added));
+      await tellDevices(tx, requestId, added);
+    }
+    await updateRequest(tx, { ...request, audience, wire: { ...request.wire, escalations: escalations + 1 } });
+    await appendAudit(tx, { actor: by, ...aboutRequest(request, "escalated") });
+    tx.wake(INBOX_TOPIC);
+    return { ...request, audience };
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}

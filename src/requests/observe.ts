@@ -1,9 +1,0 @@
-import type { Context } from "../context.ts";
-import { countWaiting, type Waiting } from "./store/waiting.ts";
-
-export type { Waiting } from "./store/waiting.ts";
-
-/** Returns what people are asked and have not decided, and which messages about it have not gone out yet. */
-export function readWaiting(ctx: Pick<Context, "db">): Promise<Waiting> {
-  return countWaiting(ctx.db);
-}

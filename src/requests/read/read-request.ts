@@ -1,0 +1,127 @@
+import type { RequestId } from "../../core/model/ids.ts";
+import type { Context } from "../../context.ts";
+import type { Request } from "../model/request.ts";
+import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "../model/audience.ts";
+import type { Counted } from "../model/settle.ts";
+import { Refusal } from "../../refusals.ts";
+import * as store from "../store/requests.ts";
+import type { RequestAt } from "../store/requests.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { listDeliveries, type Delivery } from "../store/deliveries.ts";
+import { findHumans, listIdentities, type Human } from "../../access/store/humans.ts";
+import { findHuman } from "../../access/store/humans.ts";
+import { findNewestPrompt } from "../store/newest.ts";
+import { requestTopic, watch } from "../../core/store/wake.ts";
+import { expireRequest, isDue } from "../end/end.ts";
+
+/** Returns the request as it is now: past its deadline it is settled first, so that it is never shown as open. */
+async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
+  if (!isDue(ctx, { request, now })) return request;
+  return (await expireRequest(ctx, request.id)) ?? request;
+}
+
+/** Returns what the asker calls `ref`. @throws {Refusal} `request_not_found` */
+export async function readByRef(ctx: Context, asker: string, ref: string): Promise<Request> {
+  const found = await store.findByRef(ctx.db, asker, ref);
+  if (!found) throw new Refusal("request_not_found");
+  return asOfNow(ctx, found);
+}
+
+/** Returns the one request that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
+export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> {
+  const found = await store.findAllByRef(ctx.db, ref);
+  const [only, ...others] = found;
+  if (!only) throw new Refusal("request_not_found");
+  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ request }) => request.id) });
+  return asOfNow(ctx, only);
+}
+
+/** Returns the newest prompt of a coding agent, if there is one. */
+export async function readNewestPrompt(
+  ctx: Context,
+  of: Parameters<typeof findNewestPrompt>[1],
+): Promise<Request | null> {
+  const found = await findNewestPrompt(ctx.db, of);
+  return found ? asOfNow(ctx, found) : null;
+}
+
+/** Returns a request by its own id. @throws {Refusal} `request_not_found` */
+export async function readRequest(ctx: Context, requestId: RequestId): Promise<Request> {
+  const found = await store.findRequest(ctx.db, requestId);
+  if (!found) throw new Refusal("request_not_found");
+  return asOfNow(ctx, found);
+}
+
+/** Returns the request as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
+export async function waitForRequest(
+  ctx: Context,
+  requestId: RequestId,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<Request> {
+  const until = ctx.clock.monotonic() + waitMs;
+  using changes = watch(ctx, [requestTopic(requestId)], [ctx.stopping, signal]);
+  for (;;) {
+    const request = await readRequest(ctx, requestId);
+    const leftMs = until - ctx.clock.monotonic();
+    if (request.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
+    await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
+  }
+}
+
+/** The messages sent about a request, the decisions counted, and everybody named in them. */
+export interface RequestDetails {
+  deliveries: readonly Delivery[];
+  decisions: readonly Counted[];
+  /** By id of the person. */
+  humans: ReadonlyMap<string, Human>;
+}
+
+export async function readDetails(ctx: Pick<Context, "db">, request: Request): Promise<RequestDetails> {
+  const deliveries = await listDeliveries(ctx.db, request.id);
+  const decisions = await store.listDecisionsSoFar(ctx.db, request);
+  return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(request, deliveries, decisions)) };
+}
+
+function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
+  const asked = leavesOf(request.audience).flatMap(({ target }) => {
+    if (target.via === "person") return [target.person];
+    return target.via === "webhook" ? target.people : [];
+  });
+  const deciders = [request.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
+  const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
+  const notified = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
+  const refused = request.refused ? [request.refused.responder] : [];
+  return [...new Set([...asked, ...decided, ...notified, ...refused])];
+}
+
+/** Returns one page of open requests, oldest first. */
+export async function listPending(
+  ctx: Context,
+  of: { asker?: string; person?: string; conversation?: number; kinds?: store.Kinds },
+  page: { limit: number; offset: number },
+): Promise<{ items: Request[]; total: number }> {
+  const { person, ...rest } = of;
+  const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
+  const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
+  return { items: items.map(({ request }) => request), total };
+}
+
+/** Returns a request that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
+export async function readInInbox(ctx: Context, person: string, requestId: RequestId): Promise<Request> {
+  if (!(await store.isReader(ctx.db, requestId, await readersFor(ctx.db, person))))
+    throw new Refusal("request_not_found");
+  return readRequest(ctx, requestId);
+}
+
+/** Returns the names under which requests are addressed to a person. */
+export async function readersFor(on: Queryable, person: string): Promise<string[]> {
+  const human = await findHuman(on, person);
+  const identities = await listIdentities(on, person);
+  const isOnSlack = identities.some(({ kind }) => kind === "slack");
+  return [
+    person,
+    ...identities.map(readerOf),
+    ...(isOnSlack ? [SLACK_READERS] : []),
+    ...(human?.seesAll ? [ALL_READERS] : []),
+  ];
+}
