@@ -24,7 +24,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
 
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, http, reply, async function* (signal) {
-        for await (const reading of followQuestion(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
+        for await (const reading of followQuestion(ctx, id, asker, { signal, since })) {
           yield { event: "question", id: String(reading.question.version), data: pollBody(reading) };
         }
       });
@@ -41,7 +41,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
 
       using _place = door.limiter.enter("streams", asker, config.limits.streams);
       await sendEvents(door, http, reply, async function* (signal) {
-        for await (const event of followAsker(ctx, asker, { signal, ...(since !== undefined && { since }) })) {
+        for await (const event of followAsker(ctx, asker, { signal, since })) {
           yield event.kind === "reset"
             ? { event: "reset", id: String(event.seq), data: "{}" }
             : { event: "question", id: String(event.seq), data: pollBody(event.reading) };

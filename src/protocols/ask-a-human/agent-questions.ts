@@ -183,7 +183,7 @@ async function page({ ctx }: DoorContext, http: FastifyRequest): Promise<string>
   const { readings, next } = await listOwnQuestions(ctx, asker, {
     limit,
     states: states.map((state) => state.toLowerCase() as Lowercase<typeof state>),
-    ...(before && { before }),
+    before,
   });
   const place = next && writeCursor(ctx.keyring, list, next);
   const bodies = readings.map((reading) => pollBody(reading, expand));
@@ -205,7 +205,7 @@ async function poll(
   if (!waitMs) return pollBody(await readQuestion(ctx, id, asker), expand);
 
   using _place = door.limiter.enter("long-polls", asker, config.limits.longPolls);
-  const input = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
+  const input = { waitMs: Math.min(waitMs, config.waitCapS * 1000), after };
   const reading = await held(door, http, reply, (signal) => waitForQuestion(ctx, id, asker, { ...input, signal }));
   return pollBody(reading, expand);
 }

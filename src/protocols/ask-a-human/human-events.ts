@@ -17,7 +17,7 @@ export function humanEvents(app: Door, door: DoorContext): void {
         for await (const change of feed.changes(signal)) {
           const data = {
             question_id: change.questionId,
-            ...(change.needed !== undefined && { responses_needed: change.needed }),
+            responses_needed: change.needed,
           };
           yield { event: change.kind, data: JSON.stringify(data) };
         }

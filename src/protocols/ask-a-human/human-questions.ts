@@ -123,7 +123,7 @@ async function feedPage(door: DoorContext, http: FastifyRequest): Promise<WireFe
 
   const list = `feed ${tags.toSorted().join()}`;
   const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);
-  const page = await readFeed(ctx, identity, { viewer, tags, limit, ...(from && { from }) });
+  const page = await readFeed(ctx, identity, { viewer, tags, limit, from });
   if (!page) throw invalidCursor();
 
   return {

@@ -62,7 +62,7 @@ export async function askPage(door: DoorContext, http: FastifyRequest): Promise<
   if (status !== undefined && !ASK_STATUSES.includes(status)) {
     throw new Refusal("invalid_input", { field: "status", constraint: "enum", allowed: ASK_STATUSES });
   }
-  const found = await listAllAsks(door.ctx, { ...(status && { status }), ...afterOf(http), limit: PAGE });
+  const found = await listAllAsks(door.ctx, { status, ...afterOf(http), limit: PAGE });
   const { open, oldestMs } = await countWaiting(door.ctx);
   return { asks: found.items.map(askLineWire), ...nextOf(found), open, oldest_ms: oldestMs };
 }
@@ -99,7 +99,7 @@ export async function jobPage(
 ): Promise<WireJobLinePage> {
   await administrator(door, http);
   const states = statesIn(http);
-  const found = await listAllJobs(door.ctx, { ...(states && { states }), ...afterOf(http), limit: PAGE });
+  const found = await listAllJobs(door.ctx, { states, ...afterOf(http), limit: PAGE });
   return { jobs: found.items.map(jobLineWire), ...nextOf(found), open: await countJobsIn(door.ctx, OPEN) };
 }
 

@@ -105,7 +105,7 @@ async function historyOf(door: DoorContext, http: FastifyRequest): Promise<WireA
   const after = cursorOf(http);
   const { asks, next } = await listHistory(door.ctx, id, reader, {
     limit: queryNumber(http, "limit", PAGE),
-    ...(after && { after }),
+    after,
   });
   return {
     ...withAliases<Pick<WireAskHistory, "job_id">>({ job_id: id }),
@@ -152,7 +152,7 @@ async function answerable(door: DoorContext, http: FastifyRequest): Promise<Wire
     { person, principal },
     {
       limit: queryNumber(http, "limit", PAGE),
-      ...(after && { after }),
+      after,
       ...(type !== undefined && { type: type as AskType }),
     },
   );

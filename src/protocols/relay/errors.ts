@@ -43,8 +43,8 @@ const limited: PrintError = ({ details }) => ({
   message: "Too many requests.",
   details: {
     limit: details["limit"],
-    ...(details["window_seconds"] !== undefined && { window_seconds: details["window_seconds"] }),
-    ...(details["open"] !== undefined && { pending: details["open"] }),
+    window_seconds: details["window_seconds"],
+    pending: details["open"],
     retry_after: details["retry_after"],
   },
 });

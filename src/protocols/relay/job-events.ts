@@ -69,7 +69,7 @@ async function stream(
   });
   using _watch = whenNoLongerGood(door, http, end);
   try {
-    for await (const news of followJob(ctx, id, { signal: gone, delivers, ...(since !== undefined && { since }) })) {
+    for await (const news of followJob(ctx, id, { signal: gone, delivers, since })) {
       if (!(await isStillGood(door, http))) break;
       write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
       if (gone.aborted) break;

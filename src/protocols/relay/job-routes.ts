@@ -84,9 +84,9 @@ function lineRoutes(app: Door, door: DoorContext): void {
     const kind = kindOf(http);
     const after = cursorOf(http);
     const { jobs, next } = await readJobs(ctx, readerOf(caller), {
-      ...(states && { states }),
+      states,
       ...(kind !== undefined && { kind }),
-      ...(after && { after }),
+      after,
       limit: queryNumber(http, "limit", PAGE),
     });
     const page: WireJobPage = { jobs: jobs.map(jobWire), ...(next && { next_cursor: cursorText(next) }) };
@@ -247,8 +247,8 @@ function logsOf(http: FastifyRequest): JobLog[] {
     return {
       level,
       message,
-      ...(stepId !== undefined && { stepId }),
-      ...(askId !== undefined && { askId }),
+      stepId,
+      askId,
       ...(fields && { fields }),
     };
   });

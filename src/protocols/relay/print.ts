@@ -31,7 +31,7 @@ export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number]
     constraints: {
       timeout_s: timeoutS ?? 60,
       max_tokens: maxTokens ?? 512,
-      ...(allowedTools && { allowed_tools: allowedTools }),
+      allowed_tools: allowedTools,
     },
     role_id: ask.roleId,
     ...(Object.keys(ask.meta).length > 0 && { meta: ask.meta }),

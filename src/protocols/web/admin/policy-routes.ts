@@ -114,7 +114,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
     async (http) => {
       await administrator(door, http);
       const { state, cursor } = http.query as z.output<typeof ProposalList>;
-      const found = await listProposals(ctx, { ...(state && { state }), ...pageAfter(cursor, ID), limit: PAGE });
+      const found = await listProposals(ctx, { state, ...pageAfter(cursor, ID), limit: PAGE });
       return { proposals: found.items.map(withDiff), next: placeText(found.next) } satisfies WireProposalPage;
     },
   );
@@ -277,7 +277,7 @@ function printGrant(grant: KeptGrant & { isLive?: boolean }): WireEndedGrant {
     created_at: timeText(more.createdAt),
     expires_at: timeText(more.expiresAt),
     revoked_at: more.revokedAt === null ? null : timeText(more.revokedAt),
-    ...(more.isLive !== undefined && { live: more.isLive }),
+    live: more.isLive,
     spared: more.uses,
   };
 }

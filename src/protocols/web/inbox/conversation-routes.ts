@@ -147,7 +147,7 @@ async function wholeConversation(
   number: number,
   before?: MessagePosition,
 ): Promise<WithArguments<WireOwnConversation>> {
-  const page = { ...(before && { before }), limit: PAGE };
+  const page = { before, limit: PAGE };
   const { point, agent, lastMessageAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
@@ -178,7 +178,7 @@ async function conversationPage(door: DoorContext, http: FastifyRequest): Promis
   const number = place && idNumber(place.id);
   if (number === null) throw noPlace();
   const after = place && number !== undefined ? { at: place.at, number } : undefined;
-  const found = await listOwnConversations(ctx, person, { ...(after && { after }), limit: PAGE });
+  const found = await listOwnConversations(ctx, person, { after, limit: PAGE });
   return {
     entry_points: inboxEntries(ctx).map(entryOf),
     conversations: found.listed.map(({ conversation, words: newest }) => ({

@@ -187,10 +187,10 @@ async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithA
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
   }
   const language = languageOf(http.headers["accept-language"]);
-  const filter = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const filter = { state, ...(kind && { kind }), agent, due };
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
-  const page = { limit: PAGE, ...(after && { after }) };
+  const page = { limit: PAGE, after };
   const { asks, next, counts } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
@@ -290,7 +290,7 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
   const { option, digest } = given;
   const fill = optionsOf(request).find(({ name }) => name === option)?.promptFill;
   const comment = given.comment?.trim() ? given.comment : fill;
-  const decision = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
+  const decision = { ...(comment !== undefined && { comment }), digest };
   const { form } = request;
   if (form.kind === "approval") {
     if (given.approved === undefined) throw missing("approved");

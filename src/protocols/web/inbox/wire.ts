@@ -201,7 +201,7 @@ async function outcomeOf(
   if (!outcome) return null;
   const option = optionsOf(request).find(({ name }) => name === outcome.option);
   const { kwargs, guard } = outcome;
-  const run = kwargs !== undefined && { kwargs, ...(guard !== undefined && { guard }) };
+  const run = kwargs !== undefined && { kwargs, guard };
   const edited = outcome.edited && run ? await editedCall(request, run, language) : null;
   return {
     status: outcome.status,
