@@ -4,6 +4,7 @@ import { sha256Hex } from "../lib/secrets/keyring.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
+import { LONGEST_KEY_LIFE_MS, SHORTEST_KEY_LIFE_MS } from "./model/key-life.ts";
 import { insertKey, type Key } from "./store/keys.ts";
 import { findPerson } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
@@ -34,9 +35,6 @@ const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
 /** The form of a repository's name in the settings. */
 const REPO = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MOST_REPOS = 100;
-const SHORTEST_LIFE_MS = 60_000;
-/** Ten years, as long as the longest ones. */
-const LONGEST_LIFE_MS = 3660 * 86_400_000;
 /** Visible ASCII, as in `X-Agent-Id`. */
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
@@ -79,7 +77,7 @@ export async function createKeyIn(
   if (!NAME.test(input.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
   if (beginsAsKey(input.name)) throw invalid("name", "A key's name does not begin as a key does.");
   const { expiresInMs: forMs } = input;
-  if (forMs !== undefined && !(forMs >= SHORTEST_LIFE_MS && forMs <= LONGEST_LIFE_MS)) {
+  if (forMs !== undefined && !(forMs >= SHORTEST_KEY_LIFE_MS && forMs <= LONGEST_KEY_LIFE_MS)) {
     throw invalid("expires", "A key is good for 60 seconds to 10 years, or until it is revoked.");
   }
   if (input.selfRespond && input.scope !== "agent") {

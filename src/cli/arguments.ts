@@ -34,6 +34,7 @@ export type CamelCase<T extends string> = T extends `${infer A} ${infer B}`
   ? `${A}${Capitalize<CamelCase<B>>}`
   : InCamelCase<T>;
 
+/** Returns a name of words between spaces or hyphens as the member of an object that it becomes: `data-dir` is `dataDir`. */
 export function camelCase<T extends string>(name: T): CamelCase<T> {
   return name.replaceAll(/[ -]\w/g, (found) => found.slice(1).toUpperCase()) as CamelCase<T>;
 }

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -5,6 +7,7 @@ import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
 import { systemUser } from "../lib/system-user.ts";
 import type { Actor } from "../core/store/audit.ts";
+import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import type { Db } from "../core/store/db.ts";
 import { openStore, openToExamine } from "../core/store/open-store.ts";
 import { configOf } from "./command-config.ts";
@@ -15,13 +18,20 @@ export const COMMAND_LINE: Actor = { kind: "server", id: `cli:${systemUser()}` }
 
 export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" | "newId">;
 
-/** Runs `work` on the store of the settings, beside a server that may be running on it. */
+/**
+ * Runs `work` on the store of the settings, beside a server that may be running on it. Only a command that `mayBegin` a
+ * store makes one; every other refuses a folder without one, which may be mistyped.
+ *
+ * @throws {Error} one sentence for the operator
+ */
 export async function withStore<T>(
   place: StorePlace,
   io: Io,
   work: (ctx: CommandContext, config: Config) => Promise<T>,
+  { mayBegin = false }: { mayBegin?: boolean } = {},
 ): Promise<T> {
   const config = configOf(place, io);
+  if (!mayBegin && !hasStore(config)) throw new Error(`There is no store in ${config.dataDir}.`);
   const store = await openStore(config, {
     clock: systemClock,
     random: systemRandom,
@@ -40,6 +50,11 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
+}
+
+/** Returns whether there is a store to open: a file of SQLite's, or a database that the settings name. */
+export function hasStore({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE));
 }
 
 /** Runs `work` on the database of the settings as it is, which nothing changes. */

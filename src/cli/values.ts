@@ -1,4 +1,4 @@
-import { parseDurationMs } from "../lib/duration.ts";
+import { durationText, parseDurationMs } from "../lib/duration.ts";
 import { WrongUsage } from "./arguments.ts";
 
 /** Returns the reader of a time, in milliseconds; the sentence about another text names these examples. */
@@ -16,17 +16,13 @@ export const seconds =
   (text: string, name: string): number =>
     Math.round(milliseconds(examples)(text, name) / 1000);
 
-/** Returns the reader of a time between two others, in milliseconds. */
+/** Returns the reader of a time within bounds, in milliseconds. */
 export const timeWithin =
-  (least: string, most: string) =>
+  (leastMs: number, mostMs: number) =>
   (text: string, name: string): number => {
-    const [ms, leastMs, mostMs] = [text, least, most].map((one) => parseDurationMs(one) ?? Number.NaN) as [
-      number,
-      number,
-      number,
-    ];
-    if (!(ms >= leastMs && ms <= mostMs)) throw new WrongUsage(`${name} must be a time from ${least} to ${most}`);
-    return ms;
+    const ms = parseDurationMs(text);
+    if (ms !== null && ms >= leastMs && ms <= mostMs) return ms;
+    throw new WrongUsage(`${name} must be a time from ${durationText(leastMs)} to ${durationText(mostMs)}`);
   };
 
 /** Reads a whole number within bounds. @throws {WrongUsage} for any other text */

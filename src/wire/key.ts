@@ -1,9 +1,9 @@
 /** Keys, as admins see and make them (spec/security 3). */
 import { z } from "zod";
+import { LONGEST_KEY_LIFE_MS, SHORTEST_KEY_LIFE_MS } from "../access/model/key-life.ts";
 import { SCOPES } from "../lib/secrets/key-text.ts";
 import { booleanField, checkedField, fields, idField, integerField, optional, textField, wordField } from "./fields.ts";
 
-const YEAR_S = 366 * 86_400;
 const orNull = z.string().nullable();
 
 const key = {
@@ -34,7 +34,9 @@ export const NewKeyBody = fields({
   scope: wordField("scope", SCOPES),
   person: optional(idField("person")),
   expires_in_seconds: optional(
-    integerField("expires_in_seconds", 60, 10 * YEAR_S, { description: "Left out, it is good until revoked." }),
+    integerField("expires_in_seconds", SHORTEST_KEY_LIFE_MS / 1000, LONGEST_KEY_LIFE_MS / 1000, {
+      description: "Left out, it is good until revoked.",
+    }),
   ),
   self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
   repos: optional(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { freshDatabase } from "../support/fresh-database.ts";
@@ -253,7 +253,7 @@ for (const on of ["sqlite", "postgres"] as const) {
         [
           ["keys", "create", "x", "--scope", "agent", "--expires", "soon"],
           2,
-          /--expires must be a time from 60s to 3660d/,
+          /--expires must be a time from 1m to 3660d/,
         ],
         [
           ["keys", "create", "x", "--scope", "answer", "--person", "mallory"],
@@ -274,3 +274,14 @@ for (const on of ["sqlite", "postgres"] as const) {
     });
   });
 }
+
+describe("a command that reads", () => {
+  it("refuses a folder without a store, and makes none there", async () => {
+    const nowhere = join(newFolder(), "nowhere");
+    for (const args of [["keys", "list"], ["people", "list"]]) {
+      const run = await parleyHere([...args, "--data-dir", nowhere]);
+      assert.deepEqual([run.code, run.err], [1, `parley: There is no store in ${nowhere}.\n`]);
+    }
+    assert.ok(!existsSync(nowhere));
+  });
+});

@@ -18,6 +18,8 @@ import { timeWithin } from "../values.ts";
 const USUAL_HOLD = "50s";
 /** How long a server may take to end after its input has ended, and again after the signal. */
 const END_WITHIN_MS = 2000;
+/** Seven days. */
+const LONGEST_WAIT_MS = 7 * 86_400_000;
 const RUN_LENGTH = 22;
 /** The environment variables that the gate withholds from the program. */
 const OWN_KEYS: ReadonlySet<string> = new Set(["PARLEY_KEY", "A2H_API_KEY"]);
@@ -36,12 +38,12 @@ export const gate = command({
     },
     "--hold TIME": {
       help: "how long a call is held for people where the client hears of no progress",
-      read: timeWithin("0s", "7d"),
+      read: timeWithin(0, LONGEST_WAIT_MS),
       default: USUAL_HOLD,
     },
     "--timeout TIME": {
       help: "how long people have, 60s to 7d; left out, 1h",
-      read: (text, name) => timeWithin("60s", "7d")(text, name) / 1000,
+      read: (text, name) => timeWithin(60_000, LONGEST_WAIT_MS)(text, name) / 1000,
       wire: ["timeout_seconds"],
     },
     "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer; its key is in PARLEY_KEY",

@@ -1,6 +1,7 @@
 import { localTime } from "../../lib/local-time.ts";
 import { SCOPES } from "../../lib/secrets/key-text.ts";
 import { printable } from "../../lib/printable.ts";
+import { LONGEST_KEY_LIFE_MS, SHORTEST_KEY_LIFE_MS } from "../../access/model/key-life.ts";
 import { createKey } from "../../access/create-key.ts";
 import { listKeys } from "../../access/list-keys.ts";
 import { revokeKey } from "../../access/revoke-key.ts";
@@ -16,7 +17,7 @@ export const keysCreate = command({
     "--person ID": "whose it is, by the number of parley people list; an answer key then speaks for that person",
     "--expires TIME": {
       help: "how long it is good for, such as 12h or 90d; left out, until it is revoked",
-      read: timeWithin("60s", "3660d"),
+      read: timeWithin(SHORTEST_KEY_LIFE_MS, LONGEST_KEY_LIFE_MS),
     },
     "--self-respond": "an agent key that may answer what it asked itself",
     "--channel ID":
@@ -27,7 +28,7 @@ export const keysCreate = command({
   example: "export PARLEY_KEY=$(parley keys create build-bot --scope agent)",
   async run({ name, scope, person, channel, repo: repos, expires: expiresInMs, selfRespond, ...place }, io) {
     const input = { name, scope, person, channel, repos, expiresInMs, selfRespond };
-    const { text, key } = await withStore(place, io, (ctx) => createKey(ctx, input, COMMAND_LINE));
+    const { text, key } = await withStore(place, io, (ctx) => createKey(ctx, input, COMMAND_LINE), { mayBegin: true });
     io.out(text);
     const until = key.expiresAt === null ? "" : ` until ${localTime(key.expiresAt)}`;
     io.tell(`${key.id} is good for ${key.scope}:${key.name}${until}. It cannot be shown again.`);

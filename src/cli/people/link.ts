@@ -13,10 +13,15 @@ export const link = command({
   example: "parley link --person 1",
   async run({ person: named, url, ...place }, io) {
     if (url !== undefined && !/^https?:\/\//.test(url)) throw new WrongUsage("--url must be an http or https address");
-    const address = await withStore(place, io, async (ctx, config) => {
-      const { code, person } = await createSignInLink(ctx, named, COMMAND_LINE);
-      return signInAddress(url ?? (io.env["PARLEY_URL"] || config.publicUrl), person.role, code);
-    });
+    const address = await withStore(
+      place,
+      io,
+      async (ctx, config) => {
+        const { code, person } = await createSignInLink(ctx, named, COMMAND_LINE);
+        return signInAddress(url ?? (io.env["PARLEY_URL"] || config.publicUrl), person.role, code);
+      },
+      { mayBegin: true },
+    );
     io.out(address);
     return EXIT.done;
   },

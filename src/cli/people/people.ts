@@ -23,10 +23,15 @@ export const peopleAdd = command({
   example: 'parley people add "Ana Ruiz" --email ana@example.com',
   async run({ name, email, admin, ...place }, io) {
     const role = admin ? "admin" : "member";
-    const { person, config } = await withStore(place, io, async (ctx, config) => ({
-      person: await addPerson(ctx, { name, role, email }, COMMAND_LINE),
-      config,
-    }));
+    const { person, config } = await withStore(
+      place,
+      io,
+      async (ctx, config) => ({
+        person: await addPerson(ctx, { name, role, email }, COMMAND_LINE),
+        config,
+      }),
+      { mayBegin: true },
+    );
     io.out(person.id);
     io.tell(`Signs in with the link that this prints: parley link --person ${person.id}`);
     if (email !== undefined && (!config.email.smtpUrl || !config.email.from))

@@ -1,6 +1,5 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { z } from "zod";
 import { printable, printableJson } from "../../lib/printable.ts";
 import { BadYaml, readYaml } from "../../lib/strict-yaml.ts";
@@ -16,12 +15,11 @@ import { pathText } from "../../policy/model/check.ts";
 import { explainDecision } from "../../policy/model/explain.ts";
 import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../../server/people.ts";
-import { DATABASE_FILE } from "../../core/store/data-dir.ts";
 import { judge } from "../../policy/judge.ts";
 import { shippedPolicy } from "../../policy/shipped.ts";
 import { type Takes, WrongUsage } from "../arguments.ts";
 import { configOf } from "../command-config.ts";
-import { withDatabase, withStore } from "../command-store.ts";
+import { hasStore, withDatabase, withStore } from "../command-store.ts";
 import { command, EXIT, type Io, STORE_FLAGS, type StorePlace } from "../command.ts";
 import { INPUT_FLAGS, policyPath, readPolicy, readText, UnreadableFile, wordsOf } from "./input.ts";
 
@@ -77,7 +75,7 @@ export const policyExplain = command({
       const policy = readPolicy(file ?? policyPath(given, io));
       const input = policyInput(words);
       const policyDecision =
-        file === undefined
+        file === undefined && hasStore(configOf(given, io))
           ? await withStore(given, io, (ctx) => judge(ctx.db, { policy }, input))
           : evaluate(policy, [], input);
       for (const line of explainDecision(policy, input, policyDecision, shippedPolicy())) io.out(printable(line));
@@ -90,7 +88,7 @@ export const policyExplain = command({
 async function unknownAsked(policy: Policy, place: StorePlace, io: Io): Promise<string[]> {
   if (policy.rules.every(({ to }) => to === null)) return [];
   const config = configOf(place, io);
-  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) {
+  if (!hasStore(config)) {
     io.tell(`Whom rules ask was not looked up: there is no store in ${config.dataDir}.`);
     return [];
   }

@@ -34,6 +34,7 @@ export type ShowRequest = (requestId: string) => Promise<object>;
 
 type Of = { Params: { id: string } };
 
+/** The states of a job that is not over. */
 export const OPEN: readonly JobState[] = JOB_STATES.filter((state) => !isOver(state));
 
 /** Mounts the lists beside an ask and a job that admins alone may read (spec/relay 5.1). */
@@ -75,6 +76,7 @@ export async function wholeAsk(door: DoorContext, http: FastifyRequest, show: Sh
   return { ...wholeAskWire(history), ...(addressedId !== null && { people: await show(addressedId) }) };
 }
 
+/** Returns a page of what came too late for anybody's ask, the oldest first. @throws {Refusal} `ask_not_found` */
 export async function latePage(door: DoorContext, http: FastifyRequest): Promise<WireLateAnswerPage> {
   await administrator(door, http);
   const skipped = pageAfterNumber(cursorIn(http)) ?? 0;
@@ -83,6 +85,7 @@ export async function latePage(door: DoorContext, http: FastifyRequest): Promise
   return { late: found.items.map(lateWire), ...nextOf(found) };
 }
 
+/** Returns a page of the asks that share the answer of anybody's ask. @throws {Refusal} `ask_not_found` */
 export async function sharingPage(door: DoorContext, http: FastifyRequest): Promise<WireSharingAskPage> {
   await administrator(door, http);
   const after = afterOf(http);
@@ -103,13 +106,14 @@ export async function jobPage(
   return { jobs: found.items.map(jobLineWire), ...nextOf(found), open: await countJobsIn(door.ctx, OPEN) };
 }
 
-/** @throws {Refusal} `job_not_found` */
+/** Returns anybody's job with all there is to know of it. @throws {Refusal} `job_not_found` */
 export async function wholeJob(door: DoorContext, http: FastifyRequest): Promise<WireWholeJob> {
   await administrator(door, http);
   const { job, seq } = await readJob(door.ctx, jobIdOf(http), ADMIN);
   return wholeJobWire(job, seq);
 }
 
+/** Returns a page of what happened to a job, the newest first. @throws {Refusal} `job_not_found` */
 export async function historyPage(door: DoorContext, http: FastifyRequest): Promise<WireJobHistoryPage> {
   await administrator(door, http);
   const before = pageAfterNumber(cursorIn(http));
