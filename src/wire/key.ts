@@ -1,7 +1,7 @@
 /** Keys, as admins see and make them (spec/security 3). */
 import { z } from "zod";
 import { SCOPES } from "../lib/secrets/key-text.ts";
-import { booleanField, checkedField, fields, idField, integerField, optional, textField, wordField } from "./fields.ts";
+import { integer, text, texts } from "./fields.ts";
 
 const YEAR_S = 366 * 86_400;
 const orNull = z.string().nullable();
@@ -29,22 +29,16 @@ export type WireKeyList = z.output<typeof WireKeyList>;
 export const WireCreatedKey = z.object({ ...key, key: z.string() }).meta({ id: "CreatedKey" });
 export type WireCreatedKey = z.output<typeof WireCreatedKey>;
 
-export const NewKeyBody = fields({
-  name: textField("name", 1, 128, { description: "The purpose of the key; several keys may share one." }),
-  scope: wordField("scope", SCOPES),
-  person: optional(idField("person")),
-  expires_in_seconds: optional(
-    integerField("expires_in_seconds", 60, 10 * YEAR_S, { description: "Left out, it is good until revoked." }),
-  ),
-  self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
-  repos: optional(
-    checkedField<string[]>(
-      { type: "array", items: { type: "string" }, description: "The repositories an assign key is good for." },
-      (value) =>
-        Array.isArray(value) && value.every((name) => typeof name === "string")
-          ? null
-          : { message: "repos must be a list of names", field: "repos", constraint: "type" },
-    ),
-  ),
-}).meta({ id: "NewKey" });
+export const NewKeyBody = z
+  .object({
+    name: text(1, 128).describe("The purpose of the key; several keys may share one."),
+    scope: z.enum(SCOPES),
+    person: z.string().optional(),
+    expires_in_seconds: integer(60, 10 * YEAR_S)
+      .describe("Left out, it is good until revoked.")
+      .optional(),
+    self_respond: z.boolean().describe("An agent key that may answer itself.").optional(),
+    repos: texts("must be a list of names").describe("The repositories an assign key is good for.").optional(),
+  })
+  .meta({ id: "NewKey" });
 export type NewKeyBody = z.output<typeof NewKeyBody>;
