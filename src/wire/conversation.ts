@@ -1,6 +1,6 @@
 /** Conversations that people begin with agents, as the inbox shows them (spec/a2h 14). */
 import { z } from "zod";
-import { fields, idField, textField } from "./fields.ts";
+import { text } from "./fields.ts";
 import { WireInboxAskLine } from "./inbox.ts";
 
 const orNull = z.string().nullable();
@@ -51,15 +51,13 @@ export const WireOwnConversation = z
   });
 export type WireOwnConversation = z.output<typeof WireOwnConversation>;
 
-const text = textField("text", 1, 10_000, { description: "The words of the message." });
-const id = textField("id", 1, 64, {
-  description: "The sender chooses it, and sends the same again with a repeated message.",
-});
+const words = text(1, 10_000).describe("The words of the message.");
+const id = text(1, 64).describe("The sender chooses it, and sends the same again with a repeated message.");
 
-export const ConversationStartBody = fields({ entry_point: idField("entry_point"), text, id }).meta({
+export const ConversationStartBody = z.object({ entry_point: z.string(), text: words, id }).meta({
   id: "ConversationStart",
 });
 export type ConversationStartBody = z.output<typeof ConversationStartBody>;
 
-export const ConversationMessageBody = fields({ text, id }).meta({ id: "ConversationMessage" });
+export const ConversationMessageBody = z.object({ text: words, id }).meta({ id: "ConversationMessage" });
 export type ConversationMessageBody = z.output<typeof ConversationMessageBody>;

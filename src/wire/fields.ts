@@ -1,115 +1,118 @@
+/** The fields of bodies, on top of Zod's own schemas; `problems.ts` says what is wrong with a value. */
 import { z } from "zod";
-import { integerProblem, textProblem, type FieldProblem } from "../core/model/field-problem.ts";
+import { integerFault, textFault, type Fault } from "../core/model/field-problem.ts";
+import { isJsonObject } from "../lib/json/exact-json.ts";
+import { faultOf, PARSING } from "./problems.ts";
 
-type Json = Record<string, unknown>;
+/** A fault below the field whose rule found it. A `message` is the whole sentence. */
+export interface InnerFault extends Fault {
+  at: readonly (string | number)[];
+}
+type Faults = Fault | readonly InnerFault[] | null;
 
-/**
- * A field whose check yields the contract's own problem. Zod carries type, check and documentation; what a problem says
- * stands in `core/model/field-problem.ts`.
- */
-function field<T>(
-  json: Json,
-  check: (value: unknown) => FieldProblem | readonly FieldProblem[] | null,
-): z.ZodType<T, T> {
-  return z
-    .unknown()
-    .superRefine((value, context) => {
-      const found = check(value);
-      for (const problem of Array.isArray(found) ? (found as FieldProblem[]) : found ? [found as FieldProblem] : []) {
-        context.addIssue({ code: "custom", message: problem.message, params: { problem } });
-      }
-    })
-    .meta(json) as unknown as z.ZodType<T, T>;
+/** A check of a schema; the bounds stand in its JSON Schema. */
+export function rule<T>(find: (value: T) => Faults, bounds: Bounds = {}): z.core.$ZodCheck<T> {
+  const check = ({ value, issues }: z.core.ParsePayload<T>) => addFaults(issues, value, find(value));
+  const onattach = [(schema: z.core.$ZodType) => void Object.assign(schema._zod.bag, bounds)];
+  return { _zod: { check, def: { check: "custom" }, onattach } } as unknown as z.core.$ZodCheck<T>;
 }
 
-/** A field that may be left out. */
-export function optional<T extends z.ZodType>(schema: T): z.ZodOptional<T> {
-  return schema.optional();
+interface Bounds {
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+  patterns?: Set<RegExp>;
 }
 
-const required = (name: string): FieldProblem => ({
-  message: `${name} is required`,
-  field: name,
-  constraint: "required",
-});
+/** A check of several fields at once: it runs although one of them is wrong, for every problem is reported. */
+export function ruleOfAll<T>(find: (fields: T) => Faults): z.core.$ZodCheck<T> {
+  const check = rule(find);
+  check._zod.def.when = ({ value }) => isJsonObject(value);
+  return check;
+}
 
-/** An id, whatever text it is: a malformed one is unknown, not invalid. */
-export function idField(name: string): z.ZodType<string, string> {
-  return field({ type: "string" }, (value) => {
-    if (value === undefined) return required(name);
-    return typeof value === "string" ? null : { message: `${name} must be a string`, field: name, constraint: "type" };
-  });
+function addFaults(issues: z.core.$ZodRawIssue[], input: unknown, faults: Faults): void {
+  for (const { at = [], says, ...params } of [faults ?? []].flat() as (Fault & Partial<InnerFault>)[]) {
+    issues.push({ code: "custom", path: [...at], message: says, params, input });
+  }
 }
 
 /** A text of so many code points. */
-export function textField(name: string, min: number, max: number, more: Json = {}): z.ZodType<string, string> {
-  return field({ type: "string", minLength: min, maxLength: max, ...more }, (value) => {
-    if (value === undefined) return required(name);
-    if (typeof value !== "string") return { message: `${name} must be a string`, field: name, constraint: "type" };
-    return textProblem(name, value, min, max);
-  });
+export function text(min: number, max: number): z.ZodString {
+  return z.string().check(rule((value) => textFault(value, min, max), { minimum: min, maximum: max }));
+}
+
+/** A text that matches. */
+export function matching(pattern: RegExp, fault: Fault): z.ZodString {
+  return z.string().check(rule((value) => (pattern.test(value) ? null : fault), { patterns: new Set([pattern]) }));
 }
 
 /** An integer within bounds. */
-export function integerField(name: string, min: number, max: number, more: Json = {}): z.ZodType<number, number> {
-  return field({ type: "integer", minimum: min, maximum: max, ...more }, (value) =>
-    value === undefined ? required(name) : integerProblem(name, value, min, max),
-  );
+export function integer(min: number, max: number): z.ZodNumber {
+  const bounds = { minimum: min, maximum: max, format: "safeint" };
+  return z.number("must be an integer").check(rule((value) => integerFault(value, min, max), bounds));
 }
 
-export function booleanField(name: string, more: Json = {}): z.ZodType<boolean, boolean> {
-  return field({ type: "boolean", ...more }, (value) => {
-    if (value === undefined) return required(name);
-    return typeof value === "boolean"
-      ? null
-      : { message: `${name} must be true or false`, field: name, constraint: "type" };
-  });
+/** A value that is documented by `json`; one that is not right has this fault, or the phrase where it is of another type. */
+export function custom<T>(
+  json: z.GlobalMeta,
+  isRight: (value: unknown) => boolean,
+  fault: Fault | string,
+): z.ZodType<T, T> {
+  const { says, ...params } = typeof fault === "string" ? { says: fault } : fault;
+  const more = typeof fault === "string" ? {} : { params };
+  const check = ({ value, issues }: z.core.ParsePayload) => {
+    if (!isRight(value)) issues.push({ code: "custom", message: says, ...more, input: value });
+  };
+  return z.unknown().check(check).meta(json) as unknown as z.ZodType<T, T>;
 }
 
-/** One of a few words. */
-export function wordField<const Word extends string>(
-  name: string,
-  words: readonly Word[],
-  more: Json = {},
-): z.ZodType<Word, Word> {
-  return field({ type: "string", enum: [...words], ...more }, (value) => {
-    if (value === undefined) return required(name);
-    return words.includes(value as Word) ? null : wordProblem(name, words);
-  });
+/** An object of any members, taken as it came. */
+export const members = custom<Record<string, unknown>>(
+  { type: "object", additionalProperties: true },
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "must be an object",
+);
+
+/** A list of texts. A problem with one of them is a problem with the list. */
+export function texts(says = "must be a list of strings"): z.ZodType<string[], string[]> {
+  const areTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string");
+  return custom({ type: "array", items: { type: "string" } }, areTexts, says);
 }
 
-/** Says which words would do. */
-function wordProblem(name: string, words: readonly string[]): FieldProblem {
-  const list = words.length === 2 ? words.join(" or ") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-  return { message: `${name} must be ${list}`, field: name, constraint: "enum", allowed: words };
+/** A list of so many items, which are counted before any of them is read. */
+export function list<T>(
+  item: z.ZodType<T>,
+  [min, max]: readonly [number, number],
+  fault: Fault,
+  type = "must be a list",
+) {
+  return z
+    .array(z.unknown(), type)
+    .check(rule((items) => (items.length >= min && items.length <= max ? null : fault)))
+    .pipe(z.array(item));
+}
+
+/** Returns the faults of a value that stands at `name`, each with its place. */
+export function faultsOf(schema: z.ZodType, value: unknown, name: string): readonly InnerFault[] {
+  const { error } = schema.safeParse(value, PARSING);
+  return (error?.issues ?? []).map((issue) => ({ at: [name, ...(issue.path as string[])], ...faultOf(issue) }));
 }
 
 /** A list of a few words; an error names the list. */
-export function wordsField<const Word extends string>(
-  name: string,
-  words: readonly Word[],
-  more: Json = {},
-): z.ZodType<Word[], Word[]> {
-  return field({ type: "array", items: { type: "string", enum: [...words] }, ...more }, (value) => {
-    if (value === undefined) return required(name);
-    if (!Array.isArray(value)) return { message: `${name} must be a list of tags`, field: name, constraint: "type" };
-    if (value.every((item) => words.includes(item as Word))) return null;
-    return { ...wordProblem(name, words), message: `${name} may hold only ${words.join(", ")}` };
-  });
+export function words<const Word extends string>(among: readonly Word[]): z.ZodType<Word[], Word[]> {
+  const fault: Fault = { says: `may hold only ${among.join(", ")}`, constraint: "enum", allowed: among };
+  return custom<Word[]>(
+    { type: "array", items: { type: "string", enum: [...among] } },
+    Array.isArray,
+    "must be a list of tags",
+  ).check(rule((value) => (value.every((word) => among.includes(word)) ? null : fault)));
 }
 
 /**
  * A field documented by `json` and checked elsewhere, because the rule depends on something stored. Clients send an
  * `Input`; the server reads what may be anything.
  */
-export function laterField<Input>(json: Json): z.ZodOptional<z.ZodType<unknown, Input>> {
+export function later<Input>(json: z.GlobalMeta): z.ZodOptional<z.ZodType<unknown, Input>> {
   return z.unknown().meta(json).optional() as unknown as z.ZodOptional<z.ZodType<unknown, Input>>;
-}
-
-/** A field with a check of its own. */
-export const checkedField = field;
-
-/** An object of fields whose problems are reported in the order of the fields. */
-export function fields<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
-  return z.object(shape);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CALL_STATES, GATE_NAME } from "../gate/model/gate-call.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
-import { checkedField, fields, integerField, optional, textField, wordField } from "./fields.ts";
+import { custom, integer, text } from "./fields.ts";
 import { toolApprovalShape } from "./mcp.ts";
 
 const LONGEST_WAIT_S = 60;
@@ -17,54 +17,52 @@ export function isGateObject(value: unknown): value is Json {
   return value === membersOf(value);
 }
 
-const runField = () => textField("run", 1, 64);
-const gateField = () =>
-  checkedField<string>({ type: "string", pattern: GATE_NAME.source }, (value) =>
-    typeof value === "string" && GATE_NAME.test(value)
-      ? null
-      : {
-          message: "gate must be a small letter, and then up to 63 of small letters, digits, _ and -",
-          field: "gate",
-          constraint: "pattern",
-        },
-  );
-const objectField = (name: string) =>
-  checkedField<Json>({ type: "object", additionalProperties: true }, (value) =>
-    isGateObject(value) ? null : { message: `${name} must be an object`, field: name, constraint: "type" },
-  );
+const run = text(1, 64);
+const gate = custom<string>(
+  { type: "string", pattern: GATE_NAME.source },
+  (value) => typeof value === "string" && GATE_NAME.test(value),
+  { says: "must be a small letter, and then up to 63 of small letters, digits, _ and -", constraint: "pattern" },
+);
+const tool = custom<ListedTool>(
+  { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: true },
+  isTool,
+  { says: "must be an object with a name", constraint: "type" },
+);
 
-const toolField = () =>
-  checkedField<ListedTool>(
-    { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: true },
-    (value) =>
-      isTool(value) ? null : { message: "tool must be an object with a name", field: "tool", constraint: "type" },
-  );
+export const GateCallBody = z
+  .object({
+    gate,
+    tool,
+    arguments: custom<Json>({ type: "object", additionalProperties: true }, isGateObject, {
+      says: "must be an object",
+      constraint: "type",
+    }),
+    run,
+    timeout_seconds: integer(60, A_WEEK_S).optional(),
+    wait_seconds: integer(0, LONGEST_WAIT_S).optional(),
+  })
+  .meta({ id: "GateCallQuestion" });
 
-export const GateCallBody = fields({
-  gate: gateField(),
-  tool: toolField(),
-  arguments: objectField("arguments"),
-  run: runField(),
-  timeout_seconds: optional(integerField("timeout_seconds", 60, A_WEEK_S)),
-  wait_seconds: optional(integerField("wait_seconds", 0, LONGEST_WAIT_S)),
-}).meta({ id: "GateCallQuestion" });
+export const GateCallHoldBody = z.object({ run }).meta({ id: "GateCallHold" });
 
-export const GateCallHoldBody = fields({ run: runField() }).meta({ id: "GateCallHold" });
+export const GateCallEndBody = z
+  .object({
+    run,
+    outcome: z.enum(["result", "error", "lost"]),
+    result_digest: text(1, 100).meta({ pattern: "^sha256:[0-9a-f]{64}$" }).optional(),
+  })
+  .meta({ id: "GateCallEnd" });
 
-export const GateCallEndBody = fields({
-  run: runField(),
-  outcome: wordField("outcome", ["result", "error", "lost"]),
-  result_digest: optional(textField("result_digest", 1, 100, { pattern: "^sha256:[0-9a-f]{64}$" })),
-}).meta({ id: "GateCallEnd" });
-
-export const GateToolsBody = fields({
-  gate: gateField(),
-  tools: checkedField<ListedTool[]>({ type: "array", maxItems: MOST_TOOLS }, (value) =>
-    Array.isArray(value) && value.length <= MOST_TOOLS && value.every(isTool)
-      ? null
-      : { message: `tools must be a list of at most ${MOST_TOOLS} tools`, field: "tools", constraint: "type" },
-  ),
-}).meta({ id: "GateTools" });
+export const GateToolsBody = z
+  .object({
+    gate,
+    tools: custom<ListedTool[]>(
+      { type: "array", maxItems: MOST_TOOLS },
+      (value) => Array.isArray(value) && value.length <= MOST_TOOLS && value.every(isTool),
+      { says: `must be a list of at most ${MOST_TOOLS} tools`, constraint: "type" },
+    ),
+  })
+  .meta({ id: "GateTools" });
 
 const heldSeconds = z.int().describe("For so long a sign of life holds the call");
 const shared = { id: z.string(), ...toolApprovalShape };

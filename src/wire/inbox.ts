@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
 import { SILENCES } from "../requests/model/view.ts";
-import { booleanField, fields, laterField, optional, textField } from "./fields.ts";
+import { later, text } from "./fields.ts";
 
 const orNull = z.string().nullable();
 const kind = z.enum(["approval", "reply", "value"]);
@@ -244,9 +244,9 @@ export const WireInboxAsk = z
   .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;
 
-const kwargs = laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." });
+const kwargs = later({ description: "Edited arguments: an object, or its JSON text to keep every digit." });
 
-export const InboxEditBody = fields({ kwargs }).meta({ id: "InboxEdit" });
+export const InboxEditBody = z.object({ kwargs }).meta({ id: "InboxEdit" });
 export type InboxEditBody = z.output<typeof InboxEditBody>;
 
 export const WireEditedCall = z
@@ -254,15 +254,17 @@ export const WireEditedCall = z
   .meta({ id: "EditedCall", description: "A call with edited arguments, as its approval would run it." });
 export type WireEditedCall = z.output<typeof WireEditedCall>;
 
-export const InboxDecisionBody = fields({
-  approved: optional(booleanField("approved", { description: "Yes or no, for an approval." })),
-  comment: optional(textField("comment", 0, 5000)),
-  option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
-  text: optional(textField("text", 0, 40_000)),
-  value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
-  kwargs,
-  digest: optional(textField("digest", 1, 100, { description: "The digest that was shown; an approval needs it." })),
-  standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
-  same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),
-}).meta({ id: "InboxDecision" });
+export const InboxDecisionBody = z
+  .object({
+    approved: z.boolean().describe("Yes or no, for an approval.").optional(),
+    comment: text(0, 5000).optional(),
+    option: text(1, 64).describe("The name of a ready-made answer or way to reject.").optional(),
+    text: text(0, 40_000).optional(),
+    value: later({ description: "A value that fits the schema; or say it in words, as `text`." }),
+    kwargs,
+    digest: text(1, 100).describe("The digest that was shown; an approval needs it.").optional(),
+    standing: z.boolean().describe("Approve, and allow exactly this for good.").optional(),
+    same_next_time: z.boolean().describe("Answer the same question so, too.").optional(),
+  })
+  .meta({ id: "InboxDecision" });
 export type InboxDecisionBody = z.output<typeof InboxDecisionBody>;

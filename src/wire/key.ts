@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { LONGEST_KEY_LIFE_MS, SHORTEST_KEY_LIFE_MS } from "../access/model/key-life.ts";
 import { SCOPES } from "../lib/secrets/key-text.ts";
-import { booleanField, checkedField, fields, idField, integerField, optional, textField, wordField } from "./fields.ts";
+import { integer, text, texts } from "./fields.ts";
 
 const orNull = z.string().nullable();
 
@@ -29,24 +29,16 @@ export type WireKeyList = z.output<typeof WireKeyList>;
 export const WireCreatedKey = z.object({ ...key, key: z.string() }).meta({ id: "CreatedKey" });
 export type WireCreatedKey = z.output<typeof WireCreatedKey>;
 
-export const NewKeyBody = fields({
-  name: textField("name", 1, 128, { description: "The purpose of the key; several keys may share one." }),
-  scope: wordField("scope", SCOPES),
-  person: optional(idField("person")),
-  expires_in_seconds: optional(
-    integerField("expires_in_seconds", SHORTEST_KEY_LIFE_MS / 1000, LONGEST_KEY_LIFE_MS / 1000, {
-      description: "Left out, it is good until revoked.",
-    }),
-  ),
-  self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
-  repos: optional(
-    checkedField<string[]>(
-      { type: "array", items: { type: "string" }, description: "The repositories an assign key is good for." },
-      (value) =>
-        Array.isArray(value) && value.every((name) => typeof name === "string")
-          ? null
-          : { message: "repos must be a list of names", field: "repos", constraint: "type" },
-    ),
-  ),
-}).meta({ id: "NewKey" });
+export const NewKeyBody = z
+  .object({
+    name: text(1, 128).describe("The purpose of the key; several keys may share one."),
+    scope: z.enum(SCOPES),
+    person: z.string().optional(),
+    expires_in_seconds: integer(SHORTEST_KEY_LIFE_MS / 1000, LONGEST_KEY_LIFE_MS / 1000)
+      .describe("Left out, it is good until revoked.")
+      .optional(),
+    self_respond: z.boolean().describe("An agent key that may answer itself.").optional(),
+    repos: texts("must be a list of names").describe("The repositories an assign key is good for.").optional(),
+  })
+  .meta({ id: "NewKey" });
 export type NewKeyBody = z.output<typeof NewKeyBody>;

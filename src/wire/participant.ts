@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { PERIODS } from "../questions/model/points.ts";
 import { TAGS, type Tag } from "../questions/model/question.ts";
-import { fields, textField } from "./fields.ts";
+import { text } from "./fields.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -41,13 +41,13 @@ export const WireLeaderboard = z
   .meta({ id: "Leaderboard" });
 export type WireLeaderboard = z.output<typeof WireLeaderboard>;
 
-export const LeaderboardNameBody = fields({ name: textField("name", 1, 100) }).meta({ id: "NewLeaderboardName" });
+export const LeaderboardNameBody = z.object({ name: text(1, 100) }).meta({ id: "NewLeaderboardName" });
 export type LeaderboardNameBody = z.output<typeof LeaderboardNameBody>;
 
 export const WireLeaderboardName = z.object({ name: z.string() }).meta({ id: "LeaderboardName" });
 export type WireLeaderboardName = z.output<typeof WireLeaderboardName>;
 
-export const RecoveryCodeBody = fields({ code: textField("code", 1, 100) }).meta({ id: "RecoveryCodeToRedeem" });
+export const RecoveryCodeBody = z.object({ code: text(1, 100) }).meta({ id: "RecoveryCodeToRedeem" });
 export type RecoveryCodeBody = z.output<typeof RecoveryCodeBody>;
 
 export const WireRecoveryCode = z.object({ code: z.string(), expires_at: time }).meta({ id: "RecoveryCode" });

@@ -1,6 +1,5 @@
 /** Who can sign in, as admins see and change it. */
 import { z } from "zod";
-import { fields, wordField } from "./fields.ts";
 
 const person = {
   id: z.string().describe("The number that names the person at every door, as GET /humans has it."),
@@ -26,5 +25,5 @@ export type WireChangedPerson = z.output<typeof WireChangedPerson>;
 export const WireSignInLink = z.object({ url: z.string(), expires_at: z.string() }).meta({ id: "SignInLink" });
 export type WireSignInLink = z.output<typeof WireSignInLink>;
 
-export const PersonRoleBody = fields({ role: wordField("role", ["admin", "member"]) }).meta({ id: "PersonRole" });
+export const PersonRoleBody = z.object({ role: z.enum(["admin", "member"]) }).meta({ id: "PersonRole" });
 export type PersonRoleBody = z.output<typeof PersonRoleBody>;

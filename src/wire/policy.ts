@@ -1,7 +1,7 @@
 /** The policy, as admins see and try it (spec/relay 8). */
 import { z } from "zod";
 import { ASK_TYPES } from "../core/model/ask-type.ts";
-import { fields, laterField, optional, textField, wordField } from "./fields.ts";
+import { later, text } from "./fields.ts";
 import { nextField } from "./page.ts";
 
 const orNull = z.string().nullable();
@@ -91,22 +91,22 @@ export const WirePolicyVerdict = z
   .meta({ id: "PolicyVerdict", description: "The decision that would be made, and its reasons." });
 export type WirePolicyVerdict = z.output<typeof WirePolicyVerdict>;
 
-const word = (name: string) => optional(textField(name, 0, 512));
+const word = text(0, 512).optional();
 
-export const PolicyTestBody = fields({
-  action: word("action"),
-  resource: word("resource"),
-  env: word("env"),
-  tool: word("tool"),
-  repo: word("repo"),
-  agent: word("agent"),
-  role: word("role"),
-  job: word("job"),
-  fn: word("fn"),
-  digest: optional(
-    textField("digest", 0, 100, { description: "The digest that would be approved, for a function call." }),
-  ),
-  ask_type: optional(wordField("ask_type", ASK_TYPES)),
-  meta: laterField({ type: "object", additionalProperties: true, description: "Further members of the ask." }),
-}).meta({ id: "PolicyTest" });
+export const PolicyTestBody = z
+  .object({
+    action: word,
+    resource: word,
+    env: word,
+    tool: word,
+    repo: word,
+    agent: word,
+    role: word,
+    job: word,
+    fn: word,
+    digest: text(0, 100).describe("The digest that would be approved, for a function call.").optional(),
+    ask_type: z.enum(ASK_TYPES).optional(),
+    meta: later({ type: "object", additionalProperties: true, description: "Further members of the ask." }),
+  })
+  .meta({ id: "PolicyTest" });
 export type PolicyTestBody = z.output<typeof PolicyTestBody>;

@@ -1,108 +1,83 @@
 /** Questions to the crowd, and what people answer, as they travel (spec/ask-a-human 3 and 4). */
 import { z } from "zod";
-import { textProblem, type FieldProblem } from "../core/model/field-problem.ts";
 import { REPORT_REASONS, TAGS } from "../questions/model/question.ts";
-import {
-  booleanField,
-  fields,
-  idField,
-  integerField,
-  laterField,
-  optional,
-  textField,
-  wordField,
-  wordsField,
-} from "./fields.ts";
+import { faultsOf, integer, later, list, rule, ruleOfAll, text, words } from "./fields.ts";
 
 const QUESTION_TYPES = ["text", "multiple_choice"] as const;
 export type QuestionType = (typeof QUESTION_TYPES)[number];
 const OPTION_MAX = 200;
 
-/** The text of a question, under the name that a door gives it. */
-export function promptField(name: string): z.ZodType<string, string> {
-  return textField(name, 10, 2000, { description: "The question. Be specific and provide context." });
-}
+/** The text of a question. */
+export const promptField = text(10, 2000).describe("The question. Be specific and provide context.");
 
-export const questionTypeField = wordField("type", QUESTION_TYPES);
+export const questionTypeField = z.enum(QUESTION_TYPES);
 
 /** Fields that every door takes beside a question's text and type (spec/ask-a-human 3.1). */
 export const questionFields = {
-  options: laterField<string[]>({
+  options: later<string[]>({
     type: "array",
     items: { type: "string", minLength: 1, maxLength: OPTION_MAX },
     minItems: 2,
     maxItems: 10,
     description: "Required for multiple_choice; ignored for text.",
   }),
-  audience: optional(wordsField("audience", TAGS, { default: ["general"] })),
-  min_responses: optional(integerField("min_responses", 1, 50, { default: 5 })),
-  timeout_seconds: optional(integerField("timeout_seconds", 60, 86_400, { default: 3600 })),
+  audience: words(TAGS)
+    .meta({ default: ["general"] })
+    .optional(),
+  min_responses: integer(1, 50).meta({ default: 5 }).optional(),
+  timeout_seconds: integer(60, 86_400).meta({ default: 3600 }).optional(),
 };
 
-/** Adds what is wrong with the options, which only a choice needs. */
-export function checkOptions(question: { type?: unknown; options?: unknown }, context: z.RefinementCtx): void {
-  if (question.type !== "multiple_choice") return;
-  for (const problem of optionsProblems(question.options)) {
-    context.addIssue({ code: "custom", message: problem.message, params: { problem } });
-  }
-}
+const options = list(
+  text(1, OPTION_MAX),
+  [2, 10],
+  { says: "must have between 2 and 10 items", constraint: "length", min: 2, max: 10 },
+  "must be a list of texts",
+).check(
+  rule((given) =>
+    new Set(given.map((option) => option.trim())).size === given.length
+      ? null
+      : { says: "must all be different", constraint: "unique" },
+  ),
+);
 
-function optionsProblems(options: unknown): FieldProblem[] {
-  const field = "options";
-  if (options === undefined) {
-    return [{ message: "options is required when type is multiple_choice", field, constraint: "required" }];
-  }
-  if (!Array.isArray(options)) return [{ message: "options must be a list of texts", field, constraint: "type" }];
-  if (options.length < 2 || options.length > 10) {
-    return [{ message: "options must have between 2 and 10 items", field, constraint: "length", min: 2, max: 10 }];
-  }
-  const problems = options.flatMap((option: unknown, i): FieldProblem[] => {
-    const at = `options[${i}]`;
-    if (typeof option !== "string") return [{ message: `${at} must be a string`, field: at, constraint: "type" }];
-    return [textProblem(at, option, 1, OPTION_MAX)].filter((problem) => problem !== null);
-  });
-  if (problems.length > 0) return problems;
-  const distinct = new Set(options.map((option: string) => option.trim()));
-  return distinct.size === options.length
-    ? []
-    : [{ message: "options must all be different", field, constraint: "unique" }];
-}
+/** A check of the options, which only a choice needs. */
+export const checkOptions = ruleOfAll((question: { type?: unknown; options?: unknown }) => {
+  if (question.type !== "multiple_choice") return null;
+  if (question.options !== undefined) return faultsOf(options, question.options, "options");
+  return [{ at: ["options"], says: "is required when type is multiple_choice", constraint: "required" }];
+});
 
 /** A new question, as an agent sends it (spec/ask-a-human 3.1). */
-export const NewQuestionBody = fields({
-  prompt: promptField("prompt"),
-  type: questionTypeField,
-  ...questionFields,
-  fallback_human: optional(
-    textField("fallback_human", 1, 15, {
-      description: "Id of a human (GET /humans) to ask if the crowd does not answer.",
-    }),
-  ),
-  fallback_after_seconds: optional(integerField("fallback_after_seconds", 10, 86_399, { default: 600 })),
-  idempotency_key: optional(
-    textField("idempotency_key", 1, 255, {
-      description: "A request that is sent again with the same key asks only once.",
-    }),
-  ),
-  share_results: optional(booleanField("share_results", { default: true })),
-})
-  .superRefine(checkOptions)
+export const NewQuestionBody = z
+  .object({
+    prompt: promptField,
+    type: questionTypeField,
+    ...questionFields,
+    fallback_human: text(1, 15).describe("Id of a human (GET /humans) to ask if the crowd does not answer.").optional(),
+    fallback_after_seconds: integer(10, 86_399).meta({ default: 600 }).optional(),
+    idempotency_key: text(1, 255).describe("A request that is sent again with the same key asks only once.").optional(),
+    share_results: z.boolean().meta({ default: true }).optional(),
+  })
+  .check(checkOptions)
   .meta({ id: "NewQuestion" });
 export type NewQuestionBody = z.output<typeof NewQuestionBody>;
 export type NewQuestionInput = z.input<typeof NewQuestionBody>;
 
 /** A person's answer. It is checked against its question later (spec/ask-a-human 4.4). */
-export const NewAnswerBody = fields({
-  question_id: idField("question_id"),
-  answer: laterField<string>({ type: "string", minLength: 1, maxLength: 5000 }),
-  selected_option: laterField<number>({ type: "integer", minimum: 0 }),
-  confidence: laterField<number>({
-    type: "integer",
-    minimum: 1,
-    maximum: 5,
-    description: "1 (a guess) to 5 (certain).",
-  }),
-}).meta({ id: "NewAnswer" });
+export const NewAnswerBody = z
+  .object({
+    question_id: z.string(),
+    answer: later<string>({ type: "string", minLength: 1, maxLength: 5000 }),
+    selected_option: later<number>({ type: "integer", minimum: 0 }),
+    confidence: later<number>({
+      type: "integer",
+      minimum: 1,
+      maximum: 5,
+      description: "1 (a guess) to 5 (certain).",
+    }),
+  })
+  .meta({ id: "NewAnswer" });
 export type NewAnswerBody = z.output<typeof NewAnswerBody>;
 export type NewAnswerInput = z.input<typeof NewAnswerBody>;
 
@@ -230,8 +205,10 @@ export const WireQuestionResults = z
   .meta({ id: "QuestionResults" });
 export type WireQuestionResults = z.output<typeof WireQuestionResults>;
 
-export const NewReportBody = fields({
-  reason: wordField("reason", REPORT_REASONS),
-  comment: optional(textField("comment", 0, 500)),
-}).meta({ id: "NewReport" });
+export const NewReportBody = z
+  .object({
+    reason: z.enum(REPORT_REASONS),
+    comment: text(0, 500).optional(),
+  })
+  .meta({ id: "NewReport" });
 export type NewReportBody = z.output<typeof NewReportBody>;

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
 import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";
-import { fields, idField, optional, wordField } from "./fields.ts";
 
 const orNull = z.string().nullable();
 const channel = z.enum(TESTED_CHANNELS);
@@ -37,10 +36,12 @@ export const WireChannelTest = z
   .meta({ id: "ChannelTest" });
 export type WireChannelTest = z.output<typeof WireChannelTest>;
 
-export const NewChannelTestBody = fields({
-  channel: wordField("channel", TESTED_CHANNELS),
-  person: optional(idField("person")),
-}).meta({ id: "NewChannelTest" });
+export const NewChannelTestBody = z
+  .object({
+    channel: z.enum(TESTED_CHANNELS),
+    person: z.string().optional(),
+  })
+  .meta({ id: "NewChannelTest" });
 export type NewChannelTestBody = z.output<typeof NewChannelTestBody>;
 
 export const WireHealthReport = z

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { isPublicHttps } from "../lib/network/public-address.ts";
 import { TAGS } from "../questions/model/question.ts";
-import { textProblem, type FieldProblem } from "../core/model/field-problem.ts";
+import { isJsonObject, membersOf } from "../lib/json/exact-json.ts";
 import { isTimeZone } from "../questions/model/streak.ts";
-import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "./fields.ts";
+import { custom, faultsOf, integer, rule, ruleOfAll, text, words, type InnerFault } from "./fields.ts";
 
 /** A subscription as browsers write it (W3C Push API). */
 export interface WirePushSubscription {
@@ -19,50 +19,37 @@ export interface WireQuietHours {
   time_zone: string;
 }
 
-const ENDPOINT_MAX = 2048;
 const P256DH_BYTES = 65;
 const AUTH_BYTES = 16;
 const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 
-const problemAt = (field: string, constraint: string, message: string): FieldProblem => ({
-  message: `${field} ${message}`,
-  field,
-  constraint,
-});
+const ENDPOINT = text(1, 2048).check(
+  rule((endpoint) =>
+    isPublicHttps(endpoint) ? null : { says: "must be an https address on the internet", constraint: "public_https" },
+  ),
+);
 
-function subscriptionProblems(value: unknown): FieldProblem[] {
-  const at = "subscription";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return [problemAt(at, "type", "must be an object")];
-  }
-  const { endpoint, keys } = value as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
+function subscriptionFaults({ endpoint, keys }: WirePushSubscription): InnerFault[] {
+  const { p256dh, auth } = (keys ?? {}) as Partial<WirePushSubscription["keys"]>;
   return [
-    endpointProblem(`${at}.endpoint`, endpoint),
-    bytesProblem(`${at}.keys.p256dh`, keys?.p256dh, P256DH_BYTES),
-    bytesProblem(`${at}.keys.auth`, keys?.auth, AUTH_BYTES),
-  ].filter((problem) => problem !== null);
+    ...faultsOf(ENDPOINT, endpoint, "endpoint"),
+    ...(isBytes(p256dh, P256DH_BYTES) ? [] : [bytesFault("p256dh", P256DH_BYTES)]),
+    ...(isBytes(auth, AUTH_BYTES) ? [] : [bytesFault("auth", AUTH_BYTES)]),
+  ];
 }
 
-function endpointProblem(field: string, endpoint: unknown): FieldProblem | null {
-  if (endpoint === undefined) return problemAt(field, "required", "is required");
-  if (typeof endpoint !== "string") return problemAt(field, "type", "must be a string");
-  const problem = textProblem(field, endpoint, 1, ENDPOINT_MAX);
-  if (problem) return problem;
-  return isPublicHttps(endpoint) ? null : problemAt(field, "public_https", "must be an https address on the internet");
+function isBytes(value: unknown, bytes: number): boolean {
+  return typeof value === "string" && /^[\w-]+=*$/.test(value) && Buffer.from(value, "base64url").length === bytes;
 }
 
-function bytesProblem(field: string, value: unknown, bytes: number): FieldProblem | null {
-  const isBase64 = typeof value === "string" && /^[\w-]+=*$/.test(value);
-  if (isBase64 && Buffer.from(value, "base64url").length === bytes) return null;
-  return problemAt(field, "format", `must be ${bytes} bytes, base64url`);
+function bytesFault(name: string, bytes: number): InnerFault {
+  return { at: ["keys", name], says: `must be ${bytes} bytes, base64url`, constraint: "format" };
 }
 
-function quietHoursProblem(value: unknown): FieldProblem | null {
-  const given = (typeof value === "object" && value !== null ? value : {}) as Record<keyof WireQuietHours, unknown>;
-  const isClock = (text: unknown) => typeof text === "string" && CLOCK_TIME.test(text);
-  const isZone = typeof given.time_zone === "string" && isTimeZone(given.time_zone);
-  if (isClock(given.start) && isClock(given.end) && isZone) return null;
-  return problemAt("quiet_hours", "format", "must hold start and end as HH:MM and a time_zone");
+function areQuietHours(value: unknown): boolean {
+  const { start, end, time_zone: zone } = membersOf(value);
+  const areTimes = [start, end].every((time) => typeof time === "string" && CLOCK_TIME.test(time));
+  return areTimes && typeof zone === "string" && isTimeZone(zone);
 }
 
 const word = { type: "string" };
@@ -82,35 +69,43 @@ const QUIET_HOURS = {
   required: ["start", "end", "time_zone"],
 } as const;
 
-export const WirePushSubscription = checkedField<WirePushSubscription>(SUBSCRIPTION, subscriptionProblems).meta({
-  id: "PushSubscription",
-});
-export const WireQuietHours = checkedField<WireQuietHours>(QUIET_HOURS, quietHoursProblem).meta({ id: "QuietHours" });
+export const WirePushSubscription = custom<WirePushSubscription>(SUBSCRIPTION, isJsonObject, "must be an object")
+  .check(rule(subscriptionFaults))
+  .meta({ id: "PushSubscription" });
+export const WireQuietHours = custom<WireQuietHours>(QUIET_HOURS, areQuietHours, {
+  says: "must hold start and end as HH:MM and a time_zone",
+  constraint: "format",
+}).meta({ id: "QuietHours" });
 
 const settings = {
-  fcm_token: optional(textField("fcm_token", 1, 4096)),
-  subscription: optional(WirePushSubscription),
-  min_interval_minutes: optional(integerField("min_interval_minutes", 5, 1440, { default: 30 })),
-  audience: optional(wordsField("audience", TAGS, { description: "Tags of interest; all when left out" })),
-  quiet_hours: optional(WireQuietHours),
+  fcm_token: text(1, 4096).optional(),
+  subscription: WirePushSubscription.optional(),
+  min_interval_minutes: integer(5, 1440).meta({ default: 30 }).optional(),
+  audience: words(TAGS).describe("Tags of interest; all when left out").optional(),
+  quiet_hours: WireQuietHours.optional(),
 };
 
-function checkOneAddress(given: { fcm_token?: unknown; subscription?: unknown }, context: z.RefinementCtx): void {
-  if ((given.fcm_token === undefined) !== (given.subscription === undefined)) return;
-  const message = "exactly one of fcm_token and subscription is needed";
-  const problem: FieldProblem = { message, field: "fcm_token", constraint: "exactly_one" };
-  context.addIssue({ code: "custom", message, params: { problem } });
-}
+const ONE_ADDRESS = {
+  says: "",
+  message: "exactly one of fcm_token and subscription is needed",
+  constraint: "exactly_one",
+};
+const checkOneAddress = ruleOfAll((given: { fcm_token?: unknown; subscription?: unknown }) =>
+  (given.fcm_token === undefined) !== (given.subscription === undefined)
+    ? null
+    : [{ at: ["fcm_token"], ...ONE_ADDRESS }],
+);
 
-export const NewSubscriptionBody = fields(settings).superRefine(checkOneAddress).meta({ id: "NewSubscription" });
+export const NewSubscriptionBody = z.object(settings).check(checkOneAddress).meta({ id: "NewSubscription" });
 export type NewSubscriptionBody = z.output<typeof NewSubscriptionBody>;
 
 /** The same for a subscription that is there. */
-export const ChangedSubscriptionBody = fields({
-  ...settings,
-  subscription_id: optional(idField("subscription_id")),
-})
-  .superRefine(checkOneAddress)
+export const ChangedSubscriptionBody = z
+  .object({
+    ...settings,
+    subscription_id: z.string().optional(),
+  })
+  .check(checkOneAddress)
   .meta({ id: "ChangedSubscription" });
 export type ChangedSubscriptionBody = z.output<typeof ChangedSubscriptionBody>;
 

@@ -8,6 +8,19 @@ export interface FieldProblem {
   [fact: string]: unknown;
 }
 
+/** A mistake in a value, whatever its field is called. */
+export interface Fault {
+  /** The end of the sentence that the field's name begins. */
+  says: string;
+  constraint: string;
+  [fact: string]: unknown;
+}
+
+/** Returns the fault of a field as its problem. */
+export function problemAt(field: string, { says, ...facts }: Fault): FieldProblem {
+  return { message: `${field} ${says}`, field, ...facts };
+}
+
 /**
  * Returns the refusal that describes the first problem, and lists all of them when there are several.
  *
@@ -32,24 +45,30 @@ export function lengthOf(text: string): number {
 }
 
 /**
- * Returns what is wrong with a text: the maximum is counted on the text as sent, the minimum without surrounding white
- * space; U+0000 and unpaired surrogates are refused.
+ * The fault of a text: the maximum is counted on the text as sent, the minimum without surrounding white space; U+0000
+ * and unpaired surrogates are refused.
  */
-export function textProblem(field: string, text: string, min: number, max: number): FieldProblem | null {
+export function textFault(text: string, min: number, max: number): Fault | null {
   if (text.includes("\0") || !text.isWellFormed()) {
-    return { message: `${field} holds characters that cannot be stored`, field, constraint: "characters" };
+    return { says: "holds characters that cannot be stored", constraint: "characters" };
   }
-  if (lengthOf(text) > max || lengthOf(text.trim()) < min) {
-    return { message: `${field} must be between ${min} and ${max} characters`, field, constraint: "length", min, max };
-  }
-  return null;
+  if (lengthOf(text) <= max && lengthOf(text.trim()) >= min) return null;
+  return { says: `must be between ${min} and ${max} characters`, constraint: "length", min, max };
 }
 
-/** Returns what is wrong with an integer. Integral values such as 5.0 are integers; booleans and strings are not. */
+export function textProblem(field: string, text: string, min: number, max: number): FieldProblem | null {
+  const fault = textFault(text, min, max);
+  return fault && problemAt(field, fault);
+}
+
+/** The fault of an integer. Integral values such as 5.0 are integers; booleans and strings are not. */
+export function integerFault(value: unknown, min: number, max: number): Fault | null {
+  if (!Number.isInteger(value)) return { says: "must be an integer", constraint: "type" };
+  if ((value as number) >= min && (value as number) <= max) return null;
+  return { says: `must be between ${min} and ${max}`, constraint: "range", min, max };
+}
+
 export function integerProblem(field: string, value: unknown, min: number, max: number): FieldProblem | null {
-  if (!Number.isInteger(value)) return { message: `${field} must be an integer`, field, constraint: "type" };
-  if ((value as number) < min || (value as number) > max) {
-    return { message: `${field} must be between ${min} and ${max}`, field, constraint: "range", min, max };
-  }
-  return null;
+  const fault = integerFault(value, min, max);
+  return fault && problemAt(field, fault);
 }

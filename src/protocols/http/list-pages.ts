@@ -1,7 +1,7 @@
 import { refuseFields } from "../../core/model/field-problem.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Refusal } from "../../refusals.ts";
-import { optional, textField } from "../../wire/fields.ts";
+import { text } from "../../wire/fields.ts";
 import { MOST_WHOLE, placeOf, wholeNumber } from "./query.ts";
 
 /** So many rows have the pages of an administrator's lists. */
@@ -9,7 +9,7 @@ export const PAGE = 50;
 
 /** The place where a page begins, as a query has it. */
 export const cursorField = {
-  cursor: optional(textField("cursor", 1, 160, { description: "`next` of the page before." })),
+  cursor: text(1, 160).describe("`next` of the page before.").optional(),
 };
 
 /**

@@ -1,6 +1,6 @@
+import { z } from "zod";
 import { digestOf } from "../../lib/json/canonical-json.ts";
 import { createQuestion } from "../../questions/create.ts";
-import { fields, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { askOf, normalizeQuestion } from "../http/new-question.ts";
 import { checkOptions, promptField, questionFields, questionTypeField } from "../../wire/question.ts";
@@ -11,11 +11,13 @@ import { clientOf, type McpRequest } from "./message.ts";
 import type { JsonMembers } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
 
-const Question = fields({
-  question: promptField("question"),
-  type: optional(questionTypeField),
-  ...questionFields,
-}).superRefine(checkOptions);
+const Question = z
+  .object({
+    question: promptField,
+    type: questionTypeField.optional(),
+    ...questionFields,
+  })
+  .check(checkOptions);
 
 /** Sets the type to `multiple_choice` where options but no type are given. */
 function withType(given: object): object {

@@ -1,80 +1,44 @@
+import { z } from "zod";
 import { soundsApproving } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
-import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
-import { checkedField, fields, integerField, optional, textField } from "../../wire/fields.ts";
+import { textFault, type Fault } from "../../core/model/field-problem.ts";
+import { integer, list, members, rule, text } from "../../wire/fields.ts";
 
 const MOST_OPTIONS = 25;
 const A_DAY_S = 86_400;
 export const AN_HOUR_S = 3600;
 
-type Field<T> = ReturnType<typeof checkedField<T>>;
-
-function problem(field: string, constraint: string, says: string): FieldProblem {
-  return { message: `${field} ${says}`, field, constraint };
-}
-
 /** A text of one line. */
-function lineField(name: string, min: number, max: number): Field<string> {
-  return checkedField({ type: "string", minLength: min, maxLength: max }, (value) => {
-    if (value === undefined) return problem(name, "required", "is required");
-    return lineProblem(name, value, min, max);
-  });
+function line(min: number, max: number): z.ZodString {
+  const fault: Fault = { says: "may hold no control characters", constraint: "characters" };
+  return z.string().check(rule((value) => (/\p{Cc}/u.test(value) ? fault : textFault(value, min, max))));
 }
 
-function lineProblem(name: string, value: unknown, min: number, max: number): FieldProblem | null {
-  if (typeof value !== "string") return problem(name, "type", "must be a string");
-  if (/\p{Cc}/u.test(value)) return problem(name, "characters", "may hold no control characters");
-  return textProblem(name, value, min, max);
-}
+const option = z.looseObject({
+  name: line(1, 64),
+  title: line(0, 75).optional(),
+  description: text(0, 500).optional(),
+});
+type GivenOption = z.output<typeof option>;
 
-function objectField(name: string): Field<Record<string, unknown>> {
-  return checkedField({ type: "object", additionalProperties: true }, (value) => {
-    if (value === undefined) return problem(name, "required", "is required");
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? null : problem(name, "type", "must be an object");
-  });
-}
-
-interface GivenOption {
-  name: string;
-  title?: string;
-  description?: string;
-}
+const fault: Fault = { says: `may have at most ${MOST_OPTIONS} items`, constraint: "length" };
+const counted = list(option, [0, MOST_OPTIONS], fault);
+const named = rule((options: readonly GivenOption[]) => {
+  const names = new Set(options.map(({ name }) => name));
+  return names.size === options.length ? null : { says: "must all have different names", constraint: "unique" };
+});
 
 /** Ready-made answers, each with a name of its own. */
-function optionsField(name: string): Field<GivenOption[]> {
-  return checkedField({ type: "array", maxItems: MOST_OPTIONS }, (value) => {
-    if (value === undefined) return problem(name, "required", "is required");
-    if (!Array.isArray(value)) return problem(name, "type", "must be a list");
-    if (value.length > MOST_OPTIONS) return problem(name, "length", `may have at most ${MOST_OPTIONS} items`);
-    const problems = value.flatMap((option: unknown, i) => optionProblems(`${name}[${i}]`, option));
-    if (problems.length > 0) return problems;
-    const approving = name === "reject_options" ? value.findIndex(readsAsApproval) : -1;
-    if (approving >= 0) return problem(`${name}[${approving}]`, "pattern", "must not read as an approval");
-    const names = new Set(value.map((option: GivenOption) => option.name));
-    return names.size === value.length ? null : problem(name, "unique", "must all have different names");
-  });
-}
+const options = counted.check(named);
 
-function readsAsApproval({ name, title = "" }: GivenOption): boolean {
-  return soundsApproving(name) || soundsApproving(title);
-}
-
-function optionProblems(at: string, option: unknown): FieldProblem[] {
-  if (typeof option !== "object" || option === null || Array.isArray(option)) {
-    return [problem(at, "type", "must be an object")];
-  }
-  const { name, title, description } = option as Record<string, unknown>;
-  return [
-    name === undefined ? problem(`${at}.name`, "required", "is required") : lineProblem(`${at}.name`, name, 1, 64),
-    title === undefined ? null : lineProblem(`${at}.title`, title, 0, 75),
-    description === undefined
-      ? null
-      : typeof description === "string"
-        ? textProblem(`${at}.description`, description, 0, 500)
-        : problem(`${at}.description`, "type", "must be a string"),
-  ].filter((one) => one !== null);
-}
+/** Ways to reject, of which none reads as an approval. */
+const rejectOptions = counted.check(
+  rule((given) => {
+    const at = given.findIndex(({ name, title = "" }) => soundsApproving(name) || soundsApproving(title));
+    return at < 0 ? null : [{ at: [at], says: "must not read as an approval", constraint: "pattern" }];
+  }),
+  named,
+);
 
 /** Returns ready-made answers as the model has them: one press answers. */
 export function optionsOf(given: readonly GivenOption[] = []): ResponseOption[] {
@@ -87,44 +51,44 @@ export function optionsOf(given: readonly GivenOption[] = []): ResponseOption[] 
 }
 
 const common = {
-  to: optional(lineField("to", 1, 200)),
-  idempotency_key: optional(lineField("idempotency_key", 1, 255)),
-  max_wait_seconds: optional(integerField("max_wait_seconds", 0, 3600)),
+  to: line(1, 200).optional(),
+  idempotency_key: line(1, 255).optional(),
+  max_wait_seconds: integer(0, 3600).optional(),
 };
 const MOST_TIMEOUT_S = 604_800;
 
 /** The arguments of `contact_human` (spec/mcp 4.2). */
-export const Contact = fields({
-  message: textField("message", 1, 40_000),
-  subject: optional(lineField("subject", 0, 998)),
-  options: optional(optionsField("options")),
-  response_schema: optional(objectField("response_schema") as Field<ForeignSchema & Record<string, unknown>>),
-  timeout_seconds: optional(integerField("timeout_seconds", 60, MOST_TIMEOUT_S, { default: A_DAY_S })),
+export const Contact = z.object({
+  message: text(1, 40_000),
+  subject: line(0, 998).optional(),
+  options: options.optional(),
+  response_schema: (members as z.ZodType<ForeignSchema & Record<string, unknown>>).optional(),
+  timeout_seconds: integer(60, MOST_TIMEOUT_S).meta({ default: A_DAY_S }).optional(),
   ...common,
 });
 
 /** The arguments of `request_approval` (spec/mcp 4.3). */
-export const Approval = fields({
-  fn: lineField("fn", 1, 256),
-  kwargs: objectField("kwargs"),
-  reason: optional(textField("reason", 0, 2000)),
-  reject_options: optional(optionsField("reject_options")),
-  timeout_seconds: optional(integerField("timeout_seconds", 60, MOST_TIMEOUT_S, { default: AN_HOUR_S })),
+export const Approval = z.object({
+  fn: line(1, 256),
+  kwargs: members,
+  reason: text(0, 2000).optional(),
+  reject_options: rejectOptions.optional(),
+  timeout_seconds: integer(60, MOST_TIMEOUT_S).meta({ default: AN_HOUR_S }).optional(),
   ...common,
 });
 
 /** The arguments of `approve` (spec/mcp 4.4). */
-export const Permission = fields({
-  tool_name: lineField("tool_name", 1, 256),
-  input: objectField("input"),
-  tool_use_id: optional(lineField("tool_use_id", 1, 255)),
+export const Permission = z.object({
+  tool_name: line(1, 256),
+  input: members,
+  tool_use_id: line(1, 255).optional(),
 });
 
 /** The arguments of `list_humans` (spec/mcp 4.4). */
-export const People = fields({
-  query: optional(textField("query", 0, 200)),
-  limit: optional(integerField("limit", 1, 100, { default: 50 })),
-  cursor: optional(lineField("cursor", 1, 20)),
+export const People = z.object({
+  query: text(0, 200).optional(),
+  limit: integer(1, 100).meta({ default: 50 }).optional(),
+  cursor: line(1, 20).optional(),
 });
 
 export const usualTimeout = { contact: A_DAY_S, approval: AN_HOUR_S } as const;

@@ -1,6 +1,7 @@
+import { z } from "zod";
 import type { QuestionId } from "../../core/model/ids.ts";
 import { isFinal, readQuestion, waitForQuestion, type QuestionReading } from "../../questions/read.ts";
-import { fields, idField, integerField, optional } from "../../wire/fields.ts";
+import { integer } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { questionIdOf } from "../http/ids.ts";
 import type { DoorContext } from "../http/door.ts";
@@ -8,11 +9,11 @@ import type { JsonMembers } from "./rpc.ts";
 import { responsesResult } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
 
-const Check = fields({ question_id: idField("question_id") });
-const Wait = fields({
-  question_id: idField("question_id"),
-  min_responses: optional(integerField("min_responses", 1, 50)),
-  max_wait_seconds: optional(integerField("max_wait_seconds", 0, 3600)),
+const Check = z.object({ question_id: z.string() });
+const Wait = z.object({
+  question_id: z.string(),
+  min_responses: integer(1, 50).optional(),
+  max_wait_seconds: integer(0, 3600).optional(),
 });
 
 const LONGER_HOLD_S = 300;

@@ -13,7 +13,7 @@ import type { Door, DoorContext } from "../http/door.ts";
 import { checkFields } from "../http/check-fields.ts";
 import { enter } from "./job-requests.ts";
 import { WireAnswerOrAsk } from "../../wire/relay/ask.ts";
-import { AskAnswerBody } from "../../wire/relay/new-ask.ts";
+import { AskAnswerBody, relayProblem } from "../../wire/relay/new-ask.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 
@@ -64,7 +64,7 @@ export function answerRoutes(app: Door, door: DoorContext): void {
 
 /** @throws {Refusal} `invalid_input`, and `answer_misfit` for what is too long */
 function readAnswer(body: JsonObject): AskAnswerInput {
-  const checked = checkFields(AskAnswerBody, body);
+  const checked = checkFields(AskAnswerBody, body, relayProblem);
   if ("error" in checked) throw checked.error;
   const { ask_id: askId, job_id: jobId, step_id: stepId, status, ...given } = checked.value;
   const { answer_text: text, answer_json: json, artifacts: paths, ask_back: askBack, error } = given;

@@ -18,7 +18,7 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/do
 import { held } from "../http/held.ts";
 import { administrator } from "../http/principals.ts";
 import { checkFields } from "../http/check-fields.ts";
-import { constraintsOf, newAskBody, type NewAskBody } from "../../wire/relay/new-ask.ts";
+import { constraintsOf, newAskBody, relayProblem, type NewAskBody } from "../../wire/relay/new-ask.ts";
 import type { RelayCaller } from "./caller.ts";
 import { askPage, wholeAsk, type ShowRequest } from "./admin-view.ts";
 import { ADMIN, askIdOf, enter, isAdminView, jobIdOf } from "./job-requests.ts";
@@ -176,7 +176,7 @@ interface AskFields {
 
 /** Returns the fields of a new ask. @throws {Refusal} `invalid_input`, with every problem in the order of the fields */
 function checkedAsk(body: unknown, schema: z.ZodType<NewAskBody>): AskFields {
-  const checked = checkFields(schema, body);
+  const checked = checkFields(schema, body, relayProblem);
   if ("error" in checked) throw checked.error;
   const { ask_id: id, job_id: jobId, step_id: stepId, ask_type: type, prompt, meta = {}, ...given } = checked.value;
   return {

@@ -1,9 +1,10 @@
+import { z } from "zod";
 import type { Ask, AskAnswer } from "../../asks/model/ask.ts";
 import { isOver, JOB_STATES } from "../../asks/model/ask.ts";
 import { listHistory } from "../../asks/read/read-ask.ts";
 import { readWholeAsk } from "../../asks/read/all-asks.ts";
 import { ErrorBody } from "../../wire/error.ts";
-import { fields, optional, textField, wordField } from "../../wire/fields.ts";
+import { text } from "../../wire/fields.ts";
 import { WireFormerReply } from "../../wire/relay/admin-view.ts";
 import { RELAY_ID } from "../../wire/relay/fields.ts";
 import { parseBody } from "../http/body.ts";
@@ -28,14 +29,14 @@ const JOB_LINE = "id=job_id title kind state reason epoch external owner holder 
 const JOB =
   "id=job_id title kind state reason epoch attempts external owner holder env repo labels priority max_attempts pending_asks artifacts spec result lease_until=lease_expires_at created_at updated_at ttl_until=expires_at seq";
 
-const Of = fields(cursorField);
-const AskList = fields({
-  status: optional(wordField("status", ["PENDING", "ANSWERED", "REJECTED", "TIMEOUT", "ERROR"])),
+const Of = z.object(cursorField);
+const AskList = z.object({
+  status: z.enum(["PENDING", "ANSWERED", "REJECTED", "TIMEOUT", "ERROR"]).optional(),
   ...cursorField,
 });
-const JobList = fields({ state: optional(wordField("state", ["open", "over"])), ...cursorField });
-const Events = fields({
-  after: optional(textField("after", 1, 15, { description: "The number of the last event that is known." })),
+const JobList = z.object({ state: z.enum(["open", "over"]).optional(), ...cursorField });
+const Events = z.object({
+  after: text(1, 15).describe("The number of the last event that is known.").optional(),
 });
 
 /**
@@ -109,7 +110,7 @@ function jobRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns the description of a route that repeats one of the relay's. */
-function former(route: string, querystring = fields({})): { schema: object } {
+function former(route: string, querystring = z.object({})): { schema: object } {
   const refused = { 400: ErrorBody, 401: ErrorBody, 403: ErrorBody, 404: ErrorBody };
   const response = { 200: jsonReply(WireFormerReply), ...refused };
   return {

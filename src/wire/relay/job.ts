@@ -4,20 +4,10 @@ import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import { JOB_STATES, PRIORITIES } from "../../asks/model/ask.ts";
 import { LEASE_S, LOG_LEVELS } from "../../asks/model/job-rules.ts";
 import { repoOfKind } from "../../core/model/attempt-kind.ts";
-import type { FieldProblem } from "../../core/model/field-problem.ts";
 import { aliased } from "../aliases.ts";
 import { WireAsk } from "./ask.ts";
-import {
-  booleanField,
-  checkedField,
-  fields,
-  integerField,
-  laterField,
-  optional,
-  textField,
-  wordField,
-} from "../fields.ts";
-import { jsonField, labelsField, objectField, RELAY_ID, relayIdField, typeField } from "./fields.ts";
+import { integer, later, rule, text, texts } from "../fields.ts";
+import { json, labels, object, RELAY_ID, relayId } from "./fields.ts";
 
 const jobState = z.enum(JOB_STATES);
 
@@ -110,85 +100,87 @@ const MOST_KINDS = 32;
 /** The most artifacts that one result may name. */
 const MOST_NAMED = 64;
 
-export const NewJobBody = fields({
-  job_id: optional(relayIdField("job_id")),
-  kind: optional(relayIdField("kind")),
-  external: optional(booleanField("external")),
-  spec: jsonField("spec"),
-  env: optional(textField("env", 1, 128)),
-  repo: optional(textField("repo", 1, 1000)),
-  labels: labelsField("labels"),
-  priority: optional(wordField("priority", PRIORITIES)),
-  ttl_s: optional(integerField("ttl_s", 1, MOST_TTL_S)),
-  max_attempts: optional(integerField("max_attempts", 1, MOST_ATTEMPTS)),
-}).meta({ id: "NewJob" });
+const kinds = texts()
+  .check(
+    rule((given) => {
+      if (given.length === 0 || given.length > MOST_KINDS) {
+        return { says: `may hold 1 to ${MOST_KINDS}`, constraint: "length", min: 1, max: MOST_KINDS };
+      }
+      const areNames = given.every((kind) => RELAY_ID.test(kind) || RELAY_ID.test(repoOfKind(kind) ?? ""));
+      return areNames ? null : { says: "must be letters, digits and . _ : -", constraint: "format" };
+    }),
+  )
+  .meta({ minItems: 1, maxItems: MOST_KINDS });
+
+const artifacts = texts("must be a list of paths")
+  .check(
+    rule((paths) => {
+      if (paths.length > MOST_NAMED) {
+        return { says: `may hold ${MOST_NAMED}`, constraint: "length", min: 0, max: MOST_NAMED };
+      }
+      return paths.every(isArtifactPath) ? null : { says: "must be relative paths", constraint: "format" };
+    }),
+  )
+  .meta({ maxItems: MOST_NAMED });
+
+export const NewJobBody = z
+  .object({
+    job_id: relayId.optional(),
+    kind: relayId.optional(),
+    external: z.boolean().optional(),
+    spec: json.optional(),
+    env: text(1, 128).optional(),
+    repo: text(1, 1000).optional(),
+    labels: labels.optional(),
+    priority: z.enum(PRIORITIES).optional(),
+    ttl_s: integer(1, MOST_TTL_S).optional(),
+    max_attempts: integer(1, MOST_ATTEMPTS).optional(),
+  })
+  .meta({ id: "NewJob" });
 export type NewJobBody = z.output<typeof NewJobBody>;
 
-export const ClaimBody = fields({
-  kinds: optional(
-    checkedField<string[]>(
-      { type: "array", items: { type: "string" }, minItems: 1, maxItems: MOST_KINDS },
-      kindsProblem,
-    ),
-  ),
-  worker_id: textField("worker_id", 1, 128),
-  lease_ttl_s: optional(integerField("lease_ttl_s", LEASE_S.least, LEASE_S.most)),
-  wait: laterField<string>({ type: "string", description: "Such as 25s; a bare number means seconds." }),
-}).meta({ id: "JobClaim" });
+export const ClaimBody = z
+  .object({
+    kinds: kinds.optional(),
+    worker_id: text(1, 128),
+    lease_ttl_s: integer(LEASE_S.least, LEASE_S.most).optional(),
+    wait: later<string>({ type: "string", description: "Such as 25s; a bare number means seconds." }),
+  })
+  .meta({ id: "JobClaim" });
 export type ClaimBody = z.output<typeof ClaimBody>;
 
-export const HeartbeatBody = fields({ type: typeField("Heartbeat"), note: optional(textField("note", 1, 4000)) }).meta({
-  id: "Heartbeat",
-});
+export const HeartbeatBody = z
+  .object({ type: z.literal("Heartbeat").optional(), note: text(1, 4000).optional() })
+  .meta({
+    id: "Heartbeat",
+  });
 export type HeartbeatBody = z.output<typeof HeartbeatBody>;
 
-export const ReasonBody = fields({ reason: optional(textField("reason", 1, 1000)) }).meta({ id: "Reason" });
+export const ReasonBody = z.object({ reason: text(1, 1000).optional() }).meta({ id: "Reason" });
 export type ReasonBody = z.output<typeof ReasonBody>;
 
-export const FinishBody = fields({
-  state: wordField("state", ["SUCCEEDED", "FAILED"]),
-  reason: optional(textField("reason", 1, 1000)),
-  result: jsonField("result"),
-  artifacts: optional(
-    checkedField<string[]>({ type: "array", items: { type: "string" }, maxItems: MOST_NAMED }, pathsProblem),
-  ),
-}).meta({ id: "JobEnd" });
+export const FinishBody = z
+  .object({
+    state: z.enum(["SUCCEEDED", "FAILED"]),
+    reason: text(1, 1000).optional(),
+    result: json.optional(),
+    artifacts: artifacts.optional(),
+  })
+  .meta({ id: "JobEnd" });
 export type FinishBody = z.output<typeof FinishBody>;
 
-export const LogBody = fields({
-  type: typeField("Log"),
-  step_id: optional(relayIdField("step_id")),
-  ask_id: optional(relayIdField("ask_id")),
-  level: optional(wordField("level", LOG_LEVELS)),
-  message: textField("message", 1, 16_000),
-  fields: objectField("fields"),
-}).meta({ id: "JobLog" });
+export const LogBody = z
+  .object({
+    type: z.literal("Log").optional(),
+    step_id: relayId.optional(),
+    ask_id: relayId.optional(),
+    level: z.enum(LOG_LEVELS).optional(),
+    message: text(1, 16_000),
+    fields: object.optional(),
+  })
+  .meta({ id: "JobLog" });
 export type LogBody = z.output<typeof LogBody>;
 
 /** How many lines one request may bring. */
 export const MOST_LOGS = 100;
 export const LogsBody = z.union([LogBody, z.array(LogBody).max(MOST_LOGS)]).meta({ id: "JobLogs" });
-
-function kindsProblem(value: unknown): FieldProblem | null {
-  const field = "kinds";
-  if (!isTexts(value)) return { message: "kinds must be a list of strings", field, constraint: "type" };
-  if (value.length === 0 || value.length > MOST_KINDS) {
-    return { message: `kinds may hold 1 to ${MOST_KINDS}`, field, constraint: "length", min: 1, max: MOST_KINDS };
-  }
-  const isNamed = value.every((kind) => RELAY_ID.test(kind) || RELAY_ID.test(repoOfKind(kind) ?? ""));
-  return isNamed ? null : { message: "kinds must be letters, digits and . _ : -", field, constraint: "format" };
-}
-
-function pathsProblem(value: unknown): FieldProblem | null {
-  const field = "artifacts";
-  if (!isTexts(value)) return { message: "artifacts must be a list of paths", field, constraint: "type" };
-  if (value.length > MOST_NAMED) {
-    return { message: `artifacts may hold ${MOST_NAMED}`, field, constraint: "length", min: 0, max: MOST_NAMED };
-  }
-  const arePaths = value.every(isArtifactPath);
-  return arePaths ? null : { message: "artifacts must be relative paths", field, constraint: "format" };
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}

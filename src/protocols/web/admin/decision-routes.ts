@@ -4,7 +4,7 @@ import { forgetCached, listCached, type CachedDecision } from "../../../asks/res
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
 import { WireDecisionPage, WireForgotten, type WireCachedDecision } from "../../../wire/relay/cached-decision.ts";
-import { fields, optional, textField } from "../../../wire/fields.ts";
+import { text } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
 import { cursorField, PAGE, pageAfter, placeText } from "../../http/list-pages.ts";
@@ -14,8 +14,8 @@ import { ErrorBody } from "../../../wire/error.ts";
 /** SHA-256 of what was decided upon. */
 const KEY = /^[\w:-]{1,128}$/;
 
-const OfRole = fields({
-  role: optional(textField("role", 1, 128, { description: "A role's id: those of every version of it." })),
+const OfRole = z.object({
+  role: text(1, 128).describe("A role's id: those of every version of it.").optional(),
 });
 const List = OfRole.extend(cursorField);
 /** Decisions that are repeated instead of asking again (spec/relay 9), for admins to see and to end. */

@@ -17,7 +17,6 @@ import { shippedPolicy } from "../../../policy/shipped.ts";
 import { Refusal } from "../../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
-import { fields, optional, wordField } from "../../../wire/fields.ts";
 import {
   PolicyTestBody,
   PROPOSAL_STATES,
@@ -35,13 +34,11 @@ import { cursorField, PAGE, pageAfter, placeText } from "../../http/list-pages.t
 import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
-const GrantList = fields({
-  live: optional(
-    wordField("live", ["true", "false"], { description: "Only those that allow something now, or none." }),
-  ),
+const GrantList = z.object({
+  live: z.enum(["true", "false"]).describe("Only those that allow something now, or none.").optional(),
   ...cursorField,
 });
-const ProposalList = fields({ state: optional(wordField("state", PROPOSAL_STATES)), ...cursorField });
+const ProposalList = z.object({ state: z.enum(PROPOSAL_STATES).optional(), ...cursorField });
 /** The form of the ids of grants and proposals. */
 const ID = /^\w{1,64}$/;
 const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS } as const;

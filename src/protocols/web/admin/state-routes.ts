@@ -7,7 +7,6 @@ import { readChannelTest, startChannelTest } from "../../../requests/create/test
 import { verifyAudit } from "../../../core/verify-audit.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
-import { fields, optional, wordField } from "../../../wire/fields.ts";
 import {
   NewChannelTestBody,
   WireAuditChain,
@@ -21,7 +20,7 @@ import { administrator } from "../../http/principals.ts";
 import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
-const HowMuch = fields({ full: optional(wordField("full", ["true", "false"])) });
+const HowMuch = z.object({ full: z.enum(["true", "false"]).optional() });
 
 /** How the server does: its channels, a test message on one, its promises, and its record. For admins. */
 export function adminStateRoutes(door: DoorContext): (app: Door) => Promise<void> {

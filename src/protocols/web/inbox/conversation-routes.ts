@@ -26,7 +26,7 @@ import {
   WireOwnConversation,
   WireOwnConversationPage,
 } from "../../../wire/conversation.ts";
-import { fields, optional, textField } from "../../../wire/fields.ts";
+import { text } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -37,7 +37,7 @@ import { ErrorBody } from "../../../wire/error.ts";
 
 const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
 const written = { 400: ErrorBody, ...refusals, 403: ErrorBody, 429: ErrorBody } as const;
-const Page = fields({ before: optional(textField("before", 1, 120, { description: "`next` of the page before." })) });
+const Page = z.object({ before: text(1, 120).describe("`next` of the page before.").optional() });
 const PAGE = 50;
 
 interface OneConversation {

@@ -23,7 +23,7 @@ import { readInbox } from "../../../requests/inbox/read-inbox.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { readJson } from "../../http/body.ts";
-import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
+import { text } from "../../../wire/fields.ts";
 import { InboxDecisionBody, InboxEditBody, WireEditedCall, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
@@ -40,18 +40,17 @@ const DAY_MS = 86_400_000;
 const DECISION_BYTES = 1_048_576;
 const MAX_DEPTH = 32;
 
-const List = fields({
-  state: optional(wordField("state", ["open", "over"])),
-  kind: optional(wordField("kind", ["approval", "reply", "value"])),
-  agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
-  due: optional(wordField("due", INBOX_DUE)),
-  q: optional(textField("q", 1, 200, { description: "Only what holds all of these words." })),
-  order: optional(
-    wordField("order", INBOX_ORDERS, {
-      description: "Of what waits: soonest deadline, longest wait or highest risk first.",
-    }),
-  ),
-  before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
+const List = z.object({
+  state: z.enum(["open", "over"]).optional(),
+  kind: z.enum(["approval", "reply", "value"]).optional(),
+  agent: text(1, 200).describe("Only what this agent asked, by its name.").optional(),
+  due: z.enum(INBOX_DUE).optional(),
+  q: text(1, 200).describe("Only what holds all of these words.").optional(),
+  order: z
+    .enum(INBOX_ORDERS)
+    .describe("Of what waits: soonest deadline, longest wait or highest risk first.")
+    .optional(),
+  before: text(1, 120).describe("`next` of the page before.").optional(),
 });
 
 const refusals = { 401: ErrorBody, 404: ErrorBody } as const;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import { Refusal } from "../../../refusals.ts";
 import { responderOf } from "../../../requests/decide/decide.ts";
@@ -8,7 +9,7 @@ import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import { reviewTask } from "../../../tasks/review.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
-import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
+import { text } from "../../../wire/fields.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { reviewInputOf } from "../../http/task-input.ts";
@@ -26,10 +27,10 @@ import { ErrorBody } from "../../../wire/error.ts";
 const BODY_BYTES = 262_144;
 
 const ONE = { 401: ErrorBody, 404: ErrorBody } as const;
-const Of = fields(cursorField);
-const Diff = fields({
-  against: optional(wordField("against", ["start", "base"])),
-  attempt: optional(textField("attempt", 1, 7)),
+const Of = z.object(cursorField);
+const Diff = z.object({
+  against: z.enum(["start", "base"]).optional(),
+  attempt: text(1, 7).optional(),
 });
 
 interface OneAsk {
