@@ -1,11 +1,11 @@
 /** The state of the server, as admins see it: its channels, a test message on one, its promises, and its record. */
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
-import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";
+import { CHANNELS } from "../channels/kinds.ts";
 import { fields, idField, optional, wordField } from "./fields.ts";
 
 const orNull = z.string().nullable();
-const channel = z.enum(TESTED_CHANNELS);
+const channel = z.enum(CHANNELS);
 
 export const WireChannelState = z
   .object({
@@ -38,7 +38,7 @@ export const WireChannelTest = z
 export type WireChannelTest = z.output<typeof WireChannelTest>;
 
 export const NewChannelTestBody = fields({
-  channel: wordField("channel", TESTED_CHANNELS),
+  channel: wordField("channel", CHANNELS),
   person: optional(idField("person")),
 }).meta({ id: "NewChannelTest" });
 export type NewChannelTestBody = z.output<typeof NewChannelTestBody>;
