@@ -27,8 +27,10 @@ export const SUBJECTS = [
 ];
 const subject = `(${SUBJECTS.join("|")})`;
 const lib = "^src/lib/";
+/** What each kind of channel is: the contract, the list, and the record of each in its folder. Pure rules as well. */
+const channelKinds = "src/channels/(?:kinds?|[^/]+/kind)\\.ts$";
 /** `facts/` reads the arguments of a call, `risk/` judges them: pure rules as well. */
-const model = `^src/${subject}/(?:model|facts|risk)/`;
+const model = `^(?:src/${subject}/(?:model|facts|risk)/|${channelKinds})`;
 const store = `^src/${subject}/store/`;
 const verbs = `^src/${subject}/(?!(model|facts|risk|store|loops)/)`;
 const loops = `^src/${subject}/loops/`;
@@ -47,7 +49,7 @@ const workshopContract = "^src/workshop/(attempt-client|attempt-assignment)\\.ts
 const protocol = "^src/protocols/(?!http/)([^/]+)/";
 /** The code that all protocols share. */
 const doors = "^src/protocols/http/";
-const channel = "^src/channels/([^/]+)";
+const channel = `^(?!${channelKinds})src/channels/([^/]+)`;
 const responder = "^src/responders/([^/]+)";
 const channelContract = "^src/channels/channel\\.ts$";
 const responderContract = "^src/responders/responder\\.ts$";

@@ -1,7 +1,11 @@
+import type { ChannelField } from "./kind.ts";
+import type { ChannelName } from "./kinds.ts";
+import type { FieldError } from "../requests/model/channel-catalogue.ts";
 import type { Via } from "../requests/model/request.ts";
 import type { RequestView } from "../requests/model/view.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
 
+export type { FieldError } from "../requests/model/channel-catalogue.ts";
 export type {
   Choice,
   InboundMessage,
@@ -9,23 +13,6 @@ export type {
   ThreadContext,
   InboundResult,
 } from "../requests/model/inbound-message.ts";
-
-export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
-
-/** One documented field of a channel's target, as `GET /channels` prints it; names are camelCase. */
-export interface FieldDoc {
-  type: "string" | "boolean" | "array";
-  description: string;
-  required: boolean;
-}
-
-export interface FieldError {
-  /** JSON pointer into the channel as it was sent, such as `/slack/channel_or_user_id`. */
-  path: string;
-  code:
-    "pattern" | "required" | "type" | "too_long" | "unknown_field" | "channel_unavailable" | "recipient_not_allowed";
-  message: string;
-}
 
 /** One message to one target. The same delivery may be sent twice, and says the same both times. */
 export interface Notice<Target = unknown> {
@@ -116,7 +103,7 @@ export interface Channel<Target = unknown> {
   readonly name: ChannelName;
   /** The value of `user_info.via` for answers that come through this channel. */
   readonly via: Via;
-  readonly fields: Readonly<Record<string, FieldDoc>>;
+  readonly fields: Readonly<Record<string, ChannelField>>;
   /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */
   readonly wholeLimit: number;
   /** Programs read its messages: they get every word as it is, without changes against look-alikes of our own words. */

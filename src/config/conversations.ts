@@ -1,16 +1,22 @@
 import { z } from "zod";
+import { kindOf, PHONE_CHANNELS, type PhoneChannel } from "../channels/kinds.ts";
 import { mailAddress } from "../lib/mail-address.ts";
 import type { EntryPoint } from "../conversations/model/entry-point.ts";
 import { setting } from "./setting.ts";
 
+const PHONE_TITLES = PHONE_CHANNELS.map((name) => kindOf(name).title).join(" and ");
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 const CHANNELS = { error: "a block of names, each with a contact channel such as { human: { id: 12 } }" };
 const USUAL = { error: "the name of a channel, a human's id, or a contact channel such as { human: { id: 12 } }" };
 const ENTRIES = {
   error:
-    "a block of names, each with agent, where people begin (inbox, slack, sms, whatsapp: true; email: an address), " +
-    "and if wanted from (enrolled, anyone), about and response_schema",
+    `a block of names, each with agent, where people begin (inbox, slack, ${PHONE_CHANNELS.join(", ")}: true; ` +
+    "email: an address), and if wanted from (enrolled, anyone), about and response_schema",
 };
+
+const beginsThere = z.boolean(ENTRIES).default(false);
+type Phones = Record<PhoneChannel, typeof beginsThere>;
+const PHONES = Object.fromEntries(PHONE_CHANNELS.map((name) => [name, beginsThere])) as Phones;
 
 const EntryPointEntry = z.strictObject(
   {
@@ -21,9 +27,8 @@ const EntryPointEntry = z.strictObject(
       .string(ENTRIES)
       .refine((address) => mailAddress(address) !== undefined, ENTRIES)
       .optional(),
-    sms: z.boolean(ENTRIES).default(false),
-    whatsapp: z.boolean(ENTRIES).default(false),
-    inbox: z.boolean(ENTRIES).default(false),
+    ...PHONES,
+    inbox: beginsThere,
     from: z.enum(["enrolled", "anyone"], ENTRIES).default("enrolled"),
     response_schema: z.record(z.string(), z.unknown(), ENTRIES).optional(),
   },
@@ -45,8 +50,8 @@ export const CONVERSATION_SETTINGS = {
   entryPoints: setting(
     z
       .record(z.string().regex(NAME, ENTRIES), EntryPointEntry, ENTRIES)
-      .refine((entries) => areApart(Object.values(entries)), {
-        error: "such that each Slack app, mail address, SMS and WhatsApp belongs to one entry point",
+      .refine((entries) => areApart(entryPointsOf(entries)), {
+        error: `such that each Slack app, mail address, ${PHONE_TITLES} belongs to one entry point`,
       })
       .optional(),
     "Where people may begin a conversation with an agent, by name; without any nobody can.",
@@ -57,12 +62,11 @@ export const CONVERSATION_SETTINGS = {
 type Entry = z.output<typeof EntryPointEntry>;
 
 /** Returns whether each place to write to belongs to one agent. */
-function areApart(entries: readonly Entry[]): boolean {
-  const places = entries.flatMap(({ slack, email, sms, whatsapp }) => [
+function areApart(points: readonly EntryPoint[]): boolean {
+  const places = points.flatMap(({ slack, email, phones }) => [
     ...(slack === false ? [] : [`slack ${String(slack)}`]),
-    ...(email === undefined ? [] : [`email ${mailAddress(email) ?? ""}`]),
-    ...(sms ? ["sms"] : []),
-    ...(whatsapp ? ["whatsapp"] : []),
+    ...(email === null ? [] : [email]),
+    ...phones,
   ]);
   return new Set(places).size === places.length;
 }
@@ -75,8 +79,7 @@ export function entryPointsOf(entries: Readonly<Record<string, Entry>> = {}): En
     about: entry.about ?? null,
     slack: entry.slack,
     email: entry.email === undefined ? null : (mailAddress(entry.email) ?? null),
-    sms: entry.sms,
-    whatsapp: entry.whatsapp,
+    phones: PHONE_CHANNELS.filter((name) => entry[name]),
     inbox: entry.inbox,
     from: entry.from,
     responseSchema: entry.response_schema ?? null,

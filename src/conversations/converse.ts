@@ -113,9 +113,7 @@ function entryFor(points: readonly EntryPoint[], { talk, going }: Talking): Entr
   return here ?? (going && points.find(({ name }) => name === going.entry));
 }
 
-function channelOf({ at, target }: ThreadContext, going: Conversation | undefined): Conversation["channel"] {
-  if (at) return at.channel;
-  if (going) return going.channel;
-  if (target.via === "person" || target.via === "webhook") throw new Error("nobody talks there");
-  return target.via;
+function channelOf({ at }: ThreadContext, going: Conversation | undefined): Conversation["channel"] {
+  // A message without a place is a mail that was sent to a reply address alone.
+  return at?.channel ?? going?.channel ?? "email";
 }

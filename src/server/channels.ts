@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { openGuardedFetch, type GuardedFetch } from "../lib/network/guarded-fetch.ts";
 import { openDeliver, type Deliver } from "../requests/loops/deliver.ts";
 import type { RequestRules } from "../requests/model/rules.ts";
-import type { ChannelCatalogue, OutsideChannel } from "../requests/model/channel-catalogue.ts";
+import type { ChannelCatalogue } from "../requests/model/channel-catalogue.ts";
 import { findSecret } from "../core/store/sealed-secrets.ts";
 import { knownBy } from "../requests/inbound/sender.ts";
 import { openEditor } from "../requests/read/open-editor.ts";
@@ -106,7 +106,7 @@ async function openSlack(ctx: Context, config: Config): Promise<Channel | undefi
 
 /** Returns what doors may know of the channels. */
 export function catalogueOf(channels: ReadonlyMap<string, Channel>): ChannelCatalogue {
-  const one = (name: OutsideChannel): Channel => {
+  const one = (name: string): Channel => {
     const channel = channels.get(name);
     if (!channel) throw new Error(`${name} is not configured`);
     return channel;

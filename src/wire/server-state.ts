@@ -1,10 +1,10 @@
 /** The state of the server, as admins see it: its channels, a test message on one, its promises, and its record. */
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
-import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";
+import { CHANNELS } from "../channels/kinds.ts";
 
 const orNull = z.string().nullable();
-const channel = z.enum(TESTED_CHANNELS);
+const channel = z.enum(CHANNELS);
 
 export const WireChannelState = z
   .object({
@@ -38,7 +38,7 @@ export type WireChannelTest = z.output<typeof WireChannelTest>;
 
 export const NewChannelTestBody = z
   .object({
-    channel: z.enum(TESTED_CHANNELS),
+    channel: z.enum(CHANNELS),
     person: z.string().optional(),
   })
   .meta({ id: "NewChannelTest" });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import type { Channel } from "../../src/channels/channel.ts";
-import { EMAIL_FIELDS, parseEmail } from "../../src/channels/email/target.ts";
-import { FIELDS, parseTarget } from "../../src/channels/slack/target.ts";
+import { email as emailKind } from "../../src/channels/email/kind.ts";
+import { parseEmail } from "../../src/channels/email/target.ts";
+import { slack as slackKind } from "../../src/channels/slack/kind.ts";
+import { parseTarget } from "../../src/channels/slack/target.ts";
 import { createKey, type KeyInput } from "../../src/access/create-key.ts";
 import { providerOf, type Provider } from "./addressed.ts";
 import { openWorld, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
@@ -31,8 +33,12 @@ export interface Scene extends AsyncDisposable {
 
 /** A server with mail and Slack accounts that remember what they were sent. */
 export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "on"> = {}): Promise<Scene> {
-  const slack = { ...providerOf("slack"), fields: FIELDS, parse: (input) => parseTarget(input, undefined) } as Provider;
-  const email = { ...providerOf("email"), fields: EMAIL_FIELDS, parse: parseEmail as Channel["parse"] } as Provider;
+  const slack = {
+    ...providerOf("slack"),
+    fields: slackKind.fields,
+    parse: (input) => parseTarget(input, undefined),
+  } as Provider;
+  const email = { ...providerOf("email"), fields: emailKind.fields, parse: parseEmail as Channel["parse"] } as Provider;
   const world = await openWorld({ on, channels: [slack, email], ...options });
   const holder = async (input: KeyInput): Promise<KeyHolder> => {
     const { text: key } = await createKey(world.server.ctx, input);

@@ -1,3 +1,4 @@
+import type { OutsideChannel } from "../../channels/kinds.ts";
 import type { Identity } from "../model/identity.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { endSubscriptionsOf } from "./bound-subscriptions.ts";
@@ -25,7 +26,7 @@ export interface Human {
 }
 
 export interface HumanChannel {
-  channel: "slack" | "email" | "sms" | "whatsapp" | "inbox" | "webhook";
+  channel: OutsideChannel | "inbox";
   /** The address, as the channel has normalized it. */
   target: Readonly<Record<string, unknown>>;
   /** The address, as it was entered. */

@@ -7,12 +7,13 @@ import { systemDns, type ResolveDns } from "./authenticity.ts";
 import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
 import { watchMailbox } from "./imap-mailbox.ts";
 import { openInbox } from "./inbound.ts";
+import { email } from "./kind.ts";
 import { mailHook } from "./mail-hook.ts";
 import type { FailedMail } from "./bounce.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { openSenderBudget, SENDER_LIMITS, type SenderLimits } from "./sender-budget.ts";
-import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
+import { parseEmail, type EmailTarget } from "./target.ts";
 import type { Templates } from "./template-words.ts";
 
 export interface EmailSettings {
@@ -126,8 +127,7 @@ function limitsOf({ mailsPerSender, readingSecondsPerSender }: EmailSettings): S
 }
 
 function fieldsFor(templates: Templates): Channel["fields"] {
-  const { template, ...fields } = EMAIL_FIELDS;
-  if (templates === "off" || !template) return EMAIL_FIELDS;
+  if (templates === "off") return email.fields;
   const description = "HTML with {{ event.spec.fn }} and the like; what it says stands below what Parley shows.";
-  return { ...fields, template: { ...template, description } };
+  return { ...email.fields, template: { ...email.fields.template, description } };
 }

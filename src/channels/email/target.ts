@@ -1,6 +1,8 @@
 import { mailAddress } from "../../lib/mail-address.ts";
 import type { Target } from "../../requests/model/request.ts";
-import type { FieldDoc, FieldError } from "../channel.ts";
+import type { FieldError } from "../channel.ts";
+import { membersOf } from "../kinds.ts";
+import { email } from "./kind.ts";
 import { parseTemplate, TemplateError } from "./template.ts";
 import type { Templates } from "./template-words.ts";
 
@@ -20,33 +22,7 @@ export type MailSettings = Readonly<Record<string, unknown>> & {
 /** One recipient's own copy of a mail; `to` is in lower case, and who is `informed` stands in blind copy. */
 export type EmailTarget = Extract<Target, { via: "email" }> & { settings: MailSettings };
 
-/** The fields that an agent may send. `email.ts` replaces the description of `template` where templates are used. */
-export const EMAIL_FIELDS: Readonly<Record<string, FieldDoc>> = {
-  address: { type: "string", description: "Address of the person to ask.", required: true },
-  contextAboutUser: { type: "string", description: "Who the person is, in a few words.", required: false },
-  additionalRecipients: {
-    type: "array",
-    description: "Up to 20 more people, each {address, field: to, cc or bcc}; who is in bcc is told, not asked.",
-    required: false,
-  },
-  subject: { type: "string", description: "Subject of the mail.", required: false },
-  inReplyToMessageId: { type: "string", description: "Message-ID of the mail this one answers.", required: false },
-  referencesMessageId: { type: "string", description: "Message-ID of a mail of the same thread.", required: false },
-  template: { type: "string", description: "Accepted and not used: the standard mail is sent.", required: false },
-};
-
-const KNOWN = new Set([
-  "address",
-  "context_about_user",
-  "additional_recipients",
-  "subject",
-  "in_reply_to_message_id",
-  "references_message_id",
-  "experimental_subject_line",
-  "experimental_in_reply_to_message_id",
-  "experimental_references_message_id",
-  "template",
-]);
+const KNOWN = new Set([...membersOf("email"), ...Object.keys(email.aliases)]);
 const KNOWN_OF_RECIPIENTS = new Set(["address", "context_about_user", "field"]);
 const MOST_RECIPIENTS = 20;
 const LONGEST_CONTEXT = 500;

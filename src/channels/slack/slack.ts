@@ -1,14 +1,14 @@
-import { isSlackUser } from "../../access/model/identity.ts";
 import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
 import { checkInstalled } from "../../lib/installed.ts";
 import { escaped } from "./blocks.ts";
 import { openInbound } from "./inbound.ts";
+import { isSlackUser, slack } from "./kind.ts";
 import { openMembers } from "./members.ts";
 import { askMessage, closedMessage, type Message, WHOLE_LIMIT } from "./message.ts";
 import { threadName } from "./payload.ts";
 import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
 import { aborted, keepSocket } from "./socket.ts";
-import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
+import { parseTarget, type SlackTarget } from "./target.ts";
 import { at, type SlackCall, openCalls, textAt } from "./web.ts";
 
 /** Slack's libraries, which an installation may leave out (`npm ci --omit=optional`). */
@@ -39,7 +39,7 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
   return {
     name: "slack",
     via: "slack",
-    fields: FIELDS,
+    fields: slack.fields,
     wholeLimit: WHOLE_LIMIT,
     parse: (input) => parseTarget(input, settings.defaultUser),
     ...posts,

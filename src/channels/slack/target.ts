@@ -1,6 +1,6 @@
 import type { Target } from "../../requests/model/request.ts";
-import { isSlackUser } from "../../access/model/identity.ts";
-import type { FieldDoc, FieldError } from "../channel.ts";
+import type { FieldError } from "../channel.ts";
+import { isSlackUser, SLACK_ID } from "./kind.ts";
 
 /** A Slack user or channel, as it is stored: what `settings` holds is for this channel alone. */
 export type SlackTarget = Extract<Target, { via: "slack" }> & {
@@ -15,26 +15,8 @@ export type SlackTarget = Extract<Target, { via: "slack" }> & {
   };
 };
 
-export const FIELDS: Readonly<Record<string, FieldDoc>> = {
-  channelOrUserId: {
-    type: "string",
-    description: "Slack ID of a channel or user; empty for the configured default user",
-    required: true,
-  },
-  contextAboutChannelOrUser: { type: "string", description: "Who is reached there", required: false },
-  allowedResponderIds: { type: "array", description: "Slack user IDs: nobody else may answer", required: false },
-  threadTs: { type: "string", description: "Timestamp of the message in whose thread to ask", required: false },
-  experimentalSlackBlocks: {
-    type: "boolean",
-    description: "false: plain text and a link instead of buttons",
-    required: false,
-  },
-  botToken: { type: "string", description: "Bot token of an app of your own (xoxb-)", required: false },
-};
-
 const MOST_RESPONDERS = 100;
 const MOST_CONTEXT = 500;
-const ID = /^[CGDUW][A-Z0-9]{2,}$/;
 
 type Problem = Omit<FieldError, "path">;
 type Rule = (value: unknown) => Problem | [at: string, problem: Problem] | null;
@@ -49,7 +31,7 @@ const aText = (pattern: RegExp, message: string, most = Infinity): Rule => {
 };
 
 const RULES: Readonly<Record<string, Rule>> = {
-  channel_or_user_id: aText(new RegExp(`^$|${ID.source}`), "Use an ID such as C024BE91L, not a name."),
+  channel_or_user_id: aText(new RegExp(`^$|${SLACK_ID.source}`), "Use an ID such as C024BE91L, not a name."),
   context_about_channel_or_user: aText(/^/, "", MOST_CONTEXT),
   allowed_responder_ids: responderIds,
   thread_ts: aText(/^\d{10}\.\d{6}$/, "Use a timestamp such as 1763632800.000100."),
@@ -61,7 +43,7 @@ function responderIds(value: unknown): ReturnType<Rule> {
   if (!Array.isArray(value)) return wrong("type", "Must be a list.");
   if (value.length === 0) return wrong("required", "allowed_responder_ids if provided must not be empty");
   if (value.length > MOST_RESPONDERS) return wrong("too_long", `Must be at most ${MOST_RESPONDERS} IDs.`);
-  const isId = (id: unknown) => typeof id === "string" && ID.test(id) && isSlackUser(id);
+  const isId = (id: unknown) => typeof id === "string" && SLACK_ID.test(id) && isSlackUser(id);
   const bad = value.findIndex((id) => !isId(id));
   return bad < 0 ? null : [`/${bad}`, wrong("pattern", "Use IDs of users such as U2147483697.")];
 }

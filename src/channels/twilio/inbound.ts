@@ -3,7 +3,8 @@ import type { Choice, InboundMessage, ThreadContext } from "../../requests/model
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import { isUnwritten } from "../../requests/model/unwritten-text.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
-import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
+import type { PhoneChannel } from "../kinds.ts";
+import type { TwilioAccount, TwilioOutside } from "./settings.ts";
 import { fieldOf, verifiedForm, type FormFields } from "./signature.ts";
 
 const MESSAGE_PATH = "/hooks/twilio/message";
@@ -16,19 +17,19 @@ const HELP = "Programs ask you for decisions here. Answer as the message says. S
 const BUTTON = /^(dlv_[0-9A-Za-z]{1,40}):(approve|reject|opt:(\d{1,2}))$/;
 
 interface Party {
-  kind: PhoneKind;
+  kind: PhoneChannel;
   number: string;
   /** As Twilio writes it, and as messages are matched by. */
   address: string;
 }
 
 /** Sends words to a number, as far as its hour allows. */
-export type SendWords = (kind: PhoneKind, to: string, words: string) => Promise<void>;
+export type SendWords = (kind: PhoneChannel, to: string, words: string) => Promise<void>;
 
 /** The entries for what people write, and for what became of messages (spec/channels 4 and 5.5). */
 export function twilioHooks(
   account: TwilioAccount,
-  ours: Readonly<Partial<Record<PhoneKind, string>>>,
+  ours: Readonly<Partial<Record<PhoneChannel, string>>>,
   { now, memory, onFailed }: Pick<TwilioOutside, "now" | "memory" | "onFailed">,
   sendWords: SendWords,
 ): Hook[] {
@@ -120,7 +121,7 @@ function talkOf(from: Party, to: Party, sid: string, countries: readonly string[
 }
 
 /** Returns a number as Twilio writes it. */
-export function addressOf(kind: PhoneKind, number: string): string {
+export function addressOf(kind: PhoneChannel, number: string): string {
   return kind === "whatsapp" ? `whatsapp:${number}` : number;
 }
 

@@ -1,11 +1,11 @@
 import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
 import type { RequestView } from "../../requests/model/view.ts";
 import type { Notice } from "../channel.ts";
-import type { PhoneKind } from "./settings.ts";
+import type { PhoneChannel } from "../kinds.ts";
 
 /** The longest arguments a message shows whole, in characters. */
-export const WHOLE_LIMIT: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
-const WORDS_MOST: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
+export const WHOLE_LIMIT: Readonly<Record<PhoneChannel, number>> = { sms: 300, whatsapp: 900 };
+const WORDS_MOST: Readonly<Record<PhoneChannel, number>> = { sms: 300, whatsapp: 900 };
 const OPTIONS_MOST = 9;
 /** The most characters of one possible answer in a template, and in a message that is long. */
 const OPTION_MOST = 60;
@@ -29,7 +29,7 @@ interface TextLimits {
 }
 
 /** From all that a message shows to the least: a call that may be approved is in each but the last. */
-const limitsOf = (kind: PhoneKind): readonly TextLimits[] => [
+const limitsOf = (kind: PhoneChannel): readonly TextLimits[] => [
   { words: WORDS_MOST[kind], opening: Infinity, option: Infinity, name: Infinity },
   { words: LEAST_WORDS, opening: LEAST_WORDS, option: OPTION_MOST, name: Infinity },
   { words: 0, opening: LEAST_WORDS, option: 0, name: Infinity },
@@ -49,7 +49,7 @@ const mayCut = ({ view, whole }: Notice): boolean => view.kind !== "approval" ||
  * Returns whether each message that may go out shows the function and all of its arguments: with a template of WhatsApp
  * also that.
  */
-export function showsWhole(kind: PhoneKind, notice: Notice, hasTemplate: boolean): boolean {
+export function showsWhole(kind: PhoneChannel, notice: Notice, hasTemplate: boolean): boolean {
   if (textOf(kind, notice).length > MESSAGE_MOST) return false;
   return kind !== "whatsapp" || !hasTemplate || askedIn(notice).length <= roomInTemplate(notice);
 }
@@ -58,7 +58,7 @@ export function showsWhole(kind: PhoneKind, notice: Notice, hasTemplate: boolean
  * Returns a whole message: who asks, what, until when, how to answer by words, and the page. Every line that is not ours
  * begins with a mark. Where it would be longer than Twilio takes, the agent's words and the answers it offers make room.
  */
-export function textOf(kind: PhoneKind, notice: Notice): string {
+export function textOf(kind: PhoneChannel, notice: Notice): string {
   const rooms = limitsOf(kind).filter((room) => room !== LEAST || mayCut(notice));
   return longestTaken(rooms.map((limits) => textIn(limits, notice)));
 }

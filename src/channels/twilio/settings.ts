@@ -1,3 +1,5 @@
+import type { PhoneChannel } from "../kinds.ts";
+
 /** The operator's settings for text messages (spec/channels 7). */
 export interface TwilioSettings {
   accountSid?: string | undefined;
@@ -21,19 +23,17 @@ export interface TwilioAccount {
   publicUrl: string;
 }
 
-export type PhoneKind = "sms" | "whatsapp";
-
 /** The stored facts about phone numbers. They are rows, so that every node has them and they survive a restart. */
 export interface PhoneMemory {
   /** The person has sent STOP, or START again. */
-  setOptedOut(kind: PhoneKind, number: string, optedOut: boolean): Promise<void>;
-  isOptedOut(kind: PhoneKind, number: string): Promise<boolean>;
+  setOptedOut(kind: PhoneChannel, number: string, optedOut: boolean): Promise<void>;
+  isOptedOut(kind: PhoneChannel, number: string): Promise<boolean>;
   /** The person has written just now. */
-  noteMessageFrom(kind: PhoneKind, number: string): Promise<void>;
+  noteMessageFrom(kind: PhoneChannel, number: string): Promise<void>;
   /** True when the person has written within the last `withinMs`. */
-  hasWritten(kind: PhoneKind, number: string, withinMs: number): Promise<boolean>;
+  hasWritten(kind: PhoneChannel, number: string, withinMs: number): Promise<boolean>;
   /** Counts one message to the number; returns how long to wait when there were too many this hour. */
-  charge(kind: PhoneKind, number: string): Promise<{ waitMs: number } | null>;
+  charge(kind: PhoneChannel, number: string): Promise<{ waitMs: number } | null>;
   /** Returns whether this id of Twilio's is seen for the first time, ever. */
   isNew(messageSid: string): Promise<boolean>;
 }

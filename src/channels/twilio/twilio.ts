@@ -1,26 +1,18 @@
-import { DeliveryError, type Channel, type FieldDoc, type FieldError } from "../channel.ts";
+import { DeliveryError, type Channel, type FieldError } from "../channel.ts";
+import type { Target } from "../../requests/model/request.ts";
 import { phoneNumber } from "../../lib/phone-number.ts";
+import { kindOf, type PhoneChannel } from "../kinds.ts";
 import { createMessage } from "./api.ts";
 import { STATUS_PATH, addressOf, twilioHooks } from "./inbound.ts";
 import { showsWhole, templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
-import type { PhoneKind, TwilioAccount, TwilioOutside, TwilioSettings } from "./settings.ts";
+import type { TwilioAccount, TwilioOutside, TwilioSettings } from "./settings.ts";
 
-export interface PhoneTarget {
-  via: PhoneKind;
-  /** E.164. */
-  to: string;
-  settings: Readonly<Record<string, unknown>>;
-}
+export type PhoneTarget = Extract<Target, { via: PhoneChannel }>;
 
 const TWILIO_API = "https://api.twilio.com";
 /** So long after a person's last message WhatsApp carries anything; later only what was approved before. */
 const WINDOW_MS = 86_400_000;
 const LONGEST_CONTEXT = 500;
-
-const FIELDS: Readonly<Record<string, FieldDoc>> = {
-  phoneNumber: { type: "string", description: "Number of the person to ask, such as +4930901820.", required: true },
-  contextAboutUser: { type: "string", description: "Who the person is, in a few words.", required: false },
-};
 
 /**
  * Returns the channels for text messages and WhatsApp, as far as they are set up: without an account, its token, allowed
@@ -53,7 +45,7 @@ export function twilioChannels(
 }
 
 function phoneChannel(
-  kind: PhoneKind,
+  kind: PhoneChannel,
   from: string,
   account: TwilioAccount,
   outside: TwilioOutside,
@@ -80,7 +72,7 @@ function phoneChannel(
   return {
     name: kind,
     via: kind,
-    fields: FIELDS,
+    fields: kindOf(kind).fields,
     wholeLimit: WHOLE_LIMIT[kind],
     showsWhole: (notice) => showsWhole(kind, notice, account.whatsappTemplateSid !== undefined),
     parse: (input) => parsePhone(kind, input, account.countries),
@@ -105,7 +97,7 @@ function phoneChannel(
 }
 
 function parsePhone(
-  kind: PhoneKind,
+  kind: PhoneChannel,
   input: Readonly<Record<string, unknown>>,
   countries: readonly string[],
 ): { target: PhoneTarget } | { errors: FieldError[] } {

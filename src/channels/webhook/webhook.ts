@@ -2,16 +2,13 @@ import type { WebhookDestination } from "./destination.ts";
 import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/network/guarded-fetch.ts";
 import { retryAfterMs } from "../../lib/network/retry-after.ts";
 import { signedWebhookHeaders } from "../../lib/network/standard-webhooks.ts";
+import type { Target } from "../../requests/model/request.ts";
 import { DeliveryError, type Channel, type FieldError } from "../channel.ts";
+import { webhook } from "./kind.ts";
 import { callbackHook, callbackPath } from "./callback.ts";
 import { closedEvent, deliveredEvent } from "./events.ts";
 
-export interface WebhookTarget {
-  via: "webhook";
-  /** The name of a destination. */
-  to: string;
-  people: readonly string[];
-}
+export type WebhookTarget = Extract<Target, { via: "webhook" }>;
 
 export interface WebhookOutside {
   guardedFetch: GuardedFetch;
@@ -60,7 +57,7 @@ export function webhookChannel(
     name: "webhook",
     isForPrograms: true,
     via: "webhook",
-    fields: { name: { type: "string", description: "Name of a target that is configured here.", required: true } },
+    fields: webhook.fields,
     wholeLimit: Number.MAX_SAFE_INTEGER,
     parse: (input) => parseTarget(input, known),
     async send(notice, signal) {

@@ -1,6 +1,6 @@
 import { openAskerBounds } from "../../requests/model/asker-bounds.ts";
 import { printable } from "../../lib/printable.ts";
-import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
+import { CHANNELS } from "../../channels/kinds.ts";
 import { readChannelTest, startChannelTest, type ChannelTest } from "../../requests/create/test-channel.ts";
 import { withStore } from "../command-store.ts";
 import { command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
@@ -15,7 +15,7 @@ const ANSWERED_WITHIN_MS = 610_000;
 
 export const channelTest = command({
   takes: {
-    TYPE: { help: "", choices: TESTED_CHANNELS },
+    TYPE: { help: "", choices: CHANNELS },
     "--person ID": "to whom, by the number of parley people list; left out, whoever runs the server",
     "--wait": "until the message is answered: the way back is tried too",
     ...JSON_FLAG,

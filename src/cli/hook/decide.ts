@@ -4,6 +4,7 @@ import type { PromptDecision, PromptingAgent } from "../../connect/agent.ts";
 import { decided, overHttp, readTimeout, USUAL_TIMEOUT } from "../../connect/decided.ts";
 import { CouldNotAsk } from "../../connect/people-requests.ts";
 import type { AgentRow } from "../../connect/registry.ts";
+import { WHOM } from "../../requests/model/rules.ts";
 import { openKeptKeys } from "../../config/receipt-keys.ts";
 import { BY_FLAG } from "../ask/by-flag.ts";
 import { readArguments, type Takes, WrongUsage } from "../arguments.ts";
@@ -26,9 +27,9 @@ export const HOOK_FLAGS = {
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const satisfies Takes;
 
-/** The form in which a request names whom it asks (spec/a2h 5.3). @throws {WrongUsage} */
+/** @throws {WrongUsage} */
 function whomFrom(text: string, name: string): string {
-  if (/^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/.test(text)) return text;
+  if (WHOM.test(text)) return text;
   throw new WrongUsage(`${name} must be the number of a human or the name of a group`);
 }
 

@@ -1,3 +1,4 @@
+import type { PhoneChannel } from "../../channels/kinds.ts";
 import type { InboundThread } from "../../requests/model/inbound-message.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 
@@ -12,8 +13,8 @@ export interface EntryPoint {
   slack: boolean | string;
   /** Mail to this address, in lower case. */
   email: string | null;
-  sms: boolean;
-  whatsapp: boolean;
+  /** The channels to telephones on which people may begin. */
+  phones: readonly PhoneChannel[];
   inbox: boolean;
   /** Who may begin: enrolled humans, or anyone who finds the way. */
   from: "enrolled" | "anyone";
@@ -24,18 +25,10 @@ export interface EntryPoint {
 /** Returns the entry point at a place. */
 export function entryAt(points: readonly EntryPoint[], place: InboundThread): EntryPoint | undefined {
   return points.find((point) => {
-    switch (place.channel) {
-      case "slack":
-        return place.app === null ? point.slack === true : point.slack === place.app;
-      case "email":
-        return point.email !== null && place.addresses.includes(point.email);
-      case "sms":
-        return point.sms;
-      case "whatsapp":
-        return point.whatsapp;
-      case "inbox":
-        return point.inbox && point.name === place.entry;
-    }
+    if (place.channel === "inbox") return point.inbox && point.name === place.entry;
+    if (place.channel === "slack") return point.slack === (place.app ?? true);
+    if (place.channel === "email") return point.email !== null && place.addresses.includes(point.email);
+    return point.phones.includes(place.channel);
   });
 }
 

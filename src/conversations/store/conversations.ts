@@ -1,3 +1,4 @@
+import type { InboundThread } from "../../requests/model/inbound-message.ts";
 import type { Target } from "../../requests/model/request.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
@@ -6,7 +7,7 @@ import { nextNumber } from "../../access/store/channel-numbers.ts";
 import { deleteKeysOfConversations } from "../../access/store/keys.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
-export type ConversationChannel = "slack" | "email" | "sms" | "whatsapp" | "inbox";
+export type ConversationChannel = InboundThread["channel"];
 
 /** A conversation that somebody began with an agent: it has one number for as long as it goes on. */
 export interface Conversation {

@@ -1,11 +1,10 @@
 import type { Context } from "../../context.ts";
 import type { RequestForm, Audience, Target } from "../../requests/model/request.ts";
-import type { Identity } from "../../access/model/identity.ts";
-import { isSlackUser } from "../../access/model/identity.ts";
 import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
 import { findGroup } from "../../access/resolve-recipient.ts";
 import { audienceOfRecipient, personLeaf } from "../../requests/create/audience-of-recipient.ts";
+import { identitiesOf, isInformed } from "../../requests/model/audience.ts";
 import { mayBeAsked } from "../../requests/create/known-recipients.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
 import { isOwnThread } from "../../conversations/own-thread.ts";
@@ -222,7 +221,7 @@ function notFound(error: unknown): null {
 
 async function refuseStrangers(ctx: Context, targets: readonly Target[], loc: Loc): Promise<void> {
   const problems: Problem[] = [];
-  for (const identity of targets.flatMap(identitiesOf)) {
+  for (const identity of targets.filter((one) => !isInformed(one)).flatMap(identitiesOf)) {
     if (!(await isEnrolled(ctx, identity))) {
       complain(problems, loc, "unknown_human", "must name enrolled humans where several have to agree");
     }
@@ -258,24 +257,6 @@ async function refuseUnknown(ctx: Context, targets: readonly Target[], loc: Loc)
       "names nobody who is enrolled here",
     );
     throw refuse(problems);
-  }
-}
-
-function identitiesOf(target: Target): Identity[] {
-  switch (target.via) {
-    case "slack": {
-      const ids = target.allowed ?? (isSlackUser(target.to) ? [target.to] : []);
-      return ids.map((value) => ({ kind: "slack", value }));
-    }
-    case "email":
-      return target.informed ? [] : [{ kind: "email", value: target.to }];
-    case "sms":
-    case "whatsapp":
-      return [{ kind: "phone", value: target.to }];
-    case "person":
-    case "inbox":
-    case "webhook":
-      return [];
   }
 }
 

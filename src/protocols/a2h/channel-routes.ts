@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../lib/json/exact-json.ts";
 import type { Target } from "../../requests/model/request.ts";
-import { OUTSIDE_CHANNELS } from "../../requests/model/channel-catalogue.ts";
+import { isOutside } from "../../channels/kinds.ts";
 import { Refusal } from "../../refusals.ts";
 import { goneSignal, type DoorContext, type FastifyReply } from "../http/door.ts";
 import { audienceOf } from "./addressees.ts";
@@ -89,8 +89,7 @@ async function deepErrors(
   const signal = goneSignal(reply);
   const found: WireChannelError[] = [];
   for (const target of targetsOf(tree)) {
-    const name = OUTSIDE_CHANNELS.find((one) => one === target.via);
-    if (name) found.push(...(await channels.check(name, target, signal)));
+    if (isOutside(target.via)) found.push(...(await channels.check(target.via, target, signal)));
   }
   return found;
 }

@@ -3,11 +3,9 @@ import { isJsonObject } from "../../lib/json/exact-json.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Target } from "../../requests/model/request.ts";
-import {
-  OUTSIDE_CHANNELS,
-  type ChannelCatalogue,
-  type OutsideChannel,
-} from "../../requests/model/channel-catalogue.ts";
+import { isOutside, kindOf, membersOf, OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
+import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
+import { WHOM } from "../../requests/model/rules.ts";
 import { isListed } from "../../requests/model/recipients.ts";
 import { Refusal } from "../../refusals.ts";
 import { complain, dotted, read, readList, type Loc, type Place, type Problem } from "./fields.ts";
@@ -47,41 +45,13 @@ export interface ChannelRules {
 const MOST_LEAVES = 25;
 const MOST_DEPTH = 5;
 
-const channelId = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
+const channelId = text({ max: 64, pattern: WHOM });
 const humanId = text({ max: 64 });
 const branchTimeout = integer(0, 2_592_000);
 const branches = list(z.unknown(), { min: 1, max: MOST_LEAVES });
 
-/** The members that each kind of channel may have, in the names of this protocol (spec/a2h 5.3). */
-const MEMBERS: Readonly<Record<OutsideChannel, readonly string[]>> = {
-  slack: [
-    "channel_or_user_id",
-    "context_about_channel_or_user",
-    "allowed_responder_ids",
-    "thread_ts",
-    "experimental_slack_blocks",
-    "bot_token",
-  ],
-  email: [
-    "address",
-    "context_about_user",
-    "additional_recipients",
-    "subject",
-    "in_reply_to_message_id",
-    "references_message_id",
-    "template",
-  ],
-  sms: ["phone_number", "context_about_user"],
-  whatsapp: ["phone_number", "context_about_user"],
-  webhook: ["name"],
-};
-
 /** Second names of fields; the plain one wins. */
-const ALIASES: Readonly<Record<string, string>> = {
-  experimental_subject_line: "subject",
-  experimental_in_reply_to_message_id: "in_reply_to_message_id",
-  experimental_references_message_id: "references_message_id",
-};
+const ALIASES = Object.assign({}, ...OUTSIDE_CHANNELS.map((name) => kindOf(name).aliases)) as Record<string, string>;
 
 const NAMES = new Set(["human", "channel_id", "inbox", ...OUTSIDE_CHANNELS]);
 const COMPOSITES = ["all_of", "any_of", "quorum"] as const;
@@ -281,8 +251,8 @@ function readOutside(
 
 /** Returns a member that leads outside with its fields, and those of further recipients, in snake_case. */
 function foldedMember(name: OutsideChannel, given: JsonObject, at: Loc, problems: Problem[]): JsonObject {
-  const isKnown = (field: string) => MEMBERS[name].includes(field) || (name === "email" && field in ALIASES);
-  const input = folded(given, isKnown, at, problems);
+  const known = [...membersOf(name), ...Object.keys(kindOf(name).aliases ?? {})];
+  const input = folded(given, (field) => known.includes(field), at, problems);
   const more = input["additional_recipients"];
   if (!Array.isArray(more)) return input;
   const isOfRecipient = (field: string) => RECIPIENT.includes(field);
@@ -294,8 +264,7 @@ function foldedMember(name: OutsideChannel, given: JsonObject, at: Loc, problems
 
 /** Returns the field in which a target stands that is the `i`th of its member. */
 export function recipientField({ via }: Target, i: number): string {
-  const name = OUTSIDE_CHANNELS.find((one) => one === via);
-  return i === 0 && name ? (MEMBERS[name][0] ?? "") : "additional_recipients";
+  return i === 0 && isOutside(via) ? (membersOf(via)[0] ?? "") : "additional_recipients";
 }
 
 /** True where several have to agree. */

@@ -1,3 +1,4 @@
+import { kindOf } from "../../channels/kinds.ts";
 import type { Context } from "../../context.ts";
 import { Refusal, type RefusalCode, type RefusalKind } from "../../refusals.ts";
 import type { FastifyReply, FastifyRequest } from "../http/door.ts";
@@ -141,7 +142,7 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   channel_unavailable: ({ details: { channel, available } }) => ({
     status: 422,
     code: "channel_unavailable",
-    message: `${CHANNEL_NAMES[String(channel)] ?? String(channel)} is not configured on this server.`,
+    message: `${kindOf(String(channel))?.title ?? String(channel)} is not configured on this server.`,
     facts: { channel, available },
   }),
   channel_not_found: ({ message, details: { id } }) => ({
@@ -228,14 +229,6 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   task_not_ended: invalid,
   task_ending: invalid,
   not_grantable: invalid,
-};
-
-const CHANNEL_NAMES: Readonly<Record<string, string>> = {
-  slack: "Slack",
-  email: "Email",
-  sms: "SMS",
-  whatsapp: "WhatsApp",
-  webhook: "Webhook",
 };
 
 /** Answers any error in this protocol's shape; a bug of ours is logged once and printed without detail. */

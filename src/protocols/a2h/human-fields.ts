@@ -1,12 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../lib/json/json-body.ts";
-import { mailAddress } from "../../lib/mail-address.ts";
-import { phoneNumber } from "../../lib/phone-number.ts";
-import {
-  OUTSIDE_CHANNELS,
-  type ChannelCatalogue,
-  type OutsideChannel,
-} from "../../requests/model/channel-catalogue.ts";
+import { kindOf, membersOf, OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
+import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
 import type { Human, HumanChannel, HumanInput } from "../../access/enroll-human.ts";
 import { channelProblem, folded } from "./contact-channel.ts";
 import { BODY, complain, given, read, readList, readMembers, within, type Place, type Problem } from "./fields.ts";
@@ -79,7 +74,7 @@ function targetOf(
   at: Place,
 ): Record<string, unknown> | undefined {
   const { loc, problems } = at;
-  if (!catalogue.list().some((one) => one.name === name)) return PLAIN[name](input, at);
+  if (!catalogue.list().some((one) => one.name === name)) return readAddress(name, input, at);
   const parsed = catalogue.parse(name, input);
   if ("targets" in parsed) {
     const { via: _, ...target } = { via: name, ...parsed.targets[0] };
@@ -89,45 +84,19 @@ function targetOf(
   return undefined;
 }
 
-type Plain = (input: JsonObject, at: Place) => Record<string, unknown> | undefined;
+const noSettings = () => ({ settings: {} });
 
-const SLACK = z.object({ channel_or_user_id: text({ max: 64 }) });
-const SLACK_ID = /^[CGDUW][A-Z0-9]{2,}$/;
-const MAIL = z.object({ address: text({ max: 320 }) });
-const PHONE = z.object({ phone_number: text({ max: 40 }) });
-const HOOK = z.object({ name: text({ min: 1, max: 64 }) });
-
-const phone: Plain = (input, at) => {
-  const { phone_number: given } = readMembers(PHONE, input, at);
-  const to = given === undefined ? undefined : phoneNumber(given);
-  if (to !== undefined) return { to, settings: {} };
+/** Reads how a person is written down on a server where their channel is not configured yet. */
+function readAddress(name: OutsideChannel, input: JsonObject, at: Place): Record<string, unknown> | undefined {
+  const { min, max, read: readText, says, rest = noSettings } = kindOf(name).address;
+  const [field = ""] = membersOf(name);
+  const given = readMembers(z.object({ [field]: text({ min, max }) }), input, at)[field];
   if (given === undefined) return undefined;
-  return complain(at.problems, [...at.loc, "phone_number"], "pattern", "must be a number such as +14155550123");
-};
-
-/** How people are written down on a server where their channel is not configured yet. */
-const PLAIN: Readonly<Record<OutsideChannel, Plain>> = {
-  slack: (input, at) => {
-    const { channel_or_user_id: to } = readMembers(SLACK, input, at);
-    if (to === undefined || SLACK_ID.test(to)) return to === undefined ? undefined : { to, settings: {} };
-    const message = "Use an ID such as U024BE91L, not a name.";
-    at.problems.push({ loc: [...at.loc, "channel_or_user_id"], code: "pattern", message });
-    return undefined;
-  },
-  email: (input, at) => {
-    const { address } = readMembers(MAIL, input, at);
-    if (address === undefined) return undefined;
-    const to = mailAddress(address);
-    if (to !== undefined) return { to, informed: false, settings: { to: [to], cc: [] } };
-    return complain(at.problems, [...at.loc, "address"], "pattern", "must be one mail address");
-  },
-  sms: phone,
-  whatsapp: phone,
-  webhook: (input, at) => {
-    const { name: to } = readMembers(HOOK, input, at);
-    return to === undefined ? undefined : { to, people: [] };
-  },
-};
+  const to = readText(given);
+  if (to !== undefined) return { to, ...rest(to) };
+  at.problems.push(channelProblem(at.loc.slice(0, -1), `/${name}/${field}`, "pattern", says));
+  return undefined;
+}
 
 /** Returns a human as agents see one: never how to reach them. */
 export function agentView({ number, name, description }: Human): WireHuman {

@@ -1,3 +1,4 @@
+import { kindOf } from "../../channels/kinds.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
 import { NO_DEADLINE, type Request, type DecidedBy, type Via } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
@@ -237,28 +238,24 @@ function userOf(request: Request, by: DecidedBy | undefined, details: RequestDet
       const value = by.id.slice(by.id.indexOf(":") + 1);
       const isNotified = writtenBy(request).has(value);
       const email = isNotified && via === "email" ? value : undefined;
-      return given({ name: isNotified ? value : UNNAMED[via], email, via, enrolled: false });
+      return given({
+        name: isNotified ? value : (UNNAMED[via] ?? kindOf(via)?.decider ?? "an addressee"),
+        email,
+        via,
+        enrolled: false,
+      });
     }
   }
 }
 
-const UNNAMED: Readonly<Record<Via, string>> = {
-  web: "somebody in the inbox",
-  slack: "a member of the Slack channel",
-  email: "an addressee",
-  sms: "an addressee",
-  whatsapp: "an addressee",
-  webhook: "an addressee",
-  api: "an addressee",
-  policy: "a rule",
-};
+const UNNAMED: Readonly<Partial<Record<Via, string>>> = { web: "somebody in the inbox", policy: "a rule" };
 
 /** Every address, number and Slack user that the agent wrote itself. */
 function writtenBy({ audience }: Request): ReadonlySet<string> {
   return new Set(
     leavesOf(audience).flatMap(({ target }) => {
       if (!("settings" in target)) return [];
-      return target.via === "slack" ? [target.to, ...(target.allowed ?? [])] : [target.to];
+      return [target.to, ...(target.allowed ?? [])];
     }),
   );
 }

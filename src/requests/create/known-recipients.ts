@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
-import { identityAt, isSlackUser, type Identity } from "../../access/model/identity.ts";
+import type { Identity } from "../../access/model/identity.ts";
 import { isAnybodyElseEnrolled, isEnrolled } from "../../access/enroll-human.ts";
-import { leavesOf, isJoint } from "../model/audience.ts";
+import { identitiesOf, isJoint, isPlace, leavesOf } from "../model/audience.ts";
 import { isListed } from "../model/recipients.ts";
 import type { Audience, Target } from "../model/request.ts";
 
@@ -14,7 +14,7 @@ type Knowing = Pick<Context, "db" | "addressed">;
 export async function mayBeAsked(ctx: Knowing, target: Target): Promise<boolean> {
   const { whom } = ctx.addressed.recipients;
   if (whom === "any" || (whom === null && !(await isAnybodyElseEnrolled(ctx)))) return true;
-  if (target.via === "slack" && !target.allowed && !isSlackUser(target.to)) return true;
+  if (isPlace(target)) return true;
   return whom === "listed" ? true : isKnown(ctx, target);
 }
 
@@ -52,21 +52,7 @@ async function isKnown(ctx: Knowing, target: Target): Promise<boolean> {
   const { patterns } = ctx.addressed.recipients;
   const isOneKnown = async (identity: Identity) =>
     isListed(patterns, identity.value) || (await isEnrolled(ctx, identity));
-  switch (target.via) {
-    case "person":
-    case "inbox":
-    case "webhook":
-      return true;
-    case "slack": {
-      const ids = target.allowed ?? (isSlackUser(target.to) ? [target.to] : []);
-      const known = await Promise.all(ids.map((value) => isOneKnown({ kind: "slack", value })));
-      return ids.length > 0 ? known.every(Boolean) : isListed(patterns, target.to);
-    }
-    case "email":
-    case "sms":
-    case "whatsapp": {
-      const identity = identityAt(target);
-      return identity !== null && (await isOneKnown(identity));
-    }
-  }
+  if (!("settings" in target)) return true;
+  const known = await Promise.all(identitiesOf(target).map(isOneKnown));
+  return known.length > 0 ? known.every(Boolean) : isListed(patterns, target.to);
 }

@@ -1,6 +1,6 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Request, Audience, Target, Via } from "../model/request.ts";
-import type { TestedChannel } from "../model/tested-channel.ts";
+import type { ChannelName } from "../../channels/kinds.ts";
 import type { Context } from "../../context.ts";
 import { Refusal } from "../../refusals.ts";
 import { findRequest } from "../store/requests.ts";
@@ -19,7 +19,7 @@ const TEST_SECONDS = 600;
 /** How far a test has come. */
 export interface ChannelTest {
   id: string;
-  channel: TestedChannel;
+  channel: ChannelName;
   person: string;
   /** `answered`: the way back works too. `over`: it was sent, and nobody answered within ten minutes. */
   state: "sending" | "retrying" | "sent" | "failed" | "answered" | "over";
@@ -39,7 +39,7 @@ export interface ChannelTest {
  */
 export async function startChannelTest(
   ctx: Omit<RequestContext, "requesters" | "secrets">,
-  { channel, person: named }: { channel: TestedChannel; person: string | undefined },
+  { channel, person: named }: { channel: ChannelName; person: string | undefined },
 ): Promise<ChannelTest> {
   const person = named ?? (await findOperator(ctx.db))?.id;
   const human = person === undefined ? undefined : await findHuman(ctx.db, person);
@@ -84,7 +84,7 @@ export async function readChannelTest(ctx: Pick<Context, "db">, id: string): Pro
 }
 
 async function stateOf(on: Queryable, request: Request): Promise<ChannelTest> {
-  const { channel, person } = request.wire as { channel: TestedChannel; person: string };
+  const { channel, person } = request.wire as { channel: ChannelName; person: string };
   const message = channel === "push" ? await pushed(on, request.id) : await written(on, request.id);
   const test = { id: request.id, channel, person, ...message, via: request.outcome?.by?.via ?? null };
   if (request.state === "answered") return { ...test, state: "answered", error: null };

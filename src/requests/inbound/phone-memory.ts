@@ -1,11 +1,10 @@
+import type { PhoneChannel } from "../../channels/kinds.ts";
 import type { Context } from "../../context.ts";
 import { Refusal } from "../../refusals.ts";
 import { insertInboundIfNew } from "../store/deliveries.ts";
 import { findPhone, notePhoneContact, setOptedOut } from "../store/phones.ts";
 import { transact } from "../../core/store/transact.ts";
 import { chargeOnce } from "../../core/limits.ts";
-
-type PhoneKind = "sms" | "whatsapp";
 
 /** Every message costs money, and more than this an hour helps nobody. */
 const MESSAGES_PER_HOUR = 10;
@@ -15,22 +14,22 @@ const HOUR_MS = 3_600_000;
 export function phoneMemory(ctx: Context) {
   return {
     /** The person has sent STOP, or START again. */
-    async setOptedOut(kind: PhoneKind, number: string, optedOut: boolean): Promise<void> {
+    async setOptedOut(kind: PhoneChannel, number: string, optedOut: boolean): Promise<void> {
       await transact(ctx, (tx) => setOptedOut(tx, kind, number, optedOut));
     },
-    async isOptedOut(kind: PhoneKind, number: string): Promise<boolean> {
+    async isOptedOut(kind: PhoneChannel, number: string): Promise<boolean> {
       return (await findPhone(ctx.db, kind, number))?.optedOut ?? false;
     },
     /** The person has written just now. */
-    async noteMessageFrom(kind: PhoneKind, number: string): Promise<void> {
+    async noteMessageFrom(kind: PhoneChannel, number: string): Promise<void> {
       await transact(ctx, (tx) => notePhoneContact(tx, kind, number));
     },
-    async hasWritten(kind: PhoneKind, number: string, withinMs: number): Promise<boolean> {
+    async hasWritten(kind: PhoneChannel, number: string, withinMs: number): Promise<boolean> {
       const phone = await findPhone(ctx.db, kind, number);
       return phone?.lastMessageAt != null && phone.now - phone.lastMessageAt < withinMs;
     },
     /** Counts one message to the number; returns how long to wait when there were too many this hour. */
-    async charge(kind: PhoneKind, number: string): Promise<{ waitMs: number } | null> {
+    async charge(kind: PhoneChannel, number: string): Promise<{ waitMs: number } | null> {
       try {
         await chargeOnce(ctx, "phone messages", `${kind}:${number}`, MESSAGES_PER_HOUR);
         return null;

@@ -1,3 +1,4 @@
+import { kindOf } from "../../channels/kinds.ts";
 import type { Context } from "../../context.ts";
 import type { InboundResult } from "../model/inbound-message.ts";
 import type { NoteWords } from "../model/note-words.ts";
@@ -10,11 +11,6 @@ const TELLS_PER_HOUR = 3;
 /** The recipient reads this: many people have several addresses, and their programs answer from any. */
 export const FROM_ELSEWHERE =
   "A mail from another address than this one answered this message, and does not count. Answer from this address, on the page, or in the inbox.";
-
-/**
- * The channels on which an answer arrives long after it was sent: there the result goes out as a message of its own.
- */
-const RESULT_BY_MESSAGE = new Set(["email", "sms", "whatsapp"]);
 
 /** The recipient reads nothing about an answer that was taken, or about a stranger but for `FROM_ELSEWHERE`. */
 const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["kind"]> = new Set([
@@ -31,7 +27,7 @@ export async function tellSender(
   result: Pick<InboundResult, "kind" | "says">,
   note: NoteWords,
 ): Promise<void> {
-  if (!RESULT_BY_MESSAGE.has(delivery.channel)) return;
+  if (!kindOf(delivery.channel)?.sendsResult) return;
   if (!CONCERNS_RECIPIENT.has(result.kind) && result.says !== FROM_ELSEWHERE) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.

@@ -1,6 +1,7 @@
 import { closingSentence } from "../end/closing-sentence.ts";
 import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
+import { OUTSIDE_CHANNELS } from "../../channels/kinds.ts";
 import type { Context } from "../../context.ts";
 import { LEASE_MS, type Outbox } from "../../core/loops/outbox.ts";
 import { openDeadline } from "../../lib/deadline.ts";
@@ -43,7 +44,7 @@ const AT_ONCE = 8;
 /** A provider that asks for a longer pause gets it, up to the last (spec/channels 1.2). */
 const RETRIES = { pausesMs: [2000, 10_000, 60_000, 300_000, 900_000], jitter: 0.2, longestMs: 900_000 };
 /** Rows that no channel sends: the reminder, and whatever names a channel that is not configured any more. */
-const NO_CHANNEL = ["inbox", "slack", "email", "sms", "whatsapp", "webhook"] as const;
+const NO_CHANNEL = ["inbox", ...OUTSIDE_CHANNELS];
 
 export interface Deliverer {
   channels: ReadonlyMap<string, Channel>;

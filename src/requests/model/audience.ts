@@ -1,4 +1,5 @@
-import { isSlackUser, type Identity } from "../../access/model/identity.ts";
+import { identityAt, type Identity } from "../../access/model/identity.ts";
+import { kindOf } from "../../channels/kinds.ts";
 import type { Audience, RequestForm, Decider, Target } from "./request.ts";
 
 /** One place in an audience that one person can fill, and from when on. */
@@ -77,7 +78,7 @@ export function asksBy(audience: Audience, { target, person }: { target: Target;
   return leavesOf(audience).some(({ target: asked }) => {
     if (asked.via === "person") return asked.person === person;
     if (!("to" in asked) || !("to" in target) || asked.via !== target.via || asked.to !== target.to) return false;
-    return asked.via !== "email" || !asked.informed;
+    return !isInformed(asked);
   });
 }
 
@@ -93,22 +94,28 @@ export function readersOf(audience: Audience): string[] {
 }
 
 function readersOfTarget(target: Target): string[] {
-  switch (target.via) {
-    case "person":
-      return [target.person];
-    case "inbox":
-      return [ALL_READERS];
-    case "slack":
-      if (target.allowed) return target.allowed.map((id) => `slack:${id}`);
-      return isSlackUser(target.to) ? [`slack:${target.to}`] : [SLACK_READERS];
-    case "email":
-      return target.informed ? [] : [readerOf({ kind: "email", value: target.to })];
-    case "sms":
-    case "whatsapp":
-      return [readerOf({ kind: "phone", value: target.to })];
-    case "webhook":
-      return [...target.people];
-  }
+  if (target.via === "person") return [target.person];
+  if (target.via === "inbox") return [ALL_READERS];
+  if (target.via === "webhook") return [...target.people];
+  if (isPlace(target)) return [SLACK_READERS];
+  return isInformed(target) ? [] : identitiesOf(target).map(readerOf);
+}
+
+/** Returns whose address a target is; several people where it has a list, and nobody at an address that people share. */
+export function identitiesOf(target: Target): Identity[] {
+  if (!("settings" in target)) return [];
+  const addresses = target.allowed ?? [target.to];
+  return addresses.flatMap((to) => identityAt({ via: target.via, to }) ?? []);
+}
+
+/** True for an address that people share, such as a Slack channel, without a list of those who may answer there. */
+export function isPlace(target: Target): boolean {
+  return "settings" in target && !target.allowed && kindOf(target.via).isPlace?.(target.to) === true;
+}
+
+/** True where a target gets a copy, and is not asked. */
+export function isInformed(target: Target): boolean {
+  return "settings" in target && target.informed === true;
 }
 
 /** Returns the name under which requests to one identity are found. */
@@ -121,29 +128,21 @@ export function readerOf({ kind, value }: Identity): string {
  * in a Slack channel without a list, only enrolled full members decide a call.
  */
 export function isNamed(target: Target, who: Decider, decides: RequestForm["kind"]): boolean {
-  const isKnownAs = (kind: Identity["kind"], value: string) =>
-    who.identities.some((identity) => identity.kind === kind && identity.value === value);
-  switch (target.via) {
-    case "person":
-      return who.person === target.person;
-    case "inbox":
-      return who.seesAll;
-    case "slack":
-      if (target.allowed) return target.allowed.some((id) => isKnownAs("slack", id));
-      if (isSlackUser(target.to)) return isKnownAs("slack", target.to);
-      // A person enrolled with a Slack user may decide elsewhere too, such as a request too long for a message.
-      if (who.person !== null && who.slackMember === undefined)
-        return who.identities.some(({ kind }) => kind === "slack");
-      if (who.slackMember?.channel !== target.to) return false;
-      return decides !== "approval" || who.person !== null || who.slackMember.mayApprove;
-    case "email":
-      return !target.informed && isKnownAs("email", target.to);
-    case "sms":
-    case "whatsapp":
-      return isKnownAs("phone", target.to);
-    case "webhook":
-      return who.person !== null && who.webhook === target.to && target.people.includes(who.person);
-  }
+  if (target.via === "person") return who.person === target.person;
+  if (target.via === "inbox") return who.seesAll;
+  if (target.via === "webhook")
+    return who.person !== null && who.webhook === target.to && target.people.includes(who.person);
+  if (isPlace(target)) return isInSlackChannel(target.to, who, decides);
+  const own = who.identities.map(readerOf);
+  return !isInformed(target) && identitiesOf(target).some((one) => own.includes(readerOf(one)));
+}
+
+function isInSlackChannel(channel: string, who: Decider, decides: RequestForm["kind"]): boolean {
+  const { person, slackMember, identities } = who;
+  // A person enrolled with a Slack user may decide elsewhere too, such as a request too long for a message.
+  if (person !== null && slackMember === undefined) return identities.some(({ kind }) => kind === "slack");
+  if (slackMember?.channel !== channel) return false;
+  return decides !== "approval" || person !== null || slackMember.mayApprove;
 }
 
 /** True when somebody is asked, `sinceMs` after the request was made. */

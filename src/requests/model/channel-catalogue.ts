@@ -1,21 +1,13 @@
+import type { ChannelField } from "../../channels/kind.ts";
+import type { OutsideChannel } from "../../channels/kinds.ts";
 import type { Target } from "./request.ts";
 
-/** A way to reach people outside of Parley. */
-export const OUTSIDE_CHANNELS = ["slack", "email", "sms", "whatsapp", "webhook"] as const;
-export type OutsideChannel = (typeof OUTSIDE_CHANNELS)[number];
-
-/** One documented field of a channel, as `GET /channels` prints it; names are camelCase. */
-export interface ChannelField {
-  type: "string" | "boolean" | "array";
-  description: string;
-  required: boolean;
-}
-
 /** A problem of a channel by which somebody is reached. */
-export interface ChannelProblem {
+export interface FieldError {
   /** JSON pointer into the channel, such as `/slack/channel_or_user_id`. */
   path: string;
-  code: string;
+  code:
+    "pattern" | "required" | "type" | "too_long" | "unknown_field" | "channel_unavailable" | "recipient_not_allowed";
   message: string;
 }
 
@@ -29,7 +21,7 @@ export interface ChannelCatalogue {
   parse(
     name: OutsideChannel,
     input: Readonly<Record<string, unknown>>,
-  ): { targets: readonly Target[] } | { errors: readonly ChannelProblem[] };
+  ): { targets: readonly Target[] } | { errors: readonly FieldError[] };
   /** Asks the provider whether the target exists; returns nothing wrong where it cannot be asked. */
-  check(name: OutsideChannel, target: Target, signal: AbortSignal): Promise<readonly ChannelProblem[]>;
+  check(name: OutsideChannel, target: Target, signal: AbortSignal): Promise<readonly FieldError[]>;
 }

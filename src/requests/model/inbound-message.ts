@@ -1,3 +1,4 @@
+import type { PhoneChannel } from "../../channels/kinds.ts";
 import type { RefusedAnswer, Target } from "./request.ts";
 
 /** A person's choice among the offered buttons. */
@@ -116,5 +117,5 @@ export type InboundThread =
   | { channel: "slack"; app: string | null }
   /** Every address that a mail was for. */
   | { channel: "email"; addresses: readonly string[] }
-  | { channel: "sms" | "whatsapp" }
+  | { channel: PhoneChannel }
   | { channel: "inbox"; entry: string };

@@ -1,4 +1,5 @@
 import type { RequestId } from "../../core/model/ids.ts";
+import { OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
 import type { Identity } from "../../access/model/identity.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
@@ -43,7 +44,7 @@ export type RequestForm =
     };
 
 /** The channel by which a decision came in. */
-export const VIAS = ["web", "slack", "email", "sms", "whatsapp", "webhook", "api", "policy"] as const;
+export const VIAS = ["web", ...OUTSIDE_CHANNELS, "api", "policy"] as const;
 export type Via = (typeof VIAS)[number];
 
 /** Somebody to ask, on one channel; what `to` holds beyond this is for its channel alone. */
@@ -52,10 +53,21 @@ export type Target =
   | { via: "person"; person: string; group?: string }
   /** Everybody whose inbox shows all there is. */
   | { via: "inbox" }
-  | { via: "slack"; to: string; allowed?: readonly string[]; settings: Readonly<Record<string, unknown>> }
-  | { via: "email"; to: string; informed: boolean; settings: Readonly<Record<string, unknown>> }
-  | { via: "sms" | "whatsapp"; to: string; settings: Readonly<Record<string, unknown>> }
+  | AddressTarget
   | { via: "webhook"; to: string; people: readonly string[] };
+
+type AddressChannel = Exclude<OutsideChannel, "webhook">;
+type AddressTarget = { [Name in AddressChannel]: AddressOn<Name> }[AddressChannel];
+
+type AddressOn<Name> = {
+  via: Name;
+  to: string;
+  /** The only people who may answer there. */
+  allowed?: readonly string[];
+  /** Gets a copy, and is not asked. */
+  informed?: boolean;
+  settings: Readonly<Record<string, unknown>>;
+};
 
 /** Who is asked, and how many of them must agree (spec/a2h 12). */
 export type Audience =

@@ -26,6 +26,9 @@ export interface RequestRules {
 /** How a group may be called: not as an audience of the relay is, and never as a person's number. */
 export const GROUP_NAME = /^(?!(?:team|public)$)[a-z][a-z0-9_-]{0,63}$/;
 
+/** The form in which a request names whom it asks: a human by number, anything else by name (spec/a2h 5.3). */
+export const WHOM = /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/;
+
 /** As many as may be addressed at once (spec/a2h 12). */
 export const MOST_MEMBERS = 25;
 

@@ -1,6 +1,6 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
-import { isSlackUser } from "../../access/model/identity.ts";
+import { isSlackUser } from "../../channels/slack/kind.ts";
 import type { Target } from "../model/request.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";

@@ -1,11 +1,10 @@
+import type { PhoneChannel } from "../../channels/kinds.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { numberForms } from "../../lib/phone-number.ts";
 
-type PhoneKind = "sms" | "whatsapp";
-
 /** Keeps whether the person at a number, in any of its forms, wants messages. */
-export async function setOptedOut(tx: Tx, kind: PhoneKind, number: string, optedOut: boolean): Promise<void> {
+export async function setOptedOut(tx: Tx, kind: PhoneChannel, number: string, optedOut: boolean): Promise<void> {
   for (const form of numberForms(number)) {
     await tx.all(
       sql`INSERT INTO phones (kind, number, opted_out) VALUES (${kind}, ${form}, ${optedOut ? 1 : 0})
@@ -15,7 +14,7 @@ export async function setOptedOut(tx: Tx, kind: PhoneKind, number: string, opted
 }
 
 /** Keeps that the person at a number has written now. */
-export async function notePhoneContact(tx: Tx, kind: PhoneKind, number: string): Promise<void> {
+export async function notePhoneContact(tx: Tx, kind: PhoneChannel, number: string): Promise<void> {
   await tx.all(
     sql`INSERT INTO phones (kind, number, opted_out, heard_at) VALUES (${kind}, ${number}, 0, parley_now())
       ON CONFLICT (kind, number) DO UPDATE SET heard_at = excluded.heard_at`,
@@ -31,7 +30,7 @@ export async function forgetPhones(tx: Tx, numbers: readonly string[]): Promise<
 /** Returns what is known of a number in any of its forms, with the store's clock. */
 export async function findPhone(
   on: Queryable,
-  kind: PhoneKind,
+  kind: PhoneChannel,
   number: string,
 ): Promise<{ optedOut: boolean; lastMessageAt: number | null; now: number } | undefined> {
   const row = await first<{ opted_out: number | null; heard_at: number | null; now: number }>(

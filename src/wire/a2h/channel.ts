@@ -1,10 +1,10 @@
 /** Contact channels name the people to ask (spec/a2h 7 and 16). */
 import { z } from "zod";
+import { OUTSIDE_CHANNELS } from "../../channels/kinds.ts";
 
 export const WireContactChannel = z.record(z.string(), z.unknown()).meta({
   id: "ContactChannel",
-  description:
-    "The people to ask: inbox, human, channel_id, slack, email, sms, whatsapp, webhook, or any_of, all_of, quorum",
+  description: `The people to ask: inbox, human, channel_id, ${OUTSIDE_CHANNELS.join(", ")}, or any_of, all_of, quorum`,
 });
 export type WireContactChannel = z.output<typeof WireContactChannel>;
 

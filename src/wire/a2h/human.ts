@@ -1,6 +1,6 @@
 /** Humans who can be asked, as they travel (spec/a2h 15). */
 import { z } from "zod";
-import type { OutsideChannel } from "../../requests/model/channel-catalogue.ts";
+import { OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
 import { list, text, word } from "./fields.ts";
 import { wireMoment } from "../time.ts";
 
@@ -12,9 +12,10 @@ export const WireHuman = z
 export type WireHuman = z.output<typeof WireHuman>;
 
 const place = z.record(z.string(), z.unknown()).optional();
-const channels = { inbox: place, slack: place, email: place, sms: place, whatsapp: place, webhook: place };
+type Places = Record<"inbox" | OutsideChannel, typeof place>;
+const channels = Object.fromEntries(["inbox", ...OUTSIDE_CHANNELS].map((name) => [name, place])) as Places;
 
-export const WireHumanChannel = z.object(channels satisfies Record<"inbox" | OutsideChannel, z.ZodType>).meta({
+export const WireHumanChannel = z.object(channels).meta({
   id: "HumanChannel",
   description: "One way to reach a human: exactly one of these channels, and its fields.",
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Refusal } from "../../../refusals.ts";
 import { examineStore } from "../../../doctor/examine.ts";
 import { readChannels } from "../../../requests/read/figures.ts";
-import { TESTED_CHANNELS } from "../../../requests/model/tested-channel.ts";
+import { CHANNELS } from "../../../channels/kinds.ts";
 import { readChannelTest, startChannelTest } from "../../../requests/create/test-channel.ts";
 import { verifyAudit } from "../../../core/verify-audit.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
@@ -130,7 +130,7 @@ async function channelStates(door: DoorContext, http: FastifyRequest): Promise<W
   const figures = new Map((await readChannels(door.ctx)).map((one) => [one.channel, one]));
   const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
   return {
-    channels: TESTED_CHANNELS.map((channel) => {
+    channels: CHANNELS.map((channel) => {
       const { sentAt, failedAt, failingSince, failed, error, retrying } = figures.get(channel) ?? NOTHING_SENT;
       const at = (ms: number | null) => (ms === null ? null : timeText(ms));
       const failing = { failed_at: at(failedAt), failed, failing_since: at(failingSince) };

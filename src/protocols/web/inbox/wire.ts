@@ -1,4 +1,3 @@
-import { isSlackUser } from "../../../access/model/identity.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { ReadyJson } from "../../../lib/json/ready-json.ts";
 import { printable, printableExactly, printableLines } from "../../../lib/printable.ts";
@@ -25,7 +24,7 @@ import {
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
-import { isAsked, isJoint, leavesOf } from "../../../requests/model/audience.ts";
+import { isAsked, isJoint, leavesOf, identitiesOf, isInformed, isPlace } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
 import type { RequestDetails } from "../../../requests/read/read-request.ts";
 import { wireTime } from "../../http/question.ts";
@@ -233,15 +232,14 @@ function asked(target: Target, names: Names, who: Decider): Omit<WireAskToPeople
     return [{ ...person(target.person), channel: "inbox", group }];
   }
   if (target.via === "webhook") return target.people.map((id) => ({ ...person(id), channel: "webhook" }));
-  if (target.via === "email" && target.informed) return [];
+  if (isInformed(target)) return [];
   const me = isAsked({ kind: "leaf", target }, who, "approval", 0);
   return [{ ...alone, name: null, channel: target.via, me, many: asksSeveral(target) }];
 }
 
 /** True where one place in an audience can be filled by any of several people. */
 function asksSeveral(target: Target): boolean {
-  if (target.via === "slack") return target.allowed ? target.allowed.length > 1 : !isSlackUser(target.to);
-  return target.via === "inbox";
+  return target.via === "inbox" || isPlace(target) || identitiesOf(target).length > 1;
 }
 
 /** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */
