@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   retries?: number;
   /** Replaces `JSON.parse` for the bodies of replies, such as by a parser that keeps the digits of long integers. */
   parse?: (text: string) => unknown;
-  /** Replaces the platform's clock: what it says is the time, and what it sleeps is waited. */
+  /** Replaces the platform's clock for the pauses between requests; `timeoutMs` is by the platform's. */
   clock?: Clock;
 }
 
@@ -104,9 +104,8 @@ export class Connection {
   }
 
   async #once<T>(method: string, path: string, call: Call): Promise<T> {
-    const [late, over] = [new AbortController(), new AbortController()];
-    void this.clock.sleep(call.timeoutMs ?? this.#timeoutMs, over.signal).then(() => late.abort());
-    const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal;
+    const deadline = AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs);
+    const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
     try {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
@@ -114,12 +113,10 @@ export class Connection {
       return (call.asText ? await textOf(reply) : await this.#json(reply)) as T;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
-      if (late.signal.aborted) {
+      if (deadline.aborted) {
         throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
       }
       throw error;
-    } finally {
-      over.abort();
     }
   }
 
