@@ -1,7 +1,7 @@
 import { canonical, checkTexts, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
-import { outcomeOf, read, request } from "./outcome.ts";
+import { cancel, outcomeOf, read, request } from "./outcome.ts";
 import {
   canVerify,
   isReceiptOf,
@@ -90,7 +90,7 @@ export async function approve<Args extends object>(
 ): Promise<Decision<Args>> {
   const { signal, idempotencyKey, by } = options;
   const id = idempotencyKey ?? newKey();
-  const since = idempotencyKey === undefined ? Date.now() : undefined;
+  const since = idempotencyKey === undefined ? connection.clock.now() : undefined;
   const args = copyOf(given);
   checkTexts({ fn, reason: options.reason, rejectOptions: options.rejectOptions });
   const body = {
@@ -107,8 +107,8 @@ export async function approve<Args extends object>(
       kwargs_schema: options.argsSchema,
     },
   };
-  const asked = await request<FunctionCall>(connection, "/function_calls", body, signal);
-  const call = await outcomeOf(connection, { path: pathOf(id), nameOf, id }, signal, asked);
+  const asked = await request<FunctionCall>(connection, "/function_calls", body, { signal });
+  const call = await outcomeOf(connection, { path: pathOf(id), nameOf, id }, { signal }, asked);
   const wanted = { id, since, fn, args, isEditable: options.editable === true, by };
   return decisionOf(connection, call, wanted, { ...rules, signal });
 }
@@ -120,7 +120,7 @@ export async function decision(
   { signal, by }: CallOptions & Pick<ApprovalOptions, "by">,
   rules: ReceiptRules,
 ): Promise<Decision<Record<string, unknown>>> {
-  const call = await outcomeOf<FunctionCall>(connection, { path: pathOf(id), nameOf, id }, signal);
+  const call = await outcomeOf<FunctionCall>(connection, { path: pathOf(id), nameOf, id }, { signal });
   const { fn, kwargs: args, editable } = call.spec;
   const wanted = { id, since: undefined, fn, args, isEditable: editable === true, by };
   return decisionOf(connection, call, wanted, { ...rules, signal });
@@ -132,7 +132,7 @@ export async function withdraw(
   id: string,
   { reason, signal }: CallOptions & { reason?: string },
 ): Promise<void> {
-  await request(connection, `/agent${pathOf(id)}/cancel`, { reason }, signal);
+  await cancel(connection, `/agent${pathOf(id)}`, { reason, signal });
 }
 
 /** Takes the decision for one run; what `Parley.claim` promises. */
@@ -141,7 +141,7 @@ export async function claim(
   id: string,
   { run, signal }: CallOptions & { run: string },
 ): Promise<void> {
-  await request(connection, `/agent${pathOf(id)}/claim`, { run }, signal);
+  await request(connection, `/agent${pathOf(id)}/claim`, { run }, { signal });
 }
 
 async function channelOf(

@@ -1,7 +1,7 @@
 import { checkTexts } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
-import { outcomeOf, request } from "./outcome.ts";
+import { cancel, outcomeOf, request } from "./outcome.ts";
 import { NotAnswered } from "./request-errors.ts";
 import { channelIdOf } from "./whom.ts";
 import type { Message, Responder } from "./wire.ts";
@@ -83,8 +83,8 @@ export async function askPerson<Value>(
       timeout_seconds: timeoutSeconds,
     },
   };
-  const asked = await request<Message>(connection, "/messages", body, signal);
-  return answerIn(await outcomeOf(connection, waitedFor(uid), signal, asked));
+  const asked = await request<Message>(connection, "/messages", body, { signal });
+  return answerIn(await outcomeOf(connection, waitedFor(uid), { signal }, asked));
 }
 
 /** Waits for what was asked before; what `Parley.answer` promises. */
@@ -93,7 +93,7 @@ export async function answer<Value>(
   id: string,
   { signal }: CallOptions,
 ): Promise<PersonAnswer<Value>> {
-  return answerIn(await outcomeOf(connection, waitedFor(id), signal));
+  return answerIn(await outcomeOf(connection, waitedFor(id), { signal }));
 }
 
 /** Withdraws the question; what `Parley.withdrawQuestion` promises. */
@@ -102,7 +102,7 @@ export async function withdrawQuestion(
   id: string,
   { reason, signal }: CallOptions & { reason?: string },
 ): Promise<void> {
-  await request(connection, `${pathOf(id)}/cancel`, { reason }, signal);
+  await cancel(connection, pathOf(id), { reason, signal });
 }
 
 /** @throws {NotAnswered} */

@@ -20,11 +20,13 @@ import {
   type PersonQuestion,
   withdrawQuestion,
 } from "./ask-person.ts";
+import { pause } from "./clock.ts";
 import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
+import { type CallOptions, Connection, type ConnectionOptions, jitter } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
+import { AWAY_MS, mayPass } from "./persist.ts";
 import type { ReceiptKeys } from "./receipts.ts";
 import { follow } from "./sse.ts";
 import {
@@ -82,9 +84,6 @@ export interface WaitOptions extends CallOptions {
 
 /** How long the server is asked to hold one long-poll. */
 const HOLD_SECONDS = 25;
-
-/** How long past a question's deadline a server that cannot be reached is still tried. */
-const GRACE_MS = 60_000;
 
 /**
  * The agent's side of a Parley server: ask people, wait, read their answers.
@@ -197,14 +196,15 @@ export class Parley {
   async wait(id: string, options: WaitOptions = {}): Promise<Question> {
     const { signal, onProgress } = options;
     const enough = options.untilResponses ?? Infinity;
-    const start = Date.now();
+    const { clock } = this.#connection;
+    const start = clock.now();
     const giveUpAt = options.timeoutMs === undefined ? Infinity : start + options.timeoutMs;
 
     let question = await this.check(id, { signal });
     onProgress?.(question);
     for (let failures = 0; ;) {
       if (isFinal(question.status) || question.current_responses >= enough) return question;
-      const now = Date.now();
+      const now = clock.now();
       if (now >= giveUpAt) return question;
       try {
         const next = await this.#longPoll(question, Math.min(HOLD_SECONDS * 1000, giveUpAt - now), signal);
@@ -213,12 +213,13 @@ export class Parley {
         question = next;
         if (changed) onProgress?.(question);
         // A server that does not hold long-polls must not be asked in a tight loop.
-        else if (Date.now() - now < 1000) await sleep(Math.min(2000, Math.max(0, giveUpAt - Date.now())), signal);
+        else if (clock.now() - now < 1000)
+          await pause(clock, Math.min(2000, Math.max(0, giveUpAt - clock.now())), signal);
       } catch (error) {
-        if (!(error instanceof ParleyError) || !(error.isPassing || error.status === 429)) throw error;
+        if (!(error instanceof ParleyError) || !mayPass(error)) throw error;
         const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || jitter(Math.min(500 * 2 ** failures++, 15_000));
-        if (Date.now() + pauseMs > Date.parse(question.expires_at) + GRACE_MS) throw error;
-        await sleep(Math.min(pauseMs, Math.max(0, giveUpAt - Date.now())), signal);
+        if (clock.now() + pauseMs > Date.parse(question.expires_at) + AWAY_MS) throw error;
+        await pause(clock, Math.min(pauseMs, Math.max(0, giveUpAt - clock.now())), signal);
       }
     }
   }

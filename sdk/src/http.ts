@@ -1,3 +1,4 @@
+import { type Clock, pause, platformClock } from "./clock.ts";
 import { ParleyError } from "./errors.ts";
 import type { ErrorBody, ErrorCode } from "./error-wire.ts";
 
@@ -10,6 +11,10 @@ export interface ConnectionOptions {
   timeoutMs?: number;
   /** How often a request that is safe to repeat is repeated when the server cannot be reached or is failing. */
   retries?: number;
+  /** Replaces `JSON.parse` for the bodies of replies, such as by a parser that keeps the digits of long integers. */
+  parse?: (text: string) => unknown;
+  /** Replaces the platform's clock for the pauses between requests; `timeoutMs` is by the platform's. */
+  clock?: Clock;
 }
 
 export interface CallOptions {
@@ -36,10 +41,13 @@ export const platformFetch: typeof globalThis.fetch = (...args) => globalThis.fe
 
 /** One server, and how to speak to it. */
 export class Connection {
+  /** The time that this connection waits by. */
+  readonly clock: Clock;
   readonly #base: string;
   readonly #fetch: typeof globalThis.fetch;
   readonly #timeoutMs: number;
   readonly #retries: number;
+  readonly #parse: (text: string) => unknown;
   readonly #headers: () => Record<string, string | undefined>;
   readonly #onReply: (reply: Response) => void;
 
@@ -52,6 +60,8 @@ export class Connection {
     this.#fetch = options.fetch ?? platformFetch;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#retries = options.retries ?? 2;
+    this.#parse = options.parse ?? JSON.parse;
+    this.clock = options.clock ?? platformClock;
     this.#headers = headers;
     this.#onReply = onReply;
   }
@@ -77,7 +87,8 @@ export class Connection {
       } catch (error) {
         const again = safe && attempt < this.#retries && error instanceof ParleyError && error.isPassing;
         if (!again) throw error;
-        await sleep(Math.min((error.retryAfterSeconds ?? 0) * 1000 || jitter(250 * 2 ** attempt), 5000), call.signal);
+        const ms = Math.min((error.retryAfterSeconds ?? 0) * 1000 || jitter(250 * 2 ** attempt), 5000);
+        await pause(this.clock, ms, call.signal);
       }
     }
   }
@@ -99,13 +110,23 @@ export class Connection {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
       if (reply.status === 204) return undefined as T;
-      return (call.asText ? await textOf(reply) : await jsonOf(reply)) as T;
+      return (call.asText ? await textOf(reply) : await this.#json(reply)) as T;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
       if (deadline.aborted) {
         throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
       }
       throw error;
+    }
+  }
+
+  async #json(reply: Response): Promise<unknown> {
+    const text = await textOf(reply);
+    try {
+      return this.#parse(text);
+    } catch (cause) {
+      const { status } = reply;
+      throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status, cause });
     }
   }
 
@@ -154,23 +175,6 @@ export function jitter(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** Resolves after that time, or rejects with the signal's reason. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-    function done(): void {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }
-    function stop(): void {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    }
-  });
-}
-
 /** True for a reply that leads elsewhere; a browser does not say where. */
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
@@ -194,18 +198,6 @@ async function textOf(reply: Response): Promise<string> {
     return await reply.text();
   } catch (cause) {
     throw new ParleyError("UNREACHABLE", "The connection was cut before the whole reply had come.", { cause });
-  }
-}
-
-async function jsonOf(reply: Response): Promise<unknown> {
-  const text = await textOf(reply);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", {
-      status: reply.status,
-      cause: error,
-    });
   }
 }
 

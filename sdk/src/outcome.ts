@@ -1,6 +1,7 @@
 import { ParleyError } from "./errors.ts";
-import { type Connection, sleep } from "./http.ts";
-import { persist } from "./persist.ts";
+import { pause } from "./clock.ts";
+import type { Connection } from "./http.ts";
+import { AWAY_MS, type Patience, persist } from "./persist.ts";
 import type { RequestStatus } from "./wire.ts";
 
 /** Where the server speaks A2H. */
@@ -11,39 +12,42 @@ const HOLD_SECONDS = 25;
 
 /** How long a server that cannot be reached is tried where somebody is to be asked. */
 const FIRST_MS = 20_000;
-/** How long it is tried past a request's deadline, and for what is read of a request that is over. */
-const GRACE_MS = 60_000;
 
 /** A request to people, as far as waiting for its end goes. */
 interface Request {
   spec: object;
-  status: RequestStatus & { expires_at?: string };
+  status: RequestStatus & { expires_at?: string | undefined; resolved_at?: string | undefined };
 }
+
+/** The part of a connection by which people are asked. */
+export type Asking = Pick<Connection, "call" | "clock">;
 
 /** Resolves with what the server made of a request; it names itself, so that it is asked once however often it is sent. */
 export function request<T>(
-  connection: Connection,
+  connection: Asking,
   path: string,
   body: object,
-  signal: AbortSignal | undefined,
+  patience: Omit<Patience, "clock">,
 ): Promise<T> {
+  const { signal } = patience;
   const send = () => connection.call<T>("POST", `${A2H}${path}`, { signal, body, repeatable: true });
-  return persist(send, { signal, giveUpAt: Date.now() + FIRST_MS });
+  return persist(send, { patienceMs: FIRST_MS, ...patience, clock: connection.clock });
 }
 
 /** Resolves with what stands on the server, which may be on its way back. */
 export function read<T>(
-  connection: Connection,
+  connection: Asking,
   path: string,
   { signal, asText = false }: { signal: AbortSignal | undefined; asText?: boolean },
 ): Promise<T> {
   const look = () => connection.call<T>("GET", path, { signal, asText });
-  return persist(look, { signal, giveUpAt: Date.now() + GRACE_MS });
+  return persist(look, { signal, patienceMs: AWAY_MS, clock: connection.clock });
 }
 
 /** True once nobody can decide or answer any more. */
 function isOver({ status }: Request): boolean {
-  return status.responded_at !== undefined || status.expired === true || status.cancelled === true;
+  const end = status.responded_at ?? status.resolved_at;
+  return end !== undefined || status.expired === true || status.cancelled === true;
 }
 
 /** A request that is waited for: its path, the id it was asked under, and the place of that id in a reply. */
@@ -65,27 +69,40 @@ function ofThis<T extends Request>(reply: T, { id, nameOf }: Waited<T>): T {
 /**
  * Resolves with the request once it is over.
  *
- * If the server goes away meanwhile, the wait goes on until the deadline has passed, or for ever without a deadline.
+ * If the server goes away meanwhile, the wait goes on for as long as `patience` says; left out, until the deadline has
+ * passed, or for ever without a deadline.
  *
  * @throws {ParleyError} `not_found`, `unauthorized`, `BAD_REPLY` for a reply about another request, or the signal's reason
  */
 export async function outcomeOf<T extends Request>(
-  connection: Connection,
+  connection: Asking,
   waited: Waited<T>,
-  signal: AbortSignal | undefined,
+  patience: Omit<Patience, "clock">,
   first?: T,
 ): Promise<T> {
   const { path } = waited;
+  const { clock } = connection;
+  const { signal } = patience;
   let latest = ofThis(first ?? (await read<T>(connection, `${A2H}${path}`, { signal })), waited);
   const call = { signal, query: { wait: HOLD_SECONDS }, timeoutMs: HOLD_SECONDS * 1000 + 15_000 };
   while (!isOver(latest)) {
-    const start = Date.now();
+    const start = clock.now();
     // Without a deadline this is not a number, which no time is later than.
-    const giveUpAt = Date.parse(latest.status.expires_at ?? "") + GRACE_MS;
+    const giveUpAt = Date.parse(latest.status.expires_at ?? "") + AWAY_MS;
     const look = () => connection.call<T>("GET", `${A2H}${path}`, call);
-    latest = ofThis(await persist(look, { signal, giveUpAt }), waited);
+    const usual = patience.patienceMs === undefined ? { giveUpAt } : {};
+    latest = ofThis(await persist(look, { ...usual, ...patience, clock }), waited);
     // A server that does not hold reads must not be asked in a tight loop.
-    if (!isOver(latest) && Date.now() - start < 1000) await sleep(1000, signal);
+    if (!isOver(latest) && clock.now() - start < 1000) await pause(clock, 1000, signal);
   }
   return latest;
+}
+
+/** Withdraws a request: it leaves the inboxes, and nobody can decide it or answer it any more. */
+export async function cancel(
+  connection: Asking,
+  path: string,
+  { reason, ...patience }: Omit<Patience, "clock"> & { reason?: string | undefined },
+): Promise<void> {
+  await request(connection, `${path}/cancel`, { reason }, patience);
 }

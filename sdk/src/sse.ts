@@ -1,5 +1,7 @@
+import { pause } from "./clock.ts";
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, type Connection, jitter, sleep } from "./http.ts";
+import { type CallOptions, type Connection, jitter } from "./http.ts";
+import { mayPass } from "./persist.ts";
 
 export interface StreamEvent {
   event: string;
@@ -91,11 +93,11 @@ export async function* follow(
       waitMs = retryMs;
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
-      if (error instanceof ParleyError && !error.isPassing && error.status !== 429) throw error;
+      if (error instanceof ParleyError && !mayPass(error)) throw error;
       const asked = error instanceof ParleyError ? error.retryAfterSeconds : undefined;
       waitMs = asked !== undefined ? asked * 1000 : jitter(Math.min(retryMs * 2 ** failures++, 60_000));
     }
     options.onDisconnect?.();
-    await sleep(waitMs, options.signal);
+    await pause(connection.clock, waitMs, options.signal);
   }
 }

@@ -1,7 +1,6 @@
 import { ParleyError } from "./errors.ts";
-import type { Connection } from "./http.ts";
-import { A2H, read } from "./outcome.ts";
-import type { Human } from "./wire.ts";
+import { A2H, type Asking, read } from "./outcome.ts";
+import type { GroupList, Human, HumanPage } from "./wire.ts";
 
 /** How the server's own names for channels and groups look. */
 const NAME_OF_CHANNEL = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -12,15 +11,13 @@ const NAME_OF_CHANNEL = /^[a-z][a-z0-9_-]{0,63}$/;
  *
  * @throws {ParleyError} `UNKNOWN_PERSON` where nobody or several people have the name
  */
-export async function channelIdOf(
-  connection: Connection,
-  to: string,
-  signal: AbortSignal | undefined,
-): Promise<string> {
+export async function channelIdOf(connection: Asking, to: string, signal: AbortSignal | undefined): Promise<string> {
   if (/^\d+$/.test(to)) return to;
-  const { groups } = await read<{ groups: { name: string }[] }>(connection, `${A2H}/groups`, { signal });
+  const { groups } = await read<GroupList>(connection, `${A2H}/groups`, { signal });
   if (groups.some(({ name }) => name === to)) return to;
-  const [only, ...others] = /[\p{L}\p{N}]/u.test(to) ? await humansCalled(connection, to, signal) : [];
+  const [only, ...others] = /[\p{L}\p{N}]/u.test(to)
+    ? (await humansLike(connection, to, signal)).filter(({ name }) => name === to)
+    : [];
   if (only && others.length === 0) return only.id;
   if (only) {
     const ids = [only, ...others].map(({ id }) => id).join(", ");
@@ -31,14 +28,13 @@ export async function channelIdOf(
   throw new ParleyError("UNKNOWN_PERSON", `Nobody is called ${to}.`);
 }
 
-async function humansCalled(connection: Connection, name: string, signal: AbortSignal | undefined): Promise<Human[]> {
+/** Returns everybody whose name is like this one, as the server finds names. */
+export async function humansLike(connection: Asking, name: string, signal: AbortSignal | undefined): Promise<Human[]> {
   const found: Human[] = [];
   const search = `${A2H}/humans/search?limit=200&q=${encodeURIComponent(name)}`;
   for (let from = ""; ;) {
-    const { humans, nextCursor } = await read<{ humans: Human[]; nextCursor?: string }>(connection, search + from, {
-      signal,
-    });
-    found.push(...humans.filter((human) => human.name === name));
+    const { humans, nextCursor } = await read<HumanPage>(connection, search + from, { signal });
+    found.push(...humans);
     if (nextCursor === undefined) return found;
     from = `&cursor=${encodeURIComponent(nextCursor)}`;
   }

@@ -81,15 +81,19 @@ export type {
   HumanChangeBody as HumanChange,
   NewHumanBody as NewHuman,
   WireEnrolledHuman as EnrolledHuman,
+  WireGroupList as GroupList,
   WireHuman as Human,
   WireHumanChannel as HumanChannel,
+  WireHumanPage as HumanPage,
 } from "../../src/wire/a2h/human.ts";
+export type { WireMcpRequest as McpRequest } from "../../src/wire/mcp.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
 export type {
   WireApproval as Approval,
   WireCallStatus as CallStatus,
   WireFailedValidation as FailedValidation,
   WireFunctionCall as FunctionCall,
+  WireHumanContact as HumanContact,
   WireResponder as Responder,
   WireResponseOption as ResponseOption,
 } from "../../src/wire/a2h/request.ts";

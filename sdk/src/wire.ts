@@ -96,12 +96,18 @@ export type { SignedIn } from "./wire-schemas.ts";
 // Requests to named people, by A2H
 
 export type {
+  Answer,
   Approval,
+  Ask,
   CallStatus,
   ContactChannel,
   FailedValidation,
   FunctionCall,
+  GroupList,
   Human,
+  HumanContact,
+  HumanPage,
+  McpRequest,
   Message,
   MessageStatus,
   Responder,

@@ -110,7 +110,7 @@ async function sentenceOf(error: unknown, rest: readonly string[], io: Io): Prom
       const { serverUrl } = await import("./server-client.ts");
       return `no server answers at ${serverUrl(flag, io.env)}; start one with npm start, or set PARLEY_URL.`;
     }
-    if (error.code === "UNAUTHORIZED") {
+    if ("status" in error && error.status === 401) {
       return `${error.message} Set PARLEY_KEY; whoever runs the server makes one with: parley keys create NAME --scope agent`;
     }
   }

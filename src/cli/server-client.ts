@@ -5,9 +5,6 @@ import { WrongUsage } from "./arguments.ts";
 import type { Io } from "./command.ts";
 import { localServerUrl } from "./local-server.ts";
 
-/** Where requests to named people are made. */
-export const A2H = "/a2h/v1alpha1";
-
 /**
  * Returns the address of the server a command talks to.
  *

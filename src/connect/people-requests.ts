@@ -1,29 +1,19 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DeciderInReply } from "./decided-by.ts";
 import type { ReceiptKeys } from "@parley/sdk/receipts";
+import type { CallStatus, HumanContact } from "@parley/sdk/wire";
 import { type HttpExchange, type HttpReceived, TooLong } from "../lib/network/exchange.ts";
 import { Redirected } from "../lib/network/fetch.ts";
 import { parseExactJson } from "../lib/json/exact-json.ts";
 import { printable } from "../lib/printable.ts";
 
-/** How a request to people ended, as far as whoever asked may know. A reply with another type in a member is no reply. */
-export interface Ended {
-  approved?: boolean;
-  comment?: string;
-  response?: string;
-  response_option_name?: string;
-  consent_digest?: string;
-  /** The signed receipt of an approval, and the id of the key that signs now; a server before 0.3 states neither. */
-  receipt?: string;
-  receipt_key?: string;
-  /** The approver changed the arguments; `kwargs` are those that were approved. */
-  edited?: boolean;
-  kwargs?: unknown;
-  ask_id?: string;
-  expired?: boolean;
-  cancelled?: boolean;
-  user_info?: DeciderInReply;
-}
+/**
+ * How a request to people ended, as far as whoever asked may know. A reply with another type in a member is no reply. A
+ * server before 0.3 states no receipt.
+ */
+export type Ended = Partial<
+  Omit<CallStatus & Pick<HumanContact["status"], "response" | "response_option_name">, "user_info">
+> & { user_info?: DeciderInReply };
 
 /** Nobody could be asked, or no answer arrived: the decision is never yes. */
 export class CouldNotAsk extends Error {}

@@ -1,8 +1,9 @@
-import { pauseAfter, RESTARTING } from "../lib/back-off.ts";
-import type { Clock } from "../lib/clock.ts";
-import { canonicalExact, readExactJson } from "../lib/json/exact-json.ts";
-import { Redirected } from "../lib/network/fetch.ts";
 import type { z } from "zod";
+import { ParleyError } from "@parley/sdk/errors";
+import { AWAY_MS, Connection, mayPass, persist } from "@parley/sdk/connection";
+import { pauseAfter, RESTARTING } from "../lib/back-off.ts";
+import { type Clock, steady } from "../lib/clock.ts";
+import { readExactJson } from "../lib/json/exact-json.ts";
 import {
   WireGateAnswer,
   WireJudgedGateTools,
@@ -25,26 +26,26 @@ export interface HttpGateClientOptions {
   fetch: typeof globalThis.fetch;
 }
 
-/** For how long a server that is away is tried again. */
-const PATIENCE_MS = 60_000;
-/** The server is not there, is stopping, or asks for patience. */
-const AGAIN = [429, 502, 503, 504];
+/** The server holds a call for less. */
+const REPLY_MS = 120_000;
 
 /** Opens the way to a server by HTTP, with an agent's key; a server that is away is tried again for a minute. */
 export function openHttpGateClient(options: HttpGateClientOptions): GateClient {
-  const { clock, gate, timeoutSeconds } = options;
+  const { url, key, gate, timeoutSeconds, fetch } = options;
+  const clock = steady(options.clock);
+  const headers = { authorization: key === undefined ? undefined : `Bearer ${key}` };
+  const way = { url, fetch, clock, parse: readExactJson, retries: 0, timeoutMs: REPLY_MS };
+  const connection = new Connection(way, () => headers);
 
-  async function post(path: string, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
-    const start = clock.monotonic();
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await postOnce(options, path, canonicalExact(body), signal);
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof ServerUnreachable) || clock.monotonic() - start >= PATIENCE_MS) throw error;
-      }
-      await clock.sleep(pauseAfter(failures, RESTARTING), signal);
-      signal?.throwIfAborted();
+  function postOnce(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
+    return connection.call("POST", path, { body, signal });
+  }
+  async function post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
+    const pauseMs = (failures: number) => pauseAfter(failures, RESTARTING);
+    try {
+      return await persist(() => postOnce(path, body, signal), { signal, clock, patienceMs: AWAY_MS, pauseMs });
+    } catch (error) {
+      throw error instanceof ParleyError ? asGateError(error, url) : error;
     }
   }
 
@@ -55,7 +56,7 @@ export function openHttpGateClient(options: HttpGateClientOptions): GateClient {
       return parsed.success ? parsed.data : refuseOther(options);
     },
     async hold(id, run) {
-      await postOnce(options, `/gate/calls/${id}/hold`, canonicalExact({ run })).catch(() => undefined);
+      await postOnce(`/gate/calls/${id}/hold`, { run }).catch(() => undefined);
     },
     async end(id, run, end) {
       const callEnd: z.input<typeof GateCallEndBody> = { run, ...end };
@@ -81,41 +82,15 @@ function refuseOther({ url }: HttpGateClientOptions): never {
   );
 }
 
-async function postOnce(
-  { url, key, fetch }: HttpGateClientOptions,
-  path: string,
-  body: string,
-  signal?: AbortSignal,
-): Promise<Record<string, unknown>> {
-  let reply: Response;
-  let text: string;
-  try {
-    reply = await fetch(`${url}${path}`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      },
-      body,
-      ...(signal && { signal }),
-    });
-    text = await reply.text();
-  } catch (cause) {
-    if (cause instanceof Redirected) throw new RequestRefused(cause.message);
-    throw new ServerUnreachable(`No Parley server answers at ${url}.`, { cause });
+function asGateError(cause: ParleyError, url: string): ServerUnreachable | RequestRefused {
+  const { code, status, message } = cause;
+  if (mayPass(cause)) {
+    const says =
+      status === 0 ? `No Parley server answers at ${url}.` : `The Parley server at ${url} asks for patience.`;
+    return new ServerUnreachable(says, { cause });
   }
-  if (AGAIN.includes(reply.status)) throw new ServerUnreachable(`The Parley server at ${url} asks for patience.`);
-  const replyBody = objectIn(text);
-  if (reply.ok && replyBody) return replyBody;
-  const { message } = (replyBody?.["error"] ?? {}) as { message?: string };
-  throw new RequestRefused(message ?? `${url} is not a Parley server: it replied with status ${reply.status}.`);
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value = readExactJson(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const isRedirect = status >= 300 && status < 400;
+  return new RequestRefused(
+    code === "BAD_REPLY" && !isRedirect ? `${url} is not a Parley server: it replied with status ${status}.` : message,
+  );
 }

@@ -56,6 +56,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** Returns a clock for waits: what it says is the time never steps, and only differences mean something. */
+export const steady = (clock: Clock): Pick<Clock, "now" | "sleep"> => ({
+  now: () => clock.monotonic(),
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+});
+
 /**
  * Milliseconds since the machine was started. Linux stops the clock that Node reads while the machine sleeps, and counts
  * on in its uptime, which is looked at when the wall clock says that time has passed.

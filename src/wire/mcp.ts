@@ -69,3 +69,4 @@ const asked = members.describe("The arguments of the tool");
 export const WireMcpRequest = z
   .union([toolApproval.extend({ asked }), toolContact.extend({ asked })])
   .meta({ id: "McpRequest", description: "How what a tool asked of people stands." });
+export type WireMcpRequest = z.output<typeof WireMcpRequest>;

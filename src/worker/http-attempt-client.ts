@@ -1,6 +1,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
+import { ParleyError } from "@parley/sdk/errors";
+import { isPassingStatus, persist } from "@parley/sdk/connection";
 import { pauseAfter } from "../lib/back-off.ts";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/network/fetch.ts";
@@ -155,25 +157,29 @@ function openConnection({ place, leaving, hold: heldBefore }: HttpAttemptClientO
   const work = () => `/assignment/${encodeURIComponent(hold.repo)}/work/${encodeURIComponent(hold.jobId)}`;
 
   async function request(path: string, init: RequestInit, until = stop): Promise<Response> {
-    for (let failures = 1; ; failures += 1) {
+    const once = async (): Promise<Response> => {
       if (until.aborted) throw new AttemptLost("it was left");
       const reply = await systemFetch(`${place.url}${path}`, {
         ...init,
         signal: until,
         headers: { ...init.headers, authorization: `Bearer ${place.key}`, "parley-lease": hold.lease },
-      }).catch(() => null);
-      if (reply && reply.status < 300) return reply;
-      if (reply && (LOST.has(reply.status) || REFUSED.has(reply.status))) {
-        const body = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
-        const why = body.error?.message ?? `the server answered ${reply.status}`;
-        ending.abort();
-        throw REFUSED.has(reply.status) ? new KeyRefused(why) : new AttemptLost(why);
-      }
-      if (reply && reply.status < 500 && reply.status !== 429) {
-        throw new Declined(`the server declined it (${reply.status}): ${await reply.text()}`);
-      }
-      await systemClock.sleep(pauseAfter(failures, BACK_OFF), until);
-    }
+      }).catch((cause: unknown) => {
+        throw new ParleyError("UNREACHABLE", "the server gave no reply", { cause });
+      });
+      const { status } = reply;
+      if (status < 300) return reply;
+      if (isPassingStatus(status)) throw new ParleyError("BAD_REPLY", `the server answered ${status}`, { status });
+      if (!LOST.has(status) && !REFUSED.has(status))
+        throw new Declined(`the server declined it (${status}): ${await reply.text()}`);
+      const body = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+      const why = body.error?.message ?? `the server answered ${status}`;
+      ending.abort();
+      throw REFUSED.has(status) ? new KeyRefused(why) : new AttemptLost(why);
+    };
+    const pauseMs = (failures: number) => pauseAfter(failures, BACK_OFF);
+    return persist(once, { signal: until, clock: systemClock, pauseMs }).catch((error: unknown) => {
+      throw error === until.reason ? new AttemptLost("it was left") : error;
+    });
   }
   return {
     hold: () => hold,

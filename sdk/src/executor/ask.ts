@@ -4,9 +4,10 @@ import { contextEnvelope, contextHash } from "./context.ts";
 import { AskFailed, AskRejected, AskTimedOut, LeaseLost } from "./errors.ts";
 import { connect, type JobOptions, named, PATIENCE_MS } from "./place.ts";
 import type { Answer, AnswerStatus, AskKind } from "./wire.ts";
-import { type Connection, sleep } from "../http.ts";
+import { pause, platformClock } from "../clock.ts";
+import type { Connection } from "../http.ts";
 import { newKey } from "../idempotency-key.ts";
-import { backOffMs, persist } from "../persist.ts";
+import { AWAY_MS, backOffMs, persist } from "../persist.ts";
 
 /** How to ask; what is left out is taken from the environment, or from the server's settings. */
 export interface AskOptions extends JobOptions {
@@ -51,8 +52,6 @@ export interface AskResult<T> {
 
 /** The time that people get when the caller gives none, in seconds. */
 const PEOPLE_S = 86_400;
-/** How long past its deadline an ask is still looked for on a server that cannot be reached. */
-const GRACE_MS = 60_000;
 const WAIT_S = 25;
 /** The first look is short where somebody wants to know the stage. */
 const FIRST_WAIT_S = 2;
@@ -120,7 +119,7 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
       giveUpAt: startedAt + Math.min(PATIENCE_MS, (options.timeout_s ?? PEOPLE_S) * 1000),
     });
     isPosted = true;
-    const giveUpAt = startedAt + (options.timeout_s ?? PEOPLE_S) * 1000 + GRACE_MS;
+    const giveUpAt = startedAt + (options.timeout_s ?? PEOPLE_S) * 1000 + AWAY_MS;
     const answer = await wait<T>(connection, id, { signal, giveUpAt, ...(options.onPending && { tell }) });
     const attested = answer.attestation?.context_hash;
     if (hash !== undefined && attested !== undefined && attested !== hash) {
@@ -156,7 +155,7 @@ async function wait<T>(
     tell?.();
     if (Date.now() > giveUpAt) throw new ParleyError("TIMED_OUT", "The server did not say how the ask ended.");
     // A server that replies at once, instead of holding the wait, must not be asked in a tight loop.
-    if (Date.now() - askedAt < 500) await sleep(backOffMs(), signal);
+    if (Date.now() - askedAt < 500) await pause(platformClock, backOffMs(), signal);
   }
 }
 
@@ -175,7 +174,7 @@ async function withdraw(connection: Connection, id: string, isPosted: boolean): 
   try {
     await send().catch(async (error: unknown) => {
       if (isPosted || !(error instanceof ParleyError) || error.status !== 404) throw error;
-      await sleep(300);
+      await platformClock.sleep(300);
       return send();
     });
   } catch {

@@ -4,7 +4,7 @@ import { put } from "./artifacts.ts";
 import { LeaseLost } from "./errors.ts";
 import { connect, type JobOptions, jobPath, PATIENCE_MS, type RelayOptions } from "./place.ts";
 import type { Artifact, AskKind, Job, JobEnd, JobLog, JobState, Lease } from "./wire.ts";
-import { sleep } from "../http.ts";
+import { platformClock } from "../clock.ts";
 import { newKey } from "../idempotency-key.ts";
 import { mayPass, persist } from "../persist.ts";
 
@@ -168,7 +168,7 @@ async function beat(
   const pauseMs = Math.floor(ttlMs / HEARTBEATS_PER_LEASE);
   let goodUntil = Date.now() + ttlMs;
   while (!over.aborted) {
-    await sleep(pauseMs, over).catch(() => {});
+    await platformClock.sleep(pauseMs, over);
     if (over.aborted) return;
     const sentAt = Date.now();
     try {

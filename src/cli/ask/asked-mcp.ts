@@ -1,37 +1,24 @@
+import type { FunctionCall, HumanContact, McpRequest } from "@parley/sdk/wire";
 import { requestLines } from "./asked-people.ts";
 
-/** A request made by an MCP tool, as the server returns it. */
-export interface ToolRequest {
-  asked: {
-    fn?: string;
-    kwargs?: Record<string, unknown>;
-    message?: string;
-    options?: { name: string; title?: string }[];
-  };
-  status: string;
-  approved?: boolean | null;
-  comment?: string;
-  response?: string;
-  response_option_name?: string;
-  structured_response?: unknown;
-  decided_by?: { name?: string };
-  responder?: { name?: string };
-  responded_at?: string;
-  expires_at?: string;
-}
+/** The arguments of both tools, which the server has checked. */
+type Arguments = Partial<Pick<FunctionCall["spec"], "fn" | "kwargs">> & {
+  message?: string;
+  options?: HumanContact["spec"]["response_options"];
+};
 
-/** Returns what was asked, what was answered, and how it stands. */
-export function toolRequestLines({ asked, status, approved, ...rest }: ToolRequest): string[] {
-  const { fn, kwargs, message: msg, options: response_options } = asked;
-  return requestLines({
-    spec: { fn, kwargs, msg, response_options },
-    status: {
-      ...rest,
-      approved: approved ?? undefined,
-      response: rest.structured_response ?? rest.response,
-      expired: status === "expired",
-      cancelled: status === "cancelled",
-      user_info: rest.decided_by ?? rest.responder ?? {},
-    },
-  });
+/** Returns what was asked by an MCP tool, what was answered, and how it stands. */
+export function toolRequestLines(request: McpRequest): string[] {
+  const { fn, kwargs, message: msg, options: response_options } = request.asked as Arguments;
+  const { status, responded_at, expires_at } = request;
+  const ended = { responded_at, expires_at, expired: status === "expired", cancelled: status === "cancelled" };
+  const decided =
+    request.kind === "approval"
+      ? { approved: request.approved ?? undefined, comment: request.comment, user_info: request.decided_by }
+      : {
+          response: request.structured_response ?? request.response,
+          response_option_name: request.response_option_name,
+          user_info: request.responder,
+        };
+  return requestLines({ spec: { fn, kwargs, msg, response_options }, status: { ...ended, ...decided } });
 }

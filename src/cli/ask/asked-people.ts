@@ -1,36 +1,25 @@
+import type { CallStatus, FunctionCall, HumanContact, Message, MessageStatus } from "@parley/sdk/wire";
 import { deciderName, type DeciderInReply } from "../../connect/decided-by.ts";
 import { localTime } from "../../lib/local-time.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../../lib/printable.ts";
 import { itemLines } from "./question-lines.ts";
 
-/** How a request to people stands. */
-interface Status {
-  expires_at?: string;
-  resolved_at?: string;
-  approved?: boolean;
-  comment?: string;
-  response?: unknown;
-  response_option_name?: string;
-  humanMessage?: string;
-  responded_at?: string;
-  expired?: boolean;
-  cancelled?: boolean;
-  user_info?: DeciderInReply;
-}
-
 /** A function call, a human contact or a message, as the A2H door says it. */
 export interface PeopleRequest {
-  call_id?: string;
-  spec: {
-    fn?: string;
-    kwargs?: Record<string, unknown>;
-    msg?: string;
-    message?: string;
-    response_options?: { name: string; title?: string }[];
-  };
+  spec: Partial<
+    Pick<FunctionCall["spec"], "fn" | "kwargs"> &
+      Pick<HumanContact["spec"], "msg" | "response_options"> &
+      Pick<Message["spec"], "message">
+  >;
   status: Status;
 }
+
+type Status = Partial<
+  Pick<CallStatus, "expires_at" | "approved" | "comment"> &
+    Pick<HumanContact["status"], "response_option_name"> &
+    Omit<MessageStatus, "user_info">
+> & { user_info?: DeciderInReply | undefined };
 
 /** Returns what was asked, what was answered, and how it stands. */
 export function requestLines({ spec, status }: PeopleRequest): string[] {

@@ -1,15 +1,16 @@
 import { ParleyError } from "@parley/sdk/errors";
-import type { Question } from "@parley/sdk/wire";
+import { A2H } from "@parley/sdk/connection";
+import type { Answer, Ask, McpRequest, Question } from "@parley/sdk/wire";
 import { localTime } from "../../lib/local-time.ts";
 import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
-import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
+import { toolRequestLines } from "./asked-mcp.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
 import { CLIENT_FLAGS, type Command, command, type Io } from "../command.ts";
-import { Refused, openDoors, type DoorCall } from "../door-client.ts";
+import { connectAgent } from "../agent-connection.ts";
 import { itemLines, questionLines } from "./question-lines.ts";
 import { print } from "../print.ts";
-import { A2H, openClient, serverUrl } from "../server-client.ts";
+import { openClient, serverUrl } from "../server-client.ts";
 
 /** Something that was asked, as the server says it and as people read it. */
 interface Asked {
@@ -23,9 +24,14 @@ interface Kind {
   cancel(id: string): Promise<Asked>;
 }
 
+/** Makes one request and returns the body of the reply. */
+type DoorCall = <T>(method: "GET" | "POST" | "DELETE", path: string) => Promise<T>;
+
 /** Every kind, in the order in which an id is looked for. */
 function kindsAt(url: string, io: Io): Kind[] {
-  const call = openDoors(url, io);
+  const connection = connectAgent(url, io);
+  const call: DoorCall = (method, path) =>
+    connection.call(method, path, { signal: io.interrupted, ...(method === "POST" && { body: {} }) });
   const client = openClient(url, io.env);
   return [
     {
@@ -44,16 +50,16 @@ function kindsAt(url: string, io: Io): Kind[] {
 const asQuestion = (wire: Question): Asked => ({ wire, lines: questionLines(wire) });
 
 function toPeople(call: DoorCall, readAt: string, cancelAt: string): Kind {
-  const asked = (wire: object) => ({ wire, lines: requestLines(wire as PeopleRequest) });
+  const asked = (wire: PeopleRequest) => ({ wire, lines: requestLines(wire) });
   return {
     read: async (id) => asked(await call("GET", `${A2H}${readAt}/${encodeURIComponent(id)}`)),
-    cancel: async (id) => asked(await call("POST", `${A2H}${cancelAt}/${encodeURIComponent(id)}/cancel`, {})),
+    cancel: async (id) => asked(await call("POST", `${A2H}${cancelAt}/${encodeURIComponent(id)}/cancel`)),
   };
 }
 
 /** Requests that agents make to people by an MCP tool. */
 function byTool(call: DoorCall): Kind {
-  const asked = (wire: object) => ({ wire, lines: toolRequestLines(wire as ToolRequest) });
+  const asked = (wire: McpRequest) => ({ wire, lines: toolRequestLines(wire) });
   const path = (id: string) => `/mcp/requests/${encodeURIComponent(id)}`;
   return {
     read: async (id) => asked(await call("GET", path(id))),
@@ -61,20 +67,12 @@ function byTool(call: DoorCall): Kind {
   };
 }
 
-interface RelayAnswer {
-  answer_text?: string;
-  answer_json?: unknown;
-  error?: string;
-  answered_by?: string;
-}
-
 /** Asks of executors. */
 function relayed(call: DoorCall): Kind {
-  async function asked(wire: object): Promise<Asked> {
-    const ask = wire as { ask_id: string; prompt: string; status: string; expires_at: string };
+  async function asked(ask: Ask): Promise<Asked> {
     const isOpen = ask.status === "PENDING";
     const path = `/asks/${encodeURIComponent(ask.ask_id)}/answer?wait=0`;
-    const answer = isOpen ? undefined : ((await call("GET", path)) as RelayAnswer);
+    const answer = isOpen ? undefined : await call<Answer>("GET", path);
     return {
       wire: { ask, ...(answer && { answer }) },
       lines: [
@@ -90,18 +88,18 @@ function relayed(call: DoorCall): Kind {
   };
 }
 
-function relayAnswerLines({ answer_text: text, answer_json: json, error }: RelayAnswer): string[] {
+function relayAnswerLines({ answer_text: text, answer_json: json, error }: Answer): string[] {
   const texts = [text, json === undefined ? undefined : canonicalExact(json), error];
   return texts.filter((words) => words !== undefined).flatMap((words) => itemLines(words));
 }
 
-function byWhom({ answered_by: name }: RelayAnswer = {}): string {
+function byWhom({ answered_by: name }: Partial<Answer> = {}): string {
   return name === undefined ? "" : ` by ${printable(name)}`;
 }
 
 /** Returns what was asked under an id, and its kind. @throws {Error} one sentence where there is nothing */
 async function find(kinds: readonly Kind[], id: string): Promise<{ kind: Kind; asked: Asked }> {
-  const refusals: (ParleyError | Refused)[] = [];
+  const refusals: ParleyError[] = [];
   for (const kind of kinds) {
     try {
       return { kind, asked: await kind.read(id) };
@@ -119,8 +117,8 @@ async function find(kinds: readonly Kind[], id: string): Promise<{ kind: Kind; a
 }
 
 /** Whether an id may still be of another kind, or of one that this key is good for. */
-function isElsewhere(error: unknown): error is ParleyError | Refused {
-  return (error instanceof ParleyError || error instanceof Refused) && [401, 403, 404].includes(error.status);
+function isElsewhere(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && [401, 403, 404].includes(error.status);
 }
 
 function onAsked(example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {

@@ -9,7 +9,7 @@ import {
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { readKeyText } from "../../lib/secrets/key-text.ts";
 import type { Io } from "../command.ts";
-import { Refused } from "../door-client.ts";
+import { Refused } from "./refused.ts";
 import { ownKey } from "../server-client.ts";
 
 /** An ask as the list of the inbox has it: what the terminal shows of it. An older server says no `sentence` and no `risk`. */

@@ -1,7 +1,7 @@
 import type { InboxDecision } from "@parley/sdk/inbox";
 import { type Arguments, type Takes, WrongUsage } from "../arguments.ts";
 import { CLIENT_FLAGS, command } from "../command.ts";
-import { Refused } from "../door-client.ts";
+import { Refused } from "./refused.ts";
 import { openInbox } from "./client.ts";
 import { decideAtTerminal } from "./session.ts";
 import { holdsSecrets, listLines, outcomeText, wholeLines } from "./view.ts";

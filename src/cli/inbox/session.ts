@@ -1,7 +1,7 @@
 import type { InboxDecision } from "@parley/sdk/inbox";
 import { printable, printableExactly, printableJson } from "../../lib/printable.ts";
 import { EXIT, type Io } from "../command.ts";
-import { Refused } from "../door-client.ts";
+import { Refused } from "./refused.ts";
 import { type Inbox, type InboxRequest, type InboxRequestDetail } from "./client.ts";
 import { holdsSecrets, listLines, outcomeText, wholeLines } from "./view.ts";
 import { goThrough, type Move, type Terminal, terminalOf } from "../pick.ts";

@@ -1,13 +1,13 @@
-import { pauseAfter, RESTARTING } from "../../lib/back-off.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { ParleyError } from "@parley/sdk/errors";
+import { AWAY_MS, mayPass, persist } from "@parley/sdk/connection";
+import { type Clock, steady } from "../../lib/clock.ts";
 import { Redirected } from "../../lib/network/fetch.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { discoverResult, initializeResult, listResult, MODERN } from "../../protocols/mcp/opening.ts";
 import { errorJson, membersOf, resultJson, RPC, type RpcId } from "../../protocols/mcp/rpc.ts";
 import { APPROVE_TOOL, isWaiting } from "../../protocols/mcp/tools.ts";
+import { pauseMs, sendOnce } from "../../workshop/mcp/upstream.ts";
 
-/** For how long a server that is away is tried again. */
-const PATIENCE_MS = 60_000;
 /** How long replies under way may still take once nobody sends any more. */
 const LAST_REPLIES_MS = 2000;
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
@@ -35,9 +35,6 @@ interface Request {
   version: string | undefined;
   line: string;
 }
-
-/** The server cannot be reached, is stopping, or broke off: worth trying again. */
-class ServerAway extends Error {}
 
 /**
  * Carries messages between a client's pipes and the server, one HTTP request each, until the client sends no more
@@ -105,66 +102,41 @@ export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOp
 
 /** Sends one request until it is answered, cancelled, or the server has been away for too long. */
 async function exchange(request: Request, signal: AbortSignal, options: BridgeOptions): Promise<void> {
-  const { clock, write, log, url } = options;
+  const { clock, write, log, url, key, fetch } = options;
   const start = clock.monotonic();
   const say = growingProgress(() => (clock.monotonic() - start) / 1000, write);
-  let awaySince: number | null = null;
-  for (let failures = 1; ; failures += 1) {
+  const message = { body: request.line, headers: headersOf(request) };
+  /** Resolves with false where the reply broke off after it had begun: the server is there. */
+  async function isAnswered(): Promise<boolean> {
+    let hasBegun = false;
+    const onNotice = (text: string) => {
+      hasBegun = true;
+      say(text);
+    };
     try {
-      await send(request, signal, options, (text) => {
-        awaySince = null;
-        failures = 1;
-        say(text);
-      });
-      return;
+      const { status, text } = await sendOnce({ serverUrl: url, key, fetch }, message, { signal, onNotice });
+      say(answerIn(text, request) ?? notParley(request, url, status));
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof Redirected) return write(redirected(request, error, log));
-      if (!(error instanceof ServerAway)) throw error;
+      if (signal.aborted || !mayPass(error)) throw error;
+      if (error instanceof Error && error.cause instanceof Redirected) throw error.cause;
       const meanwhile = localResult(request);
-      if (meanwhile) return write(meanwhile);
-      awaySince ??= clock.monotonic();
-      if (clock.monotonic() - awaySince >= PATIENCE_MS) {
-        log(`parley mcp: ${url} does not answer: ${error.message}`);
-        return write(unreachable(request, url));
-      }
+      if (meanwhile) write(meanwhile);
+      else say(null);
+      if (meanwhile || hasBegun) return meanwhile !== null;
+      throw error;
     }
-    say(null);
-    await clock.sleep(pauseAfter(failures, RESTARTING), signal);
+  }
+  try {
+    while (!(await persist(isAnswered, { signal, clock: steady(clock), patienceMs: AWAY_MS, pauseMs }))) {
+      await clock.sleep(pauseMs(1), signal);
+    }
+  } catch (error) {
     if (signal.aborted) return;
-  }
-}
-
-/** Makes one HTTP request and hands on what it brings. @throws {ServerAway} when it ends without an answer */
-async function send(
-  request: Request,
-  signal: AbortSignal,
-  { url, key, fetch }: BridgeOptions,
-  say: (text: string) => void,
-): Promise<void> {
-  const reply = await away(() =>
-    fetch(`${url}/mcp`, { method: "POST", headers: headersOf(request, key), body: request.line, signal }),
-  );
-  if ([502, 503, 504].includes(reply.status)) throw new ServerAway(`status ${reply.status}`);
-  const type = reply.headers.get("content-type") ?? "";
-  if (!type.startsWith("text/event-stream")) {
-    const text = await away(() => reply.text());
-    return say(answerIn(text, request) ?? notParley(request, url, reply.status));
-  }
-  const lines = linesOf(reply.body ?? emptyBody());
-  for (;;) {
-    const { done, value: line } = await away(() => lines.next());
-    if (done) throw new ServerAway("the reply broke off");
-    if (!line.startsWith("data:")) continue;
-    const text = line.slice("data:".length).trim();
-    const message = parseObject(text);
-    if (message?.["id"] === undefined) {
-      if (typeof message?.["method"] === "string") say(text);
-      continue;
-    }
-    say(answerIn(text, request) ?? notParley(request, url, reply.status));
-    await lines.return(undefined);
-    return;
+    if (error instanceof Redirected) return write(redirected(request, error, log));
+    if (!(error instanceof ParleyError)) throw error;
+    log(`parley mcp: ${url} does not answer: ${error.message}`);
+    write(unreachable(request, url));
   }
 }
 
@@ -190,26 +162,10 @@ function redirected({ id }: Request, { message }: Redirected, log: BridgeOptions
   return errorJson({ code: RPC.internal, message, data: undefined, id });
 }
 
-/** @throws {Redirected} @throws {ServerAway} for anything else that goes wrong */
-async function away<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Redirected) throw error;
-    const { cause } = error as { cause?: unknown };
-    throw new ServerAway(cause instanceof Error && cause.message !== "" ? cause.message : String(error));
-  }
-}
-
-async function* emptyBody(): AsyncGenerator<Uint8Array> {}
-
 /** The headers say again what the message says (spec/mcp 2). */
-function headersOf({ method, params, version }: Request, key: string | undefined): Record<string, string> {
+function headersOf({ method, params, version }: Request): Record<string, string> {
   const name = method === "tools/call" ? params["name"] : method.startsWith("tasks/") ? params["taskId"] : undefined;
   return {
-    accept: "application/json, text/event-stream",
-    "content-type": "application/json",
-    ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(version !== undefined && { "mcp-protocol-version": headerText(version) }),
     "mcp-method": headerText(method),
     ...(typeof name === "string" && { "mcp-name": headerText(name) }),

@@ -193,6 +193,7 @@ export const WireFunctionCallPage = z
   .object({ items: z.array(WireFunctionCall), ...pageShape })
   .meta({ id: "FunctionCallPage" });
 export type WireFunctionCallPage = z.output<typeof WireFunctionCallPage>;
+export type WireHumanContact = z.output<typeof WireHumanContact>;
 
 export const WireHumanContactPage = z
   .object({ items: z.array(WireHumanContact), ...pageShape })
