@@ -9,18 +9,16 @@ export interface Clock {
 /** The clock of the platform. */
 export const platformClock: Clock = {
   now: () => Date.now(),
-  sleep(ms, signal) {
-    return new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const timer = setTimeout(done, ms);
-      signal?.addEventListener("abort", done, { once: true });
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(done, signal?.aborted ? 0 : ms);
+      signal?.addEventListener("abort", done);
       function done(): void {
         clearTimeout(timer);
         signal?.removeEventListener("abort", done);
         resolve();
       }
-    });
-  },
+    }),
 };
 
 /** Resolves after that time, or rejects with the signal's reason. */

@@ -1,6 +1,6 @@
 import { type Clock, pause, platformClock } from "./clock.ts";
 import { ParleyError } from "./errors.ts";
-import type { ErrorBody, ErrorCode } from "./error-wire.ts";
+import type { ErrorBody } from "./error-wire.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, for example `http://127.0.0.1:3415`; a path prefix is kept. */
@@ -110,23 +110,13 @@ export class Connection {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
       if (reply.status === 204) return undefined as T;
-      return (call.asText ? await textOf(reply) : await this.#json(reply)) as T;
+      return (await bodyOf(reply, call.asText ? String : this.#parse)) as T;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
       if (deadline.aborted) {
         throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
       }
       throw error;
-    }
-  }
-
-  async #json(reply: Response): Promise<unknown> {
-    const text = await textOf(reply);
-    try {
-      return this.#parse(text);
-    } catch (cause) {
-      const { status } = reply;
-      throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status, cause });
     }
   }
 
@@ -192,33 +182,28 @@ function originOf(address: string | null, base?: string): string {
   return origin === "null" ? "another address" : origin;
 }
 
-/** Returns a body. @throws {ParleyError} `UNREACHABLE` where it breaks off */
-async function textOf(reply: Response): Promise<string> {
+/** Returns a body as `parse` reads it. @throws {ParleyError} `UNREACHABLE` where it breaks off, `BAD_REPLY` for another */
+async function bodyOf(reply: Response, parse: (text: string) => unknown): Promise<unknown> {
+  const text = await reply.text().catch((cause: unknown) => {
+    throw new ParleyError("UNREACHABLE", "The connection was cut before the whole reply came.", { cause });
+  });
   try {
-    return await reply.text();
+    return parse(text);
   } catch (cause) {
-    throw new ParleyError("UNREACHABLE", "The connection was cut before the whole reply had come.", { cause });
+    throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status: reply.status, cause });
   }
 }
 
 async function refusalOf(reply: Response): Promise<ParleyError> {
-  const retryAfter = Number(reply.headers.get("retry-after"));
   const more = {
     status: reply.status,
-    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
-    ...(reply.headers.has("x-request-id") ? { requestId: reply.headers.get("x-request-id") ?? "" } : {}),
+    retryAfterSeconds: Number(reply.headers.get("retry-after")) || undefined,
+    requestId: reply.headers.get("x-request-id") || undefined,
   };
-  const body = await reply
-    .text()
-    .then((text): unknown => JSON.parse(text))
-    .catch(() => null);
-  if (!isErrorBody(body)) return new ParleyError("BAD_REPLY", `The server replied with status ${reply.status}.`, more);
+  const body = (await bodyOf(reply, JSON.parse).catch(() => null)) as Partial<ErrorBody> | null;
+  if (typeof body?.error?.code !== "string") {
+    return new ParleyError("BAD_REPLY", `The server replied with status ${reply.status}.`, more);
+  }
   const { code, message, details, ...facts } = body.error;
   return new ParleyError(code, message, { ...more, details: details ?? facts });
-}
-
-function isErrorBody(body: unknown): body is ErrorBody {
-  if (typeof body !== "object" || body === null || !("error" in body)) return false;
-  const { error } = body;
-  return typeof error === "object" && error !== null && typeof (error as { code?: ErrorCode }).code === "string";
 }
