@@ -278,7 +278,10 @@ for (const on of ["sqlite", "postgres"] as const) {
 describe("a command that reads", () => {
   it("refuses a folder without a store, and makes none there", async () => {
     const nowhere = join(newFolder(), "nowhere");
-    for (const args of [["keys", "list"], ["people", "list"]]) {
+    for (const args of [
+      ["keys", "list"],
+      ["people", "list"],
+    ]) {
       const run = await parleyHere([...args, "--data-dir", nowhere]);
       assert.deepEqual([run.code, run.err], [1, `parley: There is no store in ${nowhere}.\n`]);
     }
