@@ -253,6 +253,7 @@ for (const on of ONE_DATABASE) {
       const isOther = await said(["verify", file, "--address", "carla@people.example"], store);
       assert.deepEqual([isOther.code, isOther.said], [1, "No decision in it came from that address.\n"]);
       const elsewhere = { PARLEY_DATA_DIR: join(folder, "other") };
+      await parley(["people", "add", "Bo"], elsewhere);
       const another = await said(["verify", file, "--address", MAIL.value], elsewhere);
       assert.deepEqual(
         [another.code, /names a key that is none of this machine's store/.test(another.said)],

@@ -249,6 +249,7 @@ describe("parley cache clear", () => {
       const { code, out } = await parley(["cache", "clear", "--json", ...args], env);
       return [code, JSON.parse(out)] as unknown[];
     };
+    await parley(["people", "add", "Ana"], env);
     assert.deepEqual(await clear(), [0, { forgotten: 0 }]);
     const db = new DatabaseSync(join(env.PARLEY_DATA_DIR, "parley.db"));
     for (const [key, role] of [
