@@ -11,9 +11,9 @@ import { environment, HOOK_PROGRAM, newFolder } from "../support/program.ts";
 
 const PARLEY = fileURLToPath(new URL("../../bin/parley.mjs", import.meta.url));
 const LISTS = new URL("../support/list-loaded.mjs", import.meta.url).href;
-/** The server, its database and its channels. */
+/** The server, its database and its channels, whose facts in `kind.ts` every part may read. */
 const SERVER =
-  /\/src\/(server|channels|protocols|core|responders)\/|\/node_modules\/(fastify|pg|nodemailer|imapflow|pino)\//;
+  /\/src\/(server|channels(?!\/(kinds|\w+\/kind)\.ts)|protocols|core|responders)\/|\/node_modules\/(fastify|pg|nodemailer|imapflow|pino)\//;
 const OURS = /\/(src|sdk|bin|node_modules)\//;
 
 /** Runs a program to its end, and returns its exit code and the files that it has loaded. */
