@@ -1,6 +1,6 @@
 import { type Clock, pause, platformClock } from "./clock.ts";
 import { ParleyError } from "./errors.ts";
-import type { ErrorBody } from "./error-wire.ts";
+import type { ErrorBody, ErrorCode } from "./error-wire.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, for example `http://127.0.0.1:3415`; a path prefix is kept. */
@@ -201,9 +201,10 @@ async function refusalOf(reply: Response): Promise<ParleyError> {
     requestId: reply.headers.get("x-request-id") || undefined,
   };
   const body = (await bodyOf(reply, JSON.parse).catch(() => null)) as Partial<ErrorBody> | null;
-  if (typeof body?.error?.code !== "string") {
+  if (!body?.error?.code) {
     return new ParleyError("BAD_REPLY", `The server replied with status ${reply.status}.`, more);
   }
   const { code, message, details, ...facts } = body.error;
-  return new ParleyError(code, message, { ...more, details: details ?? facts });
+  // The code of a door that speaks JSON-RPC is a number.
+  return new ParleyError(String(code) as ErrorCode, message, { ...more, details: details ?? facts });
 }
