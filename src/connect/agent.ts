@@ -25,6 +25,14 @@ export interface AgentPrompt {
   transcript?: string | undefined;
 }
 
+/** The event of a prompt that tries a hook, with the members that most agents send. */
+export interface TestEvent {
+  hook_event_name: string | undefined;
+  session_id: string;
+  tool_name: string;
+  tool_input: { command: string; description: string };
+}
+
 /** A use of a tool that is over, as the agent tells it: nobody has to decide about it any more. */
 export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
 
@@ -184,6 +192,10 @@ export interface PromptingAgent {
   print(prompt: AgentPrompt, decision: PromptDecision): string;
   /** Returns how a hook denies that failed before it could ask; `sent` is its event as far as it came, in any form. */
   fail(because: string, sent: Uint8Array): FailedHook;
+  /** Returns the decision in a text of `print`; left out, where a member that most agents read says `allow` or `deny`. */
+  decisionIn?(printed: string): PromptDecision["kind"];
+  /** Returns the event of a test prompt as this agent sends it; left out, where it has the members that most agents send. */
+  testEvent?(usual: TestEvent): object;
   /** Returns the questions of a prompt by which the agent asks its user; nothing for any other prompt. */
   questionsOf?(prompt: AgentPrompt): PromptQuestion[] | Unclear | null;
   /** Resolves with true once somebody has decided at the agent's own terminal; with false when aborted. */

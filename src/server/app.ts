@@ -1,17 +1,11 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
-import { recordedAddresses } from "../config/undo-record.ts";
-import { readLocalAgents } from "../connect/local-agents.ts";
 import type { Context } from "../context.ts";
 import { requestScope } from "../lib/tracing/request-scope.ts";
 import { VERSION } from "../lib/version.ts";
-import { a2h } from "../protocols/a2h/a2h.ts";
-import { usualAudienceOf, type KnownChannels } from "../protocols/a2h/addressees.ts";
-import { promptAsker } from "../protocols/a2h/prompts.ts";
-import { assignment } from "../protocols/assignment/assignment.ts";
+import type { KnownChannels } from "../protocols/a2h/addressees.ts";
 import { atOwnHost } from "../protocols/assignment/host-form.ts";
-import { askAHuman } from "../protocols/ask-a-human/ask-a-human.ts";
 import { readBodiesAsBytes } from "../protocols/http/body.ts";
 import { COMPILERS } from "../protocols/http/compilers.ts";
 import { refuseConnection, sendError, sendRefusal } from "../protocols/http/errors.ts";
@@ -20,31 +14,12 @@ import { tellLimits } from "../protocols/http/limits.ts";
 import { joinUnroutedMethods, noteMethods, PATH_READING } from "../protocols/http/methods.ts";
 import { cutPathKey, decodable } from "../protocols/http/path.ts";
 import { cookieName } from "../protocols/http/principals.ts";
-import { agentPrompts } from "../protocols/hooks/agent-prompts.ts";
-import { agentStates } from "../protocols/hooks/agent-states.ts";
-import { hooks } from "../protocols/hooks/hooks.ts";
-import { mcp } from "../protocols/mcp/mcp.ts";
 import { describeApi } from "../protocols/ops/api-document.ts";
 import { measureRequests } from "../protocols/ops/metrics.ts";
-import { opsRoutes } from "../protocols/ops/ops-routes.ts";
-import { relay } from "../protocols/relay/relay.ts";
-import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
-import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
-import { formerRoutes } from "../protocols/relay/former-routes.ts";
-import { liveRoute } from "../protocols/relay/live-route.ts";
-import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
-import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
-import { conversationRoutes } from "../protocols/web/inbox/conversation-routes.ts";
-import { showToOnlooker } from "../protocols/web/inbox/onlooker.ts";
-import { inboxRoutes } from "../protocols/web/inbox/routes.ts";
-import { inboxTaskRoutes } from "../protocols/web/inbox/task-routes.ts";
-import { linkPage } from "../protocols/web/links/page.ts";
-import { missingPage, pages, type PagesOptions } from "../protocols/web/pages/pages.ts";
-import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
+import { missingPage } from "../protocols/web/pages/pages.ts";
 import { plainForwardedFor } from "../lib/network/forwarded-for.ts";
-import { receiptRoutes } from "../protocols/web/pages/receipt-routes.ts";
-import { signInRoutes } from "../protocols/web/pages/sign-in-routes.ts";
 import { Refusal } from "../refusals.ts";
+import { DOORS } from "./doors.ts";
 import { HTTP_LIMITS } from "./listening.ts";
 import type { Parts } from "./parts.ts";
 
@@ -60,10 +35,12 @@ export async function buildApp(parts: Parts, known: KnownChannels): Promise<Fast
   measureRequests(app, metrics);
   tellLimits(app);
   readBodiesAsBytes(app);
-  const hsts = settings.publicUrl.startsWith("https:");
+  const { publicUrl } = settings;
+  const hsts = publicUrl.startsWith("https:");
   const pagesOptions = { distDir: WEB_DIST, hsts, promptPad: ctx.assignment.promptPad };
   answerErrors(app, ctx, missingPage(pagesOptions));
-  await registerDoors(app, parts, { known, pagesOptions });
+  const openApi = describeApi(app, { version: VERSION, publicUrl, sessionCookie: cookieName(parts.door, "parley") });
+  for (const open of DOORS) await app.register(open({ ...parts, known, pagesOptions, openApi }));
   await app.ready();
   return app;
 }
@@ -119,38 +96,4 @@ function answerErrors(app: FastifyInstance, ctx: Context, showMissing: ReturnTyp
     sendError(ctx, error, http, reply);
   });
   app.setNotFoundHandler((http, reply) => sendRefusal(http, reply, new Refusal("route_not_found")));
-}
-
-async function registerDoors(
-  app: FastifyInstance,
-  { ctx, door, delivery, metrics, tracer, outside }: Parts,
-  { known, pagesOptions }: { known: KnownChannels; pagesOptions: PagesOptions },
-): Promise<void> {
-  const { publicUrl } = door.config;
-  const openApi = describeApi(app, { version: VERSION, publicUrl, sessionCookie: cookieName(door, "parley") });
-  await app.register(askAHuman(door));
-  await app.register(a2h(door, known));
-  const show = (requestId: string) => showToOnlooker(ctx, requestId);
-  await app.register(relay(door, show));
-  await app.register(assignment(door));
-  await app.register(mcp(door, usualAudienceOf(ctx, known), tracer));
-  await app.register(signInRoutes(door));
-  await app.register(receiptRoutes(door));
-  await app.register(hooks(door, delivery.channels.values()));
-  await app.register(agentPrompts(door, promptAsker(door, known)));
-  const ownHooks = () => [`${door.config.publicUrl}/hooks/claude`, ...recordedAddresses(outside.env)];
-  await app.register(agentStates(door, () => readLocalAgents(outside.env, ownHooks)));
-  await app.register(inboxRoutes(door));
-  await app.register(inboxTaskRoutes(door));
-  await app.register(conversationRoutes(door));
-  await app.register(adminAccessRoutes(door));
-  await app.register(adminStateRoutes(door));
-  await app.register(adminPolicyRoutes(door));
-  await app.register(formerRoutes(door, show));
-  await app.register(liveRoute(door));
-  await app.register(adminDecisionRoutes(door));
-  await app.register(adminTaskRoutes(door));
-  await app.register(linkPage(door));
-  await app.register(opsRoutes(door, { metrics, openApi }));
-  await app.register(pages, pagesOptions);
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { HttpHook, PromptingAgent, WantedHook } from "../../connect/agent.ts";
+import type { HttpHook, PromptDecision, PromptingAgent, WantedHook } from "../../connect/agent.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { printable } from "../../lib/printable.ts";
 import { EXIT, type Io } from "../command.ts";
@@ -14,7 +14,8 @@ export interface TriedHook {
   hook: WantedHook;
 }
 
-type Outcome = "allowed" | "denied" | "not decided";
+const OUTCOMES = { allow: "allowed", deny: "denied", undecided: "not decided" } as const;
+type Outcome = (typeof OUTCOMES)[PromptDecision["kind"]];
 /** The end of a test prompt, and the words that the agent receives. */
 interface Trial {
   outcome: Outcome;
@@ -41,19 +42,12 @@ export async function tryPrompts(hooks: readonly TriedHook[], timeout: string | 
   return outcomes.includes("not decided") ? EXIT.unanswered : EXIT.done;
 }
 
-/** Returns a prompt in the form of any agent: each reads the members that are its own. */
-export function testPrompt({ name, title, events }: PromptingAgent): object {
+/** Returns an event that asks people about a harmless command, as the agent sends it. */
+export function testPrompt({ title, events, testEvent }: PromptingAgent): object {
   const description = `Test: ${title} may run \`${HARMLESS}\`. Nothing runs.`;
-  return {
-    hook_event_name: events[0],
-    session_id: "parley-connect",
-    conversation_id: "parley-connect",
-    tool_name: "Bash",
-    // opencode sends the input of the call below what it asks.
-    tool_input: { command: HARMLESS, description, ...(name === "opencode" && { input: { command: HARMLESS } }) },
-    // Cursor sends the command itself, and people see nothing else.
-    command: `${HARMLESS} # ${description}`,
-  };
+  const tool_input = { command: HARMLESS, description };
+  const usual = { hook_event_name: events[0], session_id: "parley-connect", tool_name: "Bash", tool_input };
+  return testEvent ? testEvent(usual) : usual;
 }
 
 /** Sends a prompt to the server as the agent would, and reads the reply. */
@@ -69,7 +63,9 @@ async function posted(agent: PromptingAgent, http: HttpHook, within: string, io:
       signal: io.interrupted,
     });
     const text = await reply.text();
-    return reply.ok ? outcomeIn(text) : { outcome: "not decided", words: `The server replied with ${reply.status}.` };
+    return reply.ok
+      ? outcomeIn(agent, text)
+      : { outcome: "not decided", words: `The server replied with ${reply.status}.` };
   } catch (error) {
     return { outcome: "not decided", words: error instanceof Error ? error.message : String(error) };
   }
@@ -90,7 +86,7 @@ function tried(agent: PromptingAgent, command: string, io: Io): Promise<Trial> {
     child.on("error", (error) => resolve({ outcome: "not decided", words: error.message }));
     child.on("close", (code) => {
       io.interrupted.removeEventListener("abort", end);
-      resolve(code === 0 ? outcomeIn(out) : { outcome: "not decided", words: err.trim() });
+      resolve(code === 0 ? outcomeIn(agent, out) : { outcome: "not decided", words: err.trim() });
     });
   });
 }
@@ -99,9 +95,12 @@ function tried(agent: PromptingAgent, command: string, io: Io): Promise<Trial> {
 const NOBODY_ASKED = /^Parley [^"]*could not ask anybody\b/;
 
 /** Returns the decision in what a hook prints, and the reason where the agent is told one. */
-function outcomeIn(out: string): Trial {
-  const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
+function outcomeIn({ decisionIn = usualDecisionIn }: PromptingAgent, out: string): Trial {
   const words = /"((?:Approved|Not approved|Rejected|Parley)\b(?:[^"\\]|\\.)*)"/.exec(out)?.[1] ?? "";
-  if (NOBODY_ASKED.test(words)) return { outcome: "not decided", words };
-  return { outcome: reply === "allow" ? "allowed" : reply === "deny" ? "denied" : "not decided", words };
+  return { outcome: NOBODY_ASKED.test(words) ? "not decided" : OUTCOMES[decisionIn(out)], words };
+}
+
+function usualDecisionIn(out: string): PromptDecision["kind"] {
+  const reply = /"(?:permission|permissionDecision|behavior|decision)":"(\w+)"/.exec(out)?.[1];
+  return reply === "allow" || reply === "deny" ? reply : "undecided";
 }

@@ -47,6 +47,12 @@ export const cursor: PromptingAgent = {
   holds: (text) => holdsHookEntries(text, "cursor", EVENTS),
   read,
   print: (_prompt, decision) => printed(decision),
+  // Cursor sends the command itself, and people see nothing else.
+  testEvent: ({ hook_event_name, session_id: conversation_id, tool_input: { command, description } }) => ({
+    hook_event_name,
+    conversation_id,
+    command: `${command} # ${description}`,
+  }),
   // With another exit code Cursor would show its model this text as it stands.
   fail: (because) => ({ out: printed({ kind: "deny", because }), err: because, exit: 0 }),
 };

@@ -57,6 +57,11 @@ export const opencode: PromptingAgent = {
   switchVariables: ["OPENCODE_PURE"],
   read,
   print,
+  // The input of the call stands below what is asked.
+  testEvent: ({ tool_input: { command, description }, ...event }) => ({
+    ...event,
+    tool_input: { command, description, input: { command } },
+  }),
   fail: (because) => ({ out: JSON.stringify({ decision: "deny", reason: because }), err: because, exit: DENIES }),
   questionsOf,
 };
