@@ -57,8 +57,8 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
   {
     bug: "an escalation adds any mailbox",
     file: "src/requests/create/known-recipients.ts",
-    find: "return identity !== null && (await isOneKnown(identity));",
-    put: "return identity !== null;",
+    find: "return known.length > 0 ? known.every(Boolean) : isListed(patterns, target.to);",
+    put: "return known.length > 0 || isListed(patterns, target.to);",
     harness: "consent",
     fast: true,
     says: BY_ASKER,
