@@ -17,7 +17,7 @@ import {
   type Place,
   type Problem,
 } from "./fields.ts";
-import { members } from "../../wire/a2h/fields.ts";
+import { members } from "../../wire/fields.ts";
 import { NewMessageBody } from "../../wire/message.ts";
 import {
   NewEscalationBody,
