@@ -1,8 +1,9 @@
 /** Messages to people, and what people begin with an agent, as they travel (spec/a2h 5.6 and 14). */
 import { z } from "zod";
-import { members as given, text, word } from "./a2h/fields.ts";
+import { text } from "./a2h/fields.ts";
 import { MOST_WORDS, newTimeoutShape, requestIdField } from "./a2h/new-request.ts";
 import { outcomeShape, timeoutShape } from "./a2h/request.ts";
+import { members as given } from "./fields.ts";
 
 export const API_VERSION = "proto.a2h.dev/v1alpha1";
 
@@ -42,8 +43,8 @@ export type WireMessage = z.output<typeof WireMessage>;
 
 export const NewMessageBody = z
   .object({
-    apiVersion: word([API_VERSION]),
-    kind: word(["Message"]),
+    apiVersion: z.literal(API_VERSION),
+    kind: z.literal("Message"),
     metadata: z.object({ uid: requestIdField.optional() }).optional(),
     spec: z.object({
       message: text({ min: 1, max: MOST_WORDS }).describe("The agent's words"),

@@ -1,7 +1,7 @@
 /** A webhook endpoint of an agent, as it travels (spec/a2h 17). */
 import { z } from "zod";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../notices/model/webhook-events.ts";
-import { flag, list, moment, text, word } from "./a2h/fields.ts";
+import { moment, text } from "./a2h/fields.ts";
 import { wireMoment } from "./time.ts";
 
 const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];
@@ -68,15 +68,15 @@ export interface WireConversationCreated {
   event: { user_message: string; contact_channel_id: number; agent_name: string; thread_id: string };
 }
 
-export const webhookEventsField = list(z.string(), { max: 20 });
+export const webhookEventsField = z.array(z.string()).max(20);
 
 export const NewWebhookBody = z
   .object({
     url: text({ max: 2048 }).describe("https, at port 443"),
-    format: word(FORMATS),
+    format: z.enum(FORMATS),
     events: webhookEventsField.describe("Empty: everything the format has").optional(),
     description: text({ max: 500 }).describe("For whoever looks").optional(),
-    enabled: flag.meta({ default: true }).optional(),
+    enabled: z.boolean().meta({ default: true }).optional(),
     agent: text({ min: 1, max: 128 }).describe("The agent that owns it; admins name it").optional(),
   })
   .meta({ id: "NewWebhook" });

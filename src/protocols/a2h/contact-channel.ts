@@ -10,7 +10,8 @@ import { isListed } from "../../requests/model/recipients.ts";
 import { Refusal } from "../../refusals.ts";
 import { complain, dotted, read, readList, type Loc, type Place, type Problem } from "./fields.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
-import { integer, list, text } from "../../wire/a2h/fields.ts";
+import { text } from "../../wire/a2h/fields.ts";
+import { integer } from "../../wire/fields.ts";
 
 /** The recipients as the request states them; people are not looked up yet. */
 export type ChannelTree =
@@ -48,7 +49,7 @@ const MOST_DEPTH = 5;
 const channelId = text({ max: 64, pattern: WHOM });
 const humanId = text({ max: 64 });
 const branchTimeout = integer(0, 2_592_000);
-const branches = list(z.unknown(), { min: 1, max: MOST_LEAVES });
+const branches = z.array(z.unknown()).min(1).max(MOST_LEAVES);
 
 /** Second names of fields; the plain one wins. */
 const ALIASES = Object.assign({}, ...OUTSIDE_CHANNELS.map((name) => kindOf(name).aliases)) as Record<string, string>;

@@ -1,7 +1,10 @@
 import { z } from "zod";
+import type { Fault } from "../../core/model/field-problem.ts";
+import { isExactNumber } from "../../lib/json/exact-json.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { Refusal } from "../../refusals.ts";
-import { boundsOf, members } from "../../wire/a2h/fields.ts";
+import { members } from "../../wire/fields.ts";
+import { faultOf, PARSING } from "../../wire/problems.ts";
 
 /** A place in a request, as clients of this protocol read it: `["body", "spec", "fn"]`. */
 export type Loc = readonly (string | number)[];
@@ -58,12 +61,16 @@ export function read<T>(schema: z.ZodType<T>, value: unknown, place: Place): T |
     const isWhole = Object.entries(type.shape).every(([name, one]) => isFree(one as z.ZodType) || name in found);
     return isWhole ? (found as T) : undefined;
   }
-  const parsed = type.safeParse(value);
+  // An integer that kept its digits is beyond every bound.
+  const parsed = type.safeParse(isExactNumber(value) ? Number.MAX_VALUE : value, PARSING);
   if (parsed.success) return parsed.data as T;
-  for (const { message, ...issue } of parsed.error.issues) {
-    complain(problems, loc, issue.code === "custom" ? String(issue.params?.["code"]) : "type", message);
-  }
+  for (const issue of parsed.error.issues) complain(problems, loc, ...printed(faultOf(issue)));
   return undefined;
+}
+
+/** Returns the code and the phrase of a fault in this protocol, to which a list of words is a pattern. */
+function printed({ says, constraint, allowed }: Fault): [code: string, phrase: string] {
+  return Array.isArray(allowed) ? ["pattern", `must be ${allowed.join(" or ")}`] : [constraint, says];
 }
 
 // `instanceof` costs a schema of Zod as much as it costs to check a text.
@@ -76,6 +83,11 @@ function needed(schema: z.ZodType): z.ZodType {
   return isFree(schema) ? needed(schema.unwrap()) : schema;
 }
 
+/** Returns how many items a list may hold, as its checks have it. */
+function boundsOf({ def }: z.ZodArray): { minimum?: number; maximum?: number } {
+  return Object.assign({}, ...(def.checks ?? []).map(({ _zod }) => _zod.def)) as object;
+}
+
 /** Reads a list item by item; its schema says how many it holds. */
 export function readList<T>(
   schema: z.ZodArray,
@@ -83,7 +95,7 @@ export function readList<T>(
   { loc, problems }: Place,
   item: (one: unknown, at: Place) => T | undefined,
 ): T[] | undefined {
-  const { min, max } = boundsOf(schema);
+  const { minimum: min = 0, maximum: max = Number.POSITIVE_INFINITY } = boundsOf(schema);
   if (!Array.isArray(value)) return complain(problems, loc, "type", "must be a list");
   if (value.length > max) return complain(problems, loc, "too_long", `may hold at most ${max} items`);
   if (value.length < min) return complain(problems, loc, "required", `must hold at least ${min} items`);

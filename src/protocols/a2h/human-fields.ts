@@ -6,7 +6,8 @@ import type { Human, HumanChannel, HumanInput } from "../../access/enroll-human.
 import { channelProblem, folded } from "./contact-channel.ts";
 import { BODY, complain, given, read, readList, readMembers, within, type Place, type Problem } from "./fields.ts";
 import { wireTime } from "./print.ts";
-import { members, text } from "../../wire/a2h/fields.ts";
+import { text } from "../../wire/a2h/fields.ts";
+import { members } from "../../wire/fields.ts";
 import { HumanChangeBody, NewHumanBody, type WireEnrolledHuman, type WireHuman } from "../../wire/a2h/human.ts";
 
 /** Reads a human as an admin writes one down (spec/a2h 15). */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { ForeignSchemas } from "../../lib/json/foreign-schema.ts";
-import { soundsApproving } from "../../requests/model/reply-grammar.ts";
+import { approvingMember } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { isJoint, readChannel, type ChannelRules, type ReadChannel } from "./contact-channel.ts";
@@ -17,7 +17,7 @@ import {
   type Place,
   type Problem,
 } from "./fields.ts";
-import { members } from "../../wire/a2h/fields.ts";
+import { members } from "../../wire/fields.ts";
 import { NewMessageBody } from "../../wire/message.ts";
 import {
   NewEscalationBody,
@@ -154,7 +154,7 @@ function optionsIn(value: unknown, place: Place): NewResponseOptionBody[] | unde
 function rejectOptionsIn(value: unknown, place: Place): NewResponseOptionBody[] | undefined {
   const found = optionsIn(value, place);
   for (const [i, option] of (found ?? []).entries()) {
-    const name = (["name", "title"] as const).find((each) => soundsApproving(option[each] ?? ""));
+    const name = approvingMember(option);
     if (name) complain(place.problems, [...place.loc, i, name], "pattern", "must not read as an approval");
   }
   return found;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { soundsApproving } from "../../requests/model/reply-grammar.ts";
+import { approvingMember } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { textFault, type Fault } from "../../core/model/field-problem.ts";
 import { integer, list, members, rule, text } from "../../wire/fields.ts";
@@ -34,7 +34,7 @@ const options = counted.check(named);
 /** Ways to reject, of which none reads as an approval. */
 const rejectOptions = counted.check(
   rule((given) => {
-    const at = given.findIndex(({ name, title = "" }) => soundsApproving(name) || soundsApproving(title));
+    const at = given.findIndex((option) => approvingMember(option) !== undefined);
     return at < 0 ? null : [{ at: [at], says: "must not read as an approval", constraint: "pattern" }];
   }),
   named,

@@ -50,9 +50,9 @@ function possibly(kind: PhoneCommand["kind"]) {
   return (word: string): [string, PhoneCommand] => [word, { kind, certain: false }];
 }
 
-/** True for words that approve: no way to reject may be called so. */
-export function soundsApproving(words: string): boolean {
-  return APPROVES.has(flat(words));
+/** Returns the member of a way to reject that reads as an approval, which none may. */
+export function approvingMember(option: { name: string; title?: string | undefined }) {
+  return (["name", "title"] as const).find((member) => APPROVES.has(flat(option[member] ?? "")));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Humans who can be asked, as they travel (spec/a2h 15). */
 import { z } from "zod";
 import { OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
-import { list, text, word } from "./fields.ts";
+import { text } from "./fields.ts";
 import { wireMoment } from "../time.ts";
 
 const INBOX_SCOPES = ["addressed", "all"] as const;
@@ -51,10 +51,10 @@ export type WireGroupList = z.output<typeof WireGroupList>;
 export const NewHumanBody = z
   .object({
     name: text({ min: 1, max: 200, pattern: /\S/, says: "must not be empty" }).describe("How people are called"),
-    prioritizedContactChannels: list(WireHumanChannel, { min: 1, max: 10 }),
+    prioritizedContactChannels: z.array(WireHumanChannel).min(1).max(10),
     description: text({ max: 2000 }).describe("Agents read it").optional(),
     role: text({ max: 100 }).describe("The person's role").optional(),
-    inboxScope: word(INBOX_SCOPES, { default: "addressed" }).optional(),
+    inboxScope: z.enum(INBOX_SCOPES).meta({ default: "addressed" }).optional(),
   })
   .meta({ id: "NewHuman" });
 export type NewHumanBody = z.input<typeof NewHumanBody>;

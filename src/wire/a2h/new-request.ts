@@ -1,7 +1,8 @@
 /** The bodies that ask named people, and that answer for them (spec/a2h 5, 9 and 11). */
 import { z } from "zod";
-import { flag, integer, list, members, text, word } from "./fields.ts";
+import { integer, members } from "../fields.ts";
 import { WireContactChannel } from "./channel.ts";
+import { text } from "./fields.ts";
 
 /** The id that an agent gives a request. */
 export const CALL_ID = /^[A-Za-z0-9._~:@+=,-]{1,256}$/;
@@ -20,7 +21,7 @@ export const requestIdField = text({ min: 1, max: 256, pattern: CALL_ID }).descr
 /** How long people have. */
 export const newTimeoutShape = {
   timeout_seconds: integer(10, LONGEST_S).optional(),
-  on_timeout: word(["expire", "keep"], { default: "expire" }).optional(),
+  on_timeout: z.enum(["expire", "keep"]).meta({ default: "expire" }).optional(),
 };
 
 const NewResponseOptionBody = z
@@ -29,11 +30,11 @@ const NewResponseOptionBody = z
     title: text({ max: 75 }).describe("Label of the button").optional(),
     description: text({ max: 500 }).describe("Help beside the button").optional(),
     prompt_fill: text({ max: 3000 }).describe("Text of the answer, or its start").optional(),
-    interactive: flag.optional(),
+    interactive: z.boolean().optional(),
   })
   .meta({ id: "NewResponseOption" });
 export type NewResponseOptionBody = z.output<typeof NewResponseOptionBody>;
-export const newOptionsField = list(NewResponseOptionBody, { max: MOST_OPTIONS });
+export const newOptionsField = z.array(NewResponseOptionBody).max(MOST_OPTIONS);
 
 const escalationWords = text({ min: 1, max: 5000 });
 
@@ -45,7 +46,7 @@ export const NewEscalationBody = z
   })
   .meta({ id: "NewEscalation" });
 
-export const newStepsField = list(NewEscalationBody, { max: MOST_STEPS });
+export const newStepsField = z.array(NewEscalationBody).max(MOST_STEPS);
 
 const channel = WireContactChannel.optional();
 const state = members.describe("The agent's memory; comes back as it is, and people never see it").optional();
@@ -91,7 +92,7 @@ export const NewFunctionCallBody = z
       reject_options: newOptionsField.optional(),
       state,
       ...timingShape,
-      editable: flag.optional(),
+      editable: z.boolean().optional(),
       kwargs_schema: members.describe("The schema that edited arguments must fit").optional(),
     }),
   })
@@ -114,7 +115,7 @@ export const NewHumanContactBody = z
 
 export const FunctionCallResponseBody = z
   .object({
-    approved: flag,
+    approved: z.boolean(),
     comment: text({ max: 5000 }).describe("Why").optional(),
     reject_option_name: text({ max: 64 }).describe("One of those that were offered").optional(),
     kwargs: members.describe("Edited arguments, where the agent allows it").optional(),
