@@ -70,7 +70,7 @@ export function custom<T>(
 /** An object of any members, taken as it came. */
 export const members = custom<Record<string, unknown>>(
   { type: "object", additionalProperties: true },
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  isJsonObject,
   "must be an object",
 );
 
