@@ -27,7 +27,7 @@ export const SUBJECTS = [
 ];
 const subject = `(${SUBJECTS.join("|")})`;
 const lib = "^src/lib/";
-/** What each kind of channel is: the contract, the list, and the record of each in its folder. Pure rules as well. */
+/** The facts of each kind of channel: contract, list, and the record in its folder. Pure rules as well. */
 const channelKinds = "src/channels/(?:kinds?|[^/]+/kind)\\.ts$";
 /** `facts/` reads the arguments of a call, `risk/` judges them: pure rules as well. */
 const model = `^(?:src/${subject}/(?:model|facts|risk)/|${channelKinds})`;
