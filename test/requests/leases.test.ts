@@ -42,7 +42,7 @@ for (const on of DATABASES) {
         let isOver = false;
         const waiting = read(callId, 50).finally(() => (isOver = true));
         await until(() => world().server.ctx.openWaits.has(status.ask_id));
-        await advanceUntil(world(), 5000, () => isOver);
+        await advanceUntil(world(), 1000, () => isOver);
         assert.equal((await waiting).resolved_at, undefined);
       }
       const watching = world().call("GET", `${CALLS}/${status.ask_id}?wait=50`, {
