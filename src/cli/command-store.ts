@@ -7,7 +7,7 @@ import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
 import { systemUser } from "../lib/system-user.ts";
 import type { Actor } from "../core/store/audit.ts";
-import { DATABASE_FILE, refuseUnfinished } from "../core/store/data-dir.ts";
+import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import type { Db } from "../core/store/db.ts";
 import { openStore, openToExamine } from "../core/store/open-store.ts";
 import { configOf } from "./command-config.ts";
@@ -31,15 +31,12 @@ export async function withStore<T>(
   { mayBegin = false }: { mayBegin?: boolean } = {},
 ): Promise<T> {
   const config = configOf(place, io);
-  if (!mayBegin && !hasStore(config)) {
-    refuseUnfinished(config.dataDir);
-    throw new Error(`There is no store in ${config.dataDir}.`);
-  }
   const store = await openStore(config, {
     clock: systemClock,
     random: systemRandom,
     log: { warn: (_details, message) => io.tell(message) },
     exclusive: false,
+    mayBegin,
     onFatal: (error) => {
       throw error;
     },

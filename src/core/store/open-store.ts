@@ -42,6 +42,8 @@ export interface StoreOptions {
    * beside it.
    */
   exclusive: boolean;
+  /** Unless this is false, a folder without a store gets one. */
+  mayBegin?: boolean;
   /** A sync to disk failed: what is on disk is unknown, and the process must end. */
   onFatal: (error: Error) => void;
   /** Start although commits are missing that were once on disk. */
@@ -84,7 +86,9 @@ async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise
   const { clock, random } = options;
   refuseUnfinished(place.dataDir);
   const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
-  judgeFile(join(place.dataDir, DATABASE_FILE), options.acceptLoss ? 0 : lastCommit);
+  const path = join(place.dataDir, DATABASE_FILE);
+  judgeFile(path, options.acceptLoss ? 0 : lastCommit);
+  if (options.mayBegin === false && !existsSync(path)) throw new Error(`There is no store in ${place.dataDir}.`);
   const notes = prepareDataDir(place.dataDir);
   // The key file is made before the database, so that a file that cannot be made is reported before anything else is
   // made.
@@ -97,7 +101,6 @@ async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise
   try {
     if (options.exclusive) closers.push(lockForServer(join(place.dataDir, LOCK_FILE)).release);
     let noteCommit: (commitNo: number) => void = () => {};
-    const path = join(place.dataDir, DATABASE_FILE);
     if (options.exclusive) takeAlone(path);
     let checkPlace: () => void = () => {};
     const storeClock = openStoreClock(clock);
