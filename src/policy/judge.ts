@@ -7,7 +7,7 @@ import {
   type PolicyDecision,
 } from "./model/policy.ts";
 import { PolicyMistake } from "./model/check.ts";
-import { parsePolicy } from "./model/text.ts";
+import { loadPolicy } from "./model/text.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { readGrants } from "./grants.ts";
 import { findOtherPolicies } from "./store/servers.ts";
@@ -35,7 +35,7 @@ export async function judge(on: Queryable, by: Judging, input: PolicyInput): Pro
   const policyDecision = say(policy);
   if (policyDecision.decision !== "ALLOW") return policyDecision;
   for (const { policyVersion, policy: text } of await findOtherPolicies(on, policy.policyVersion)) {
-    const other = readOther(text);
+    const other = await readOther(text);
     const theirs = other && say(other);
     const agrees = theirs?.decision === "ALLOW" && (theirs.matchedRule || !policyDecision.matchedRule);
     if (!agrees) return disputed(policy, policyDecision, { policyVersion, theirs });
@@ -44,9 +44,9 @@ export async function judge(on: Queryable, by: Judging, input: PolicyInput): Pro
 }
 
 /** A newer program may have written what this one does not know. */
-function readOther(text: string): Policy | null {
+async function readOther(text: string): Promise<Policy | null> {
   try {
-    return parsePolicy(text);
+    return await loadPolicy(text);
   } catch (error) {
     if (error instanceof PolicyMistake) return null;
     throw error;

@@ -11,7 +11,7 @@ import { listOnceWritten, moveProposalIf, type Proposal } from "./store/learning
 interface WrittenPolicy {
   current(): { policy: Policy };
   state(): "ok" | "stale" | "missing";
-  edit(change: (text: string) => string): Promise<void>;
+  edit(change: (text: string) => Promise<string>): Promise<void>;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function takeOverLearned(ctx: Pick<Context, "db" | "wake" | "log">,
 
 function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
   const comparable = ({ when, unless, decision }: PolicyRule) => [
-    Object.fromEntries(when.map(({ input, any }) => [input, any])),
+    Object.fromEntries(when.map((condition) => [condition.input, condition])),
     unless,
     decision,
   ];

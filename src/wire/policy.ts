@@ -106,6 +106,7 @@ export const PolicyTestBody = z
     fn: word,
     digest: text(0, 100).describe("The digest that would be approved, for a function call.").optional(),
     ask_type: z.enum(ASK_TYPES).optional(),
+    args: z.record(z.string(), z.unknown()).describe("The arguments of the call or ask.").optional(),
     meta: later({ type: "object", additionalProperties: true, description: "Further members of the ask." }),
   })
   .meta({ id: "PolicyTest" });

@@ -45,8 +45,8 @@ function fileOf(text: string) {
     current() {
       return { policy: parsePolicy(this.text) };
     },
-    async edit(change: (text: string) => string) {
-      this.text = change(this.text);
+    async edit(change: (text: string) => Promise<string>) {
+      this.text = await change(this.text);
     },
   };
 }

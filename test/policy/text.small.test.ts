@@ -108,7 +108,7 @@ describe("a policy file", () => {
       ["version: 1\nrules: [{ decision: DENY }]", "policy.yaml:2: rules[0] has no when, which says what it is about."],
       [
         "version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]",
-        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn and meta.<key>.',
+        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn, args, expr and meta.<key>.',
       ],
       [
         "version: 1\nrules: [{ when: {}, decision: ALLOW }]",
@@ -142,8 +142,8 @@ describe("a policy file", () => {
       ],
       [
         "version: 1\nrules: [{ when: { fn: deploy, env: prod }, unless: { meta.a: b }, decision: ALLOW }]",
-        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn and agent.",
-        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn and agent.",
+        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn, agent, args and expr.",
+        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn, agent, args and expr.",
         "policy.yaml:2: rules[0].id is missing: what a rule decides of function calls is named after it.",
       ],
       [
@@ -208,7 +208,7 @@ describe("a policy file", () => {
     assert.deepEqual(lintPolicy(parsePolicy(FIRST_POLICY)), []);
   });
 
-  it("loses a learned rule that was written into it, with its comments kept", () => {
+  it("loses a learned rule that was written into it, with its comments kept", async () => {
     const what = { action: "deploy", resource: "shop, api", env: "dev", tool: null, repo: "true", agent: "ana-bot" };
     const rule = learnedRule(what, 3) ?? assert.fail();
     const changed = `${FIRST_POLICY}${ruleText(rule).join("\n")}\n`;
@@ -219,8 +219,11 @@ describe("a policy file", () => {
       const { matched } = decide(changed, { ...what, [name]: "other" }).trace;
       assert.deepEqual(matched, [], `${name} is part of the rule`);
     }
-    assert.equal(parsePolicy(removeRule(changed, rule.id)).policyVersion, parsePolicy(FIRST_POLICY).policyVersion);
-    assert.equal(removeRule(FIRST_POLICY, "nobody"), FIRST_POLICY);
+    assert.equal(
+      parsePolicy(await removeRule(changed, rule.id)).policyVersion,
+      parsePolicy(FIRST_POLICY).policyVersion,
+    );
+    assert.equal(await removeRule(FIRST_POLICY, "nobody"), FIRST_POLICY);
   });
 
   it("never takes a learned rule that is about more than what people approved", () => {

@@ -1,3 +1,4 @@
+import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
 import { normalised, type PolicyValue } from "../../policy/model/match.ts";
 import { agentName, comparable, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
@@ -40,9 +41,21 @@ export function policyInputOf(
       repo: repo.value,
       job: job.id,
       meta,
+      args: argumentsOf(meta),
     },
     { ...env.claimed, ...repo.claimed },
   );
+}
+
+/** A secret in the arguments of an ask is masked before it is stored; such arguments are not known here. */
+const MASKED = "[secret:";
+
+function argumentsOf({ args }: Ask["meta"]): (() => string) | undefined {
+  if (args === undefined) return undefined;
+  return () => {
+    const text = canonicalExact(args);
+    return text.includes(MASKED) ? "" : text;
+  };
 }
 
 function trusted(

@@ -91,7 +91,7 @@ export async function lookInside(
     const stored = await examineStore({ db: isThen ? asOf(db, clock.now()) : db }, { quick });
     const settings = [
       examineFiles(config),
-      examinePolicy(config),
+      await examinePolicy(config),
       await examineGroups({ db }, config),
       await differingPolicies(db),
     ];
@@ -139,11 +139,11 @@ export async function differingPolicies(db: Queryable): Promise<Finding> {
 }
 
 /** Before the first start there is no policy file: the server writes one. */
-function examinePolicy({ relay: { policyFile } }: Config): Finding {
+async function examinePolicy({ relay: { policyFile } }: Config): Promise<Finding> {
   const finding = { check: "policy", promise: "the policy file can be in force" };
   if (!existsSync(policyFile)) return { ...finding, offenders: [] };
   try {
-    readPolicy(policyFile);
+    await readPolicy(policyFile);
     return { ...finding, offenders: [] };
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;

@@ -36,7 +36,7 @@ export const peopleErase = command({
   async run({ name, dryRun, json, ...place }, io) {
     const { erasure, places } = await withStore(place, io, async (ctx, config) => {
       const done = await erasePerson(ctx, name, { by: COMMAND_LINE, dryRun });
-      return { erasure: done, places: placesNaming(config, done) };
+      return { erasure: done, places: await placesNaming(config, done) };
     });
     if (json) return print(json, wireOf(erasure, { places, dryRun }), [], io);
     printErasure(erasure, { places, dryRun, io });
@@ -44,8 +44,8 @@ export const peopleErase = command({
   },
 });
 
-function placesNaming(config: Config, erasure: Erasure): string[] {
-  const { refused, passedOver } = namedInSettings(config, erasure);
+async function placesNaming(config: Config, erasure: Erasure): Promise<string[]> {
+  const { refused, passedOver } = await namedInSettings(config, erasure);
   return [...refused, ...passedOver];
 }
 

@@ -10,10 +10,10 @@ export interface NamedIn {
 }
 
 /** Returns where the settings and the policy file name a person, by number or by exact name. */
-export function namedInSettings(
+export async function namedInSettings(
   config: Pick<Config, "webhookTargets" | "contacts" | "people" | "relayRules" | "relay">,
   { id, name }: { id: string; name: string },
-): NamedIn {
+): Promise<NamedIn> {
   const isSettingNamed = (called: unknown) => String(called) === id || called === name;
   const placesIn = <T>(block: Readonly<Record<string, T>> | undefined, path: string, names: (one: T) => boolean) =>
     Object.entries(block ?? {}).flatMap(([key, one]) => (names(one) ? [path.replace("*", key)] : []));
@@ -29,7 +29,7 @@ export function namedInSettings(
     passedOver: [
       ...placesIn(groups, "people.groups.*", (members) => members.some(isSettingNamed)),
       ...(usual !== null && isSettingNamed(usual) ? ["relay.people.default"] : []),
-      ...rulesThatAsk(config.relay.policyFile, isSettingNamed),
+      ...(await rulesThatAsk(config.relay.policyFile, isSettingNamed)),
     ],
   };
 }
@@ -42,9 +42,9 @@ function namesHuman(channel: unknown, id: string): boolean {
   return Object.values(channel).some((inside) => namesHuman(inside, id));
 }
 
-function rulesThatAsk(policyFile: string, isSettingNamed: (called: unknown) => boolean): string[] {
+async function rulesThatAsk(policyFile: string, isSettingNamed: (called: unknown) => boolean): Promise<string[]> {
   try {
-    const { rules } = readPolicy(policyFile);
+    const { rules } = await readPolicy(policyFile);
     return rules.flatMap(({ to, id, index }) =>
       isSettingNamed(to) ? [`the policy's rule ${id ?? `number ${index + 1}`}`] : [],
     );

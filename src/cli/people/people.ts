@@ -65,7 +65,7 @@ export const peopleRemove = command({
       const person = (await listPeopleAndSessions(ctx)).find((one) => one.id === wanted);
       if (!person) throw new Refusal("person_not_found", { person: wanted });
       await removeHuman(ctx, Number(person.id), COMMAND_LINE);
-      return { ...person, named: namedInSettings(config, person) };
+      return { ...person, named: await namedInSettings(config, person) };
     });
     const places = [...named.refused, ...named.passedOver];
     if (json) print(json, { id, name, removed: true, named_in: places }, [], io);

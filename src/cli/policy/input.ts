@@ -2,7 +2,7 @@ import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Policy, PolicyWords } from "../../policy/model/policy.ts";
-import { parsePolicy } from "../../policy/model/text.ts";
+import { loadPolicy } from "../../policy/model/text.ts";
 import { type Arguments, type Takes, WrongUsage } from "../arguments.ts";
 import { configOf } from "../command-config.ts";
 import type { Io, StorePlace } from "../command.ts";
@@ -23,6 +23,7 @@ export const INPUT_FLAGS = {
   "--type TYPE": { help: `what is asked: ${ASK_TYPES.join(", ")}`, choices: ASK_TYPES, read: askTypeFrom },
   "--meta KEY=VALUE...": { help: "what the asker sends along; may be given again", read: pairFrom },
   "--fn F": "of a function call that agents ask people about: the function",
+  "--args JSON": { help: "of a function call or an ask: the arguments, as JSON", read: argumentsFrom },
   "--digest D": "of a function call: what exactly would be approved, sha256:…, where permanent permissions count",
 } as const satisfies Takes;
 
@@ -38,13 +39,22 @@ function pairFrom(text: string): readonly [key: string, value: string] {
   return [key, value];
 }
 
+function argumentsFrom(text: string): () => string {
+  try {
+    JSON.parse(text);
+    return () => text;
+  } catch {
+    throw new WrongUsage("--args must be JSON");
+  }
+}
+
 /** Returns what the flags ask about; null where they name nothing. */
 export function wordsOf(flags: Arguments<typeof INPUT_FLAGS>): PolicyWords | null {
-  const { action, resource, env, tool, repo, agent, role, job, fn, digest, type, meta = [] } = flags;
-  const words = { action, resource, env, tool, repo, agent, role, job, fn, digest, ask_type: type };
+  const { action, resource, env, tool, repo, agent, role, job, fn, digest, args, type, meta = [] } = flags;
+  const words = { action, resource, env, tool, repo, agent, role, job, fn, digest, args, ask_type: type };
   const others = [action, resource, env, tool, repo, role, job, type, ...meta];
   if (fn !== undefined && others.some((value) => value !== undefined))
-    throw new WrongUsage("a function call has --fn, --agent and --digest, and nothing else");
+    throw new WrongUsage("a function call has --fn, --agent, --args and --digest, and nothing else");
   if (fn === undefined && digest !== undefined) throw new WrongUsage("--digest goes with --fn");
   if (meta.length === 0 && Object.values(words).every((value) => value === undefined)) return null;
   return { ...words, meta: Object.fromEntries(meta) };
@@ -54,10 +64,10 @@ export function wordsOf(flags: Arguments<typeof INPUT_FLAGS>): PolicyWords | nul
 export const policyPath = (place: StorePlace, io: Io): string => configOf(place, io).relay.policyFile;
 
 /** Returns the policy a file holds. @throws {UnreadableFile} */
-export function readPolicy(path: string): Policy {
+export async function readPolicy(path: string): Promise<Policy> {
   const text = readText(path);
   try {
-    return parsePolicy(text, basename(path));
+    return await loadPolicy(text, basename(path));
   } catch (error) {
     throw new UnreadableFile(error instanceof Error ? error.message : String(error));
   }

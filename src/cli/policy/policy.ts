@@ -37,8 +37,8 @@ export const policyTest = command({
     if ((words === null) === (cases === undefined)) {
       throw new WrongUsage(words ? "--cases names its own inputs" : "say what to test: --action, or --cases FILE");
     }
-    return lookAt(io, () => {
-      const policy = readPolicy(path);
+    return lookAt(io, async () => {
+      const policy = await readPolicy(path);
       warn(policy, io);
       if (cases !== undefined) return runCases(policy, cases, io);
       const { trace, risk } = evaluate(policy, [], policyInput(words ?? {}));
@@ -54,7 +54,7 @@ export const policyLint = command({
   async run({ file, ...place }, io) {
     const path = file ?? policyPath(place, io);
     return lookAt(io, async () => {
-      const policy = readPolicy(path);
+      const policy = await readPolicy(path);
       const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, place, io))];
       for (const says of notes) io.out(printable(says));
       for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
@@ -72,7 +72,7 @@ export const policyExplain = command({
     const words = wordsOf(given);
     if (!words) throw new WrongUsage("say what to explain, with --action or another flag");
     return lookAt(io, async () => {
-      const policy = readPolicy(file ?? policyPath(given, io));
+      const policy = await readPolicy(file ?? policyPath(given, io));
       const input = policyInput(words);
       const policyDecision =
         file === undefined && hasStore(configOf(given, io))
@@ -127,6 +127,7 @@ const Cases = z.strictObject({
         job: text,
         fn: text,
         ask_type: z.enum(ASK_TYPES).optional(),
+        args: z.record(z.string(), z.unknown()).optional(),
         meta: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
       }),
       decision: z.enum(["ALLOW", "DENY", "ESCALATE"]),
@@ -141,7 +142,9 @@ const Cases = z.strictObject({
 function runCases(policy: Policy, file: string, io: Io): number {
   let failed = 0;
   for (const { name, input, decision, rule, risk } of readCases(file).cases) {
-    const policyDecision = evaluate(policy, [], policyInput(input));
+    const { args, ...words } = input;
+    const call = { ...words, ...(args && { args: () => JSON.stringify(args) }) };
+    const policyDecision = evaluate(policy, [], policyInput(call));
     const by = decidedBy(policy, policyDecision);
     const ruledRisk = policyDecision.risk?.kind ?? null;
     const isRisk = risk === undefined || risk === ruledRisk;

@@ -19,7 +19,7 @@ export const policyShow = command({
   async run({ json, ...place }, io) {
     const path = policyPath(place, io);
     return lookAt(io, async () => {
-      const policy = readPolicy(path);
+      const policy = await readPolicy(path);
       const beside = await withStore(place, io, async (ctx) => {
         return { ...(await readBesidePolicy(ctx)), ...(await readRulesInUse(ctx, policy)) };
       });
@@ -35,7 +35,7 @@ export const policyReload = command({
   example: "parley policy reload",
   run(place, io) {
     return lookAt(io, async () => {
-      const { policyVersion } = readPolicy(policyPath(place, io));
+      const { policyVersion } = await readPolicy(policyPath(place, io));
       await withStore(place, io, (ctx) => reloadPolicy(ctx));
       io.tell(`${policyVersion} is read again by every server within a second.`);
       return EXIT.done;

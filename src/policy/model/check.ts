@@ -1,8 +1,17 @@
+import { readArgumentCondition } from "./argument-conditions.ts";
+import type { Expression } from "./expression.ts";
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { isSentence } from "./sentence.ts";
 import { RULED_RISKS, type PolicyEffect, type Policy, type PolicyRule } from "./policy.ts";
-import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
+import {
+  type InputCondition,
+  isOnArguments,
+  patternOf,
+  POLICY_INPUTS,
+  type PolicyCondition,
+  type Pattern,
+} from "./match.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];
@@ -39,7 +48,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency
 /** These are never missing. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
 /** The inputs that a function call is known by. */
-const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent"]);
+const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent", "args", "expr"]);
 
 /**
  * Returns a policy that is ready to be asked. Unknown names are mistakes, so that a slip of the pen never opens
@@ -47,15 +56,27 @@ const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent"]);
  *
  * @throws {PolicyMistake} naming each place (spec/relay 8)
  */
-export function checkPolicy(value: unknown, name = "policy.yaml"): Policy {
+export function checkPolicy(value: unknown, name = "policy.yaml", readExpression: ReadExpression = notLoaded): Policy {
   const faults: PolicyFault[] = [];
-  const policy = readPolicy(value, name, (path, says) => void faults.push({ path, says }));
+  const say: Say = Object.assign((path: PolicyPath, says: string) => void faults.push({ path, says }), {
+    readExpression,
+  });
+  const policy = readPolicy(value, name, say);
   if (faults.length > 0) throw new PolicyMistake(faults.slice(0, MAX_FAULTS));
   const digest = sha256Digest(canonicalExact(value)).slice("sha256:".length);
   return { ...policy, policyVersion: `${policy.version}:${digest.slice(0, VERSION_DIGITS)}` };
 }
 
-type Say = (path: PolicyPath, says: string) => void;
+/** Returns the expression of a text, or the problem of it as the rest of a sentence that begins with its place. */
+export type ReadExpression = (text: string) => Expression | { problem: string };
+
+/** @throws {Error} always: our bug, for a text with expressions is read by `loadPolicy` */
+function notLoaded(): never {
+  throw new Error("the reader of expressions is not loaded");
+}
+
+/** Collects faults, and reads the expressions of the file. */
+type Say = ((path: PolicyPath, says: string) => void) & { readExpression: ReadExpression };
 
 function readPolicy(value: unknown, name: string, say: Say): Policy {
   const file = readBlock(value, [], ["version", "defaults", "rules", "says", "limits"], say);
@@ -206,13 +227,14 @@ function checkCallRule(
   }
   for (const [key, conditions] of Object.entries({ when, unless })) {
     for (const { input } of conditions) {
-      if (!CALL_INPUTS.has(input)) say([...at(key), input], "is nothing that a function call has: it has fn and agent");
+      if (!CALL_INPUTS.has(input))
+        say([...at(key), input], "is nothing that a function call has: it has fn, agent, args and expr");
     }
   }
   if (id === undefined) say(at("id"), "is missing: what a rule decides of function calls is named after it");
   if (to !== undefined || need !== undefined)
     say(at(to === undefined ? "need" : "to"), "is for what executors ask: a function call says itself who is asked");
-  if (decision === "ALLOW" && functions.any.some((pattern) => pattern?.join("") === ""))
+  if (decision === "ALLOW" && "any" in functions && functions.any.some((pattern) => pattern?.join("") === ""))
     say([...at("when"), "fn"], 'must say which functions: "*" would approve whatever is asked');
 }
 
@@ -221,9 +243,11 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondi
   if (!block) return [];
   const entries = Object.entries(block);
   if (entries.length === 0) say(path, 'names nothing; write action: "*" for whatever there is');
-  return entries.flatMap(([input, given]): PolicyCondition[] => {
+  const conditions = entries.flatMap(([input, given]): PolicyCondition[] => {
+    if (input === "args") return readArguments(given, [...path, input], say);
+    if (input === "expr") return readExpressionAt(given, [...path, input], say);
     if (!isConditionInput(input)) {
-      say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")} and meta.<key>`);
+      say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")}, args, expr and meta.<key>`);
       return [];
     }
     const values = Array.isArray(given) ? (given as unknown[]) : [given];
@@ -235,9 +259,31 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondi
     });
     return [{ input, any }];
   });
+  // The function is compared before the arguments are read.
+  return conditions.toSorted((one, other) => Number(isOnArguments(one)) - Number(isOnArguments(other)));
 }
 
-function readValue(input: PolicyCondition["input"], value: unknown, path: PolicyPath, say: Say): Pattern {
+function readArguments(value: unknown, path: PolicyPath, say: Say): PolicyCondition[] {
+  const block = readBlock(value, path, null, say);
+  const entries = Object.entries(block ?? {});
+  if (block && entries.length === 0) say(path, "names no argument");
+  return entries.map(([pointer, given]) =>
+    readArgumentCondition(pointer, given, (at, says) => say([...path, pointer, ...at], says)),
+  );
+}
+
+function readExpressionAt(value: unknown, path: PolicyPath, say: Say): PolicyCondition[] {
+  if (typeof value !== "string") {
+    say(path, `must be a text${instead(value)}`);
+    return [];
+  }
+  const expression = say.readExpression(value);
+  if (!("problem" in expression)) return [{ input: "expr", expression }];
+  say(path, expression.problem);
+  return [];
+}
+
+function readValue(input: InputCondition["input"], value: unknown, path: PolicyPath, say: Say): Pattern {
   if (value === null) {
     if (ALWAYS_THERE.has(input)) say(path, `must be a text: ${input} is never missing`);
     return null;
@@ -256,7 +302,7 @@ function readValue(input: PolicyCondition["input"], value: unknown, path: Policy
   return patternOf(input, value);
 }
 
-function isConditionInput(name: string): name is PolicyCondition["input"] {
+function isConditionInput(name: string): name is InputCondition["input"] {
   return (POLICY_INPUTS as readonly string[]).includes(name) || /^meta\../s.test(name);
 }
 
@@ -293,7 +339,7 @@ function instead(value: unknown): string {
   return `, not ${JSON.stringify(String(value).slice(0, 60))}`;
 }
 
-/** Only scalars and one list deep, or it has been refused: whatever else it is, it is not put into words. */
+/** A rule that cannot be printed has been refused. */
 function digestOf(rule: unknown): string {
   try {
     return sha256Digest(canonicalExact(rule)).slice("sha256:".length).slice(0, VERSION_DIGITS);

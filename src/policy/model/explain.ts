@@ -5,6 +5,7 @@ import {
   isAboutCalls,
   isMet,
   isRead,
+  judgeCondition,
   nameOf,
   valueOf,
   type Policy,
@@ -12,7 +13,15 @@ import {
   type PolicyRule,
   type PolicyDecision,
 } from "./policy.ts";
-import { POLICY_INPUTS, type PolicyCondition, type PolicyValue, type Pattern } from "./match.ts";
+import { testWords } from "./argument-conditions.ts";
+import {
+  type InputCondition,
+  isOnArguments,
+  POLICY_INPUTS,
+  type PolicyCondition,
+  type PolicyValue,
+  type Pattern,
+} from "./match.ts";
 
 /**
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
@@ -90,6 +99,11 @@ function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
   const missed = rule.when.find((condition) => !isMet(condition, input, rule.decision !== "ALLOW"));
   if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
+  if (isOnArguments(missed)) {
+    const isOpen = judgeCondition(missed, input) === null;
+    const words = conditionWords(missed);
+    return isOpen ? `does not match: whether ${words} cannot be decided` : `does not match: it is not so that ${words}`;
+  }
   const value = valueOf(missed.input, input);
   return `does not match: ${missed.input} is ${valueWords(value)}, not ${anyWords(missed)}`;
 }
@@ -101,10 +115,12 @@ export function conditionsText({ when, unless }: Pick<PolicyRule, "when" | "unle
 }
 
 function conditionWords(condition: PolicyCondition): string {
+  if (condition.input === "expr") return condition.expression.text;
+  if (condition.input === "args") return `args${condition.pointer} ${condition.tests.map(testWords).join(" and ")}`;
   return `${condition.input} is ${anyWords(condition)}`;
 }
 
-function anyWords({ any }: PolicyCondition): string {
+function anyWords({ any }: InputCondition): string {
   return any.map(patternWords).join(" or ");
 }
 

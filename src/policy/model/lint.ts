@@ -1,6 +1,6 @@
 import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
 import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
-import { allCover, type PolicyCondition } from "./match.ts";
+import { allCover, type InputCondition, type PolicyCondition } from "./match.ts";
 
 /** A rule that does nothing, and why. */
 export interface LintNote {
@@ -36,7 +36,7 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
 export function lintLeftOut({ rules }: Policy): LintNote[] {
   return rules.flatMap((rule): LintNote[] => {
     if (rule.decision !== "DENY" || rule.when.some(isAboutAttempts)) return [];
-    const open = rule.when.find(({ input, any }) => mayBeLeftOut(input) && !any.includes(null));
+    const open = rule.when.find((one) => "any" in one && mayBeLeftOut(one.input) && !one.any.includes(null));
     if (!open) return [];
     const { input } = open;
     const says = `${nameOf(rule)} denies by ${input}, which an asker may leave out: add null to its values to deny that too`;
@@ -44,12 +44,12 @@ export function lintLeftOut({ rules }: Policy): LintNote[] {
   });
 }
 
-function mayBeLeftOut(input: PolicyCondition["input"]): boolean {
+function mayBeLeftOut(input: InputCondition["input"]): boolean {
   return input === "role" || input === "repo" || input.startsWith("meta.");
 }
 
-function isAboutAttempts({ input, any }: PolicyCondition): boolean {
-  return input === "env" && any.every((pattern) => pattern?.join("*") === ATTEMPT_ENV);
+function isAboutAttempts(condition: PolicyCondition): boolean {
+  return condition.input === "env" && condition.any.every((pattern) => pattern?.join("*") === ATTEMPT_ENV);
 }
 
 /** Whether one rule counts where both hold, by the ranks of `evaluate`. */

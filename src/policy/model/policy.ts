@@ -1,6 +1,9 @@
 import type { AskType } from "../../core/model/ask-type.ts";
+import { type Answer, judgeArgument } from "./argument-conditions.ts";
+import { CallArguments } from "./call-arguments.ts";
 import {
   fits,
+  type InputCondition,
   normalised,
   NOT_COMPARABLE,
   type PolicyCondition,
@@ -60,6 +63,8 @@ export interface PolicyInput extends Record<PolicyInputName, PolicyValue> {
   meta: ReadonlyMap<string, Exclude<PolicyValue, null>>;
   /** The digest of the exact call that would be approved; only for function calls. */
   digest?: string;
+  /** The arguments of the call; absent where none are known. */
+  args?: CallArguments;
   /** The values that the ask claimed and the job's registered values overruled. */
   claimed: Readonly<Record<string, string>>;
 }
@@ -122,6 +127,8 @@ const READS: ReadonlySet<string> = new Set(["clarify", "choose", "read"]);
 export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
   meta?: Readonly<Record<string, unknown>>;
   digest?: string | undefined;
+  /** Returns the arguments of the call as JSON. */
+  args?: (() => string) | undefined;
 };
 
 /** Returns the inputs as they are compared. An undefined value and JSON's null are missing. */
@@ -153,6 +160,7 @@ export function policyInput(words: PolicyWords, claimed: Readonly<Record<string,
     meta: new Map(meta),
     claimed,
     ...(fn !== null && words.digest !== undefined && { digest: words.digest }),
+    ...(words.args !== undefined && { args: new CallArguments(words.args) }),
   };
 }
 
@@ -276,9 +284,9 @@ export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
 }
 
 /**
- * Returns whether a rule applies to an input: everything in `when` holds, and not everything in `unless`. A value that
- * cannot be compared makes DENY and ESCALATE hold, and ALLOW not: it may be what the rule is about, and it may be
- * something else.
+ * Returns whether a rule applies to an input: everything in `when` holds, and not everything in `unless`. A condition
+ * that cannot be decided makes DENY and ESCALATE hold, and ALLOW not: the input may be what the rule is about, and it may
+ * be something else.
  */
 export function holds({ when, unless, decision }: Judging, input: PolicyInput): boolean {
   if (input.fn !== null && !isAboutCalls({ when })) return false;
@@ -289,20 +297,27 @@ export function holds({ when, unless, decision }: Judging, input: PolicyInput): 
 
 type Judging = Pick<PolicyRule, "when" | "unless" | "decision">;
 
-/** Returns whether one condition holds; `inDoubt` of a value that cannot be compared. */
-export function isMet({ input: name, any }: PolicyCondition, input: PolicyInput, inDoubt: boolean): boolean {
-  const value = valueOf(name, input);
-  if (typeof value === "object" && value !== null) return inDoubt;
-  return any.some((pattern) => fits(pattern, value));
+/** Returns whether one condition holds; `inDoubt` of one that cannot be decided. */
+export function isMet(condition: PolicyCondition, input: PolicyInput, inDoubt: boolean): boolean {
+  return judgeCondition(condition, input) ?? inDoubt;
+}
+
+/** Returns whether one condition holds; null where that cannot be decided, as of a value that cannot be compared. */
+export function judgeCondition(condition: PolicyCondition, input: PolicyInput): Answer {
+  if (condition.input === "args") return judgeArgument(condition, input.args);
+  if (condition.input === "expr") return condition.expression.judge(input.args);
+  const value = valueOf(condition.input, input);
+  if (typeof value === "object" && value !== null) return null;
+  return condition.any.some((pattern) => fits(pattern, value));
 }
 
 /** Returns one value of an input by the name rules know it by. */
-export function valueOf(name: PolicyCondition["input"], input: PolicyInput): PolicyValue {
+export function valueOf(name: InputCondition["input"], input: PolicyInput): PolicyValue {
   if (isPolicyInput(name)) return input[name];
   return input.meta.get(name.slice("meta.".length)) ?? null;
 }
 
-function isPolicyInput(name: PolicyCondition["input"]): name is PolicyInputName {
+function isPolicyInput(name: InputCondition["input"]): name is PolicyInputName {
   return !name.startsWith("meta.");
 }
 

@@ -1,19 +1,30 @@
 import { BadYaml, readYaml, withItem, withoutItem } from "../../lib/strict-yaml.ts";
-import { checkPolicy, pathText, PolicyMistake } from "./check.ts";
+import { checkPolicy, pathText, PolicyMistake, type ReadExpression } from "./check.ts";
 import type { Policy, PolicyClass } from "./policy.ts";
 
 const LIMITS = { maxBytes: 256 * 1024, maxAliases: 10 };
 
 /**
- * Returns the policy that a file holds.
+ * Returns the policy that a file holds. The reader of expressions is loaded where the file has one.
  *
  * @throws {PolicyMistake} one sentence for each mistake, beginning with file and line
  */
-export function parsePolicy(text: string, name = "policy.yaml"): Policy {
+export async function loadPolicy(text: string, name?: string): Promise<Policy> {
+  if (!text.includes("expr")) return parsePolicy(text, name);
+  const { readExpression } = await import("./expression.ts");
+  return parsePolicy(text, name, readExpression);
+}
+
+/**
+ * Returns the policy that a file without expressions holds, or one whose reader of expressions is given.
+ *
+ * @throws {PolicyMistake} one sentence for each mistake, beginning with file and line
+ */
+export function parsePolicy(text: string, name = "policy.yaml", readExpression?: ReadExpression): Policy {
   try {
     const yaml = readYaml(text, LIMITS);
     try {
-      return checkPolicy(yaml.value, name);
+      return checkPolicy(yaml.value, name, readExpression);
     } catch (error) {
       if (!(error instanceof PolicyMistake)) throw error;
       throw new PolicyMistake(error.faults, (path) => `${name}:${yaml.lineOf(path)}: ${pathText(path)}`);
@@ -39,11 +50,11 @@ export function ruleText(rule: WrittenRule): string[] {
 }
 
 /** Returns the file's text without the rule of that id; unchanged where no rule has it. @throws {PolicyMistake} */
-export function removeRule(text: string, id: string, name?: string): string {
-  const rule = parsePolicy(text, name).rules.find((one) => one.id === id);
+export async function removeRule(text: string, id: string, name?: string): Promise<string> {
+  const rule = (await loadPolicy(text, name)).rules.find((one) => one.id === id);
   if (!rule) return text;
   const changed = withoutItem(text, "rules", rule.index, LIMITS);
-  parsePolicy(changed, name);
+  await loadPolicy(changed, name);
   return changed;
 }
 

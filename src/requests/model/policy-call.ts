@@ -1,9 +1,9 @@
 import { agentName, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
 import type { Request, RequestForm } from "./request.ts";
 
-/** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
+/** Returns what the policy is asked about a function call: which function, by which agent, with which arguments. */
 export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
-  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined });
+  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined, args: () => form.kwargs });
 }
 
 /** A function call as far as policy looks at it. */

@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { makeFolder, replaceFile, writeNewFile } from "../../lib/files/durable-files.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import { PolicyMistake } from "../../policy/model/check.ts";
-import { FIRST_POLICY, parsePolicy } from "../../policy/model/text.ts";
+import { FIRST_POLICY, loadPolicy } from "../../policy/model/text.ts";
 
 /**
  * `ok`: the file is in force as it stands. `stale`: it holds a mistake, and what was read before it is in force.
@@ -40,7 +40,7 @@ export interface PolicyFile {
    *
    * @throws whatever `change` throws, with the file as it was
    */
-  edit(change: (text: string) => string): Promise<void>;
+  edit(change: (text: string) => string | Promise<string>): Promise<void>;
 }
 
 /** A change of the file: another version is in force, or its new content is not. */
@@ -70,7 +70,7 @@ const PEOPLE_DECIDE = {
 
 /** Opens the policy of an installation: reads its file, or writes the first one if the file does not exist. */
 export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
-  const unread = loadedFrom(JSON.stringify(PEOPLE_DECIDE), null, { path, clock });
+  const unread = await loadedFrom(JSON.stringify(PEOPLE_DECIDE), null, { path, clock });
   let loaded = unread;
   let now: PolicyFileStatus = { state: "missing", problem: null };
   let seen = "";
@@ -121,7 +121,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     edit: (change) =>
       inTurn(async () => {
         const before = await readFile(path, "utf8");
-        const after = change(before);
+        const after = await change(before);
         if (after !== before) await replaceFile(path, after);
         await look();
       }),
@@ -148,7 +148,7 @@ async function lookAt({ path, clock }: { path: string; clock: Clock }): Promise<
     if (stamp === "") return { now: { state: "missing", problem: `${path} is not there` }, seen: stamp };
     const text = await readFile(path, "utf8");
     if ((await stampOf(path)) !== stamp) return null;
-    return { now: { state: "ok", problem: null }, loaded: loadedFrom(text, text, { path, clock }), seen: stamp };
+    return { now: { state: "ok", problem: null }, loaded: await loadedFrom(text, text, { path, clock }), seen: stamp };
   } catch (error) {
     const now = { state: "stale", problem: error instanceof Error ? error.message : String(error) } as const;
     return error instanceof PolicyMistake ? { now, seen: await stampOf(path).catch(() => "") } : { now };
@@ -169,12 +169,13 @@ async function writeFirst({ path, log, clock }: PolicyFileOptions): Promise<Load
 }
 
 /** @throws {PolicyMistake} */
-function loadedFrom(
+async function loadedFrom(
   policyText: string,
   fileText: string | null,
   { path, clock }: { path: string; clock: Clock },
-): LoadedPolicy {
-  return { policy: parsePolicy(policyText, basename(path)), text: fileText, source: policyText, loadedAt: clock.now() };
+): Promise<LoadedPolicy> {
+  const policy = await loadPolicy(policyText, basename(path));
+  return { policy, text: fileText, source: policyText, loadedAt: clock.now() };
 }
 
 /** Returns a stamp that differs between versions of a file; empty if the file does not exist. */

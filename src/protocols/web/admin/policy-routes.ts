@@ -1,3 +1,4 @@
+import { canonicalExact } from "../../../lib/json/exact-json.ts";
 import { z } from "zod";
 import { nameOf, policyInput } from "../../../policy/model/policy.ts";
 import { conditionsText, explainDecision } from "../../../policy/model/explain.ts";
@@ -135,10 +136,14 @@ function tryingRoutes(app: Door, door: DoorContext): void {
     },
     async (http) => {
       await administrator(door, http);
-      const { meta, ...about } = http.body as PolicyTestBody;
+      const { meta, args, ...about } = http.body as PolicyTestBody;
       const { policy } = file.current();
       const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
-      const input = policyInput({ ...about, ...(isBlock && { meta: meta as Record<string, unknown> }) });
+      const input = policyInput({
+        ...about,
+        ...(isBlock && { meta: meta as Record<string, unknown> }),
+        ...(args && { args: () => canonicalExact(args) }),
+      });
       const policyDecision = await judge(ctx.db, { policy }, input);
       const words = explainDecision(policy, input, policyDecision, preset);
       return { trace: { ...policyDecision.trace }, words: [...words] } satisfies WirePolicyVerdict;
