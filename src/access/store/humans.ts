@@ -3,6 +3,7 @@ import type { Identity } from "../model/identity.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { endSubscriptionsOf } from "./bound-subscriptions.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
+import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { numberForms } from "../../lib/phone-number.ts";
 
@@ -33,33 +34,18 @@ export interface HumanChannel {
   given?: Readonly<Record<string, unknown>>;
 }
 
-interface Row {
-  person_id: string;
-  number: number;
-  name: string;
-  description: string | null;
-  title: string | null;
-  sees_all: number;
-  is_operator: number;
-  channels: string;
-  created_at: number;
-  updated_at: number;
-}
-
-function toHuman(row: Row): Human {
-  return {
-    person: row.person_id,
-    number: row.number,
-    name: row.name,
-    description: row.description,
-    title: row.title,
-    seesAll: row.sees_all === 1,
-    isOperator: row.is_operator === 1,
-    channels: JSON.parse(row.channels) as HumanChannel[],
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+const humanRows = rowsOf<Human>()({
+  person: "person_id",
+  number: "number",
+  name: "name",
+  description: "description",
+  title: "title",
+  seesAll: flag("sees_all"),
+  isOperator: flag("is_operator"),
+  channels: json("channels"),
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+});
 
 /** Holds every change to humans back to the end of the transaction, so that an address has one owner. */
 export async function lockHumans(tx: Tx): Promise<void> {
@@ -101,21 +87,16 @@ export async function updateHuman(
 }
 
 export async function findHuman(on: Queryable, person: string): Promise<Human | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM people WHERE person_id = ${person} AND left_at IS NULL`);
-  return row && toHuman(row);
+  return humanRows.first(on, sql`SELECT * FROM people WHERE person_id = ${person} AND left_at IS NULL`);
 }
 
 export async function findHumanByNumber(on: Queryable, number: number): Promise<Human | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM people WHERE number = ${number} AND left_at IS NULL`);
-  return row && toHuman(row);
+  return humanRows.first(on, sql`SELECT * FROM people WHERE number = ${number} AND left_at IS NULL`);
 }
 
 /** Returns up to two humans of exactly this name: only their numbers distinguish more of them. */
 export async function findTwoNamed(on: Queryable, name: string): Promise<Human[]> {
-  const rows = await on.all<Row>(
-    sql`SELECT * FROM people WHERE name = ${name} AND left_at IS NULL ORDER BY number LIMIT 2`,
-  );
-  return rows.map(toHuman);
+  return humanRows.all(on, sql`SELECT * FROM people WHERE name = ${name} AND left_at IS NULL ORDER BY number LIMIT 2`);
 }
 
 /** True where somebody had this number or name who is enrolled no longer. */
@@ -131,27 +112,26 @@ export async function isRetired(on: Queryable, called: string): Promise<boolean>
 /** Returns the person to whom an address, a number in any of its forms, or a Slack user belongs. */
 export async function findHumanByIdentity(on: Queryable, { kind, value }: Identity): Promise<Human | undefined> {
   const values = kind === "phone" ? numberForms(value) : [value];
-  const row = await first<Row>(
+  return humanRows.first(
     on,
     sql`SELECT p.* FROM identities i JOIN people p ON p.person_id = i.person
       WHERE i.kind = ${kind} AND i.value IN (${join(values)}) ORDER BY i.value = ${value} DESC LIMIT 1`,
   );
-  return row && toHuman(row);
 }
 
 /** Returns humans in the order of their numbers, that follow number `after`. */
 export async function listHumans(on: Queryable, after: number, limit: number): Promise<Human[]> {
-  const rows = await on.all<Row>(
+  return humanRows.all(
+    on,
     sql`SELECT * FROM people WHERE number > ${after} AND left_at IS NULL ORDER BY number LIMIT ${limit}`,
   );
-  return rows.map(toHuman);
 }
 
 /** Returns the people of these ids, those who are enrolled no longer too: what they decided still names them. */
 export async function findHumans(on: Queryable, people: readonly string[]): Promise<Map<string, Human>> {
   if (people.length === 0) return new Map();
-  const rows = await on.all<Row>(sql`SELECT * FROM people WHERE person_id IN (${join([...people])})`);
-  return new Map(rows.map((row) => [row.person_id, toHuman(row)]));
+  const humans = await humanRows.all(on, sql`SELECT * FROM people WHERE person_id IN (${join([...people])})`);
+  return new Map(humans.map((human) => [human.person, human]));
 }
 
 /** Returns everything a person is known by. */

@@ -1,5 +1,6 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { join, type Sql, sql } from "../../core/store/sql.ts";
 import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
 
@@ -42,43 +43,28 @@ export interface NewKey {
   forMs: number | null;
 }
 
-interface KeyRow {
-  key_id: string;
-  name: string;
-  scope: Scope;
-  person: string | null;
-  self_respond: number;
-  channel: string | null;
-  conversation: number | null;
-  repos_json: string | null;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-  used_at: number | null;
-}
-
 /** When a key went out of force: revoked, or held by a restore. */
 const ENDED_AT = sql`coalesce(revoked_at, held_at) AS revoked_at`;
 
-function toKey(row: KeyRow): Key {
-  return {
-    id: row.key_id,
-    name: row.name,
-    scope: row.scope,
-    person: row.person,
-    selfRespond: row.self_respond === 1,
-    channel: row.channel,
-    conversation: row.conversation,
-    repos: row.repos_json === null ? null : (JSON.parse(row.repos_json) as string[]),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    usedAt: row.used_at,
-  };
-}
+const keyRows = rowsOf<Key>()({
+  id: "key_id",
+  name: "name",
+  scope: "scope",
+  person: "person",
+  selfRespond: flag("self_respond"),
+  channel: "channel",
+  conversation: "conversation",
+  repos: json("repos_json"),
+  createdAt: "created_at",
+  expiresAt: "expires_at",
+  revokedAt: "revoked_at",
+  usedAt: "used_at",
+});
+
+type KeyRow = RowOf<typeof keyRows>;
 
 export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
-  const row = await one<KeyRow>(
+  return keyRows.one(
     tx,
     sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, channel, conversation, repos_json,
         created_at, expires_at)
@@ -87,7 +73,6 @@ export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
       RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
         ${ENDED_AT}, used_at`,
   );
-  return toKey(row);
 }
 
 /** A key is written down as seen at most this often. */
@@ -105,7 +90,7 @@ export async function findLiveKey(
       WHERE hash = ${hash} AND revoked_at IS NULL AND held_at IS NULL
         AND (expires_at IS NULL OR expires_at > parley_now())`,
   );
-  return row && { ...toKey(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
+  return row && { ...keyRows.read(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
 }
 
 /** Returns the id of a key of a program that has this name in whatever case, revoked ones too. */
@@ -133,12 +118,12 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
 
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
-  const rows = await on.all<KeyRow>(
+  return keyRows.all(
+    on,
     sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, ${ENDED_AT},
         used_at FROM keys
       ORDER BY created_at DESC, key_id`,
   );
-  return rows.map(toKey);
 }
 
 /** Every key of a scope that is a person's is good for nothing any more. */
@@ -158,7 +143,7 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
   );
   if (!row) return undefined;
   await endSubscriptionsUnder(tx, [row.hash]);
-  return toKey(row);
+  return keyRows.read(row);
 }
 
 /** Revokes the keys whose ids a statement selects. */

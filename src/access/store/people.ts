@@ -1,5 +1,6 @@
 import { nextChannelNumber } from "./channel-numbers.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { optional, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 export type PersonRole = "admin" | "member";
@@ -14,17 +15,12 @@ export interface Person {
   formerId?: string;
 }
 
-interface PersonRow {
-  person_id: string;
-  name: string;
-  role: PersonRole;
-  former_id?: string | null;
-}
-
-function toPerson(row: PersonRow): Person {
-  const { person_id: id, name, role, former_id: formerId } = row;
-  return { id, name, role, ...(formerId && { formerId }) };
-}
+const personRows = rowsOf<Person>()({
+  id: "person_id",
+  name: "name",
+  role: "role",
+  formerId: optional("former_id"),
+});
 
 /**
  * Stores a person under the next number, which is the id. An admin sees every ask in the inbox, until that is changed.
@@ -46,24 +42,22 @@ export async function insertPerson(
 
 /** Returns who runs this server; nobody before its first start. */
 export async function findOperator(on: Queryable): Promise<Person | undefined> {
-  const row = await first<PersonRow>(on, sql`SELECT person_id, name, role FROM people WHERE is_operator = 1`);
-  return row && toPerson(row);
+  return personRows.first(on, sql`SELECT person_id, name, role FROM people WHERE is_operator = 1`);
 }
 
 export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {
-  const row = await first<PersonRow>(
+  return personRows.first(
     on,
     sql`SELECT person_id, name, role FROM people WHERE person_id = ${id} AND left_at IS NULL`,
   );
-  return row && toPerson(row);
 }
 
 /** Returns everybody in the order of their numbers, and so longest known first. */
 export async function listPeople(on: Queryable): Promise<Person[]> {
-  const rows = await on.all<PersonRow>(
+  return personRows.all(
+    on,
     sql`SELECT person_id, name, role, former_id FROM people WHERE left_at IS NULL ORDER BY number`,
   );
-  return rows.map(toPerson);
 }
 
 /** Returns everybody who may run this server, longest known first. */
@@ -79,12 +73,11 @@ export async function isFormerId(on: Queryable, id: string, former: string): Pro
 
 /** The person has this role from now on; returns nothing for somebody unknown. */
 export async function updateRole(tx: Tx, id: string, role: PersonRole): Promise<Person | undefined> {
-  const row = await first<PersonRow>(
+  return personRows.first(
     tx,
     sql`UPDATE people SET role = ${role}, updated_at = (SELECT parley_now())
       WHERE person_id = ${id} AND left_at IS NULL RETURNING person_id, name, role`,
   );
-  return row && toPerson(row);
 }
 
 /** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */

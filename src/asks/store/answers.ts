@@ -1,58 +1,33 @@
 import type { AskId } from "../../core/model/ids.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
-import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, AskAnswer } from "../model/ask.ts";
-import type { PolicyTrace } from "../../policy/model/trace.ts";
+import type { AnswerStatus, AskAnswer } from "../model/ask.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, optional, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
-interface AnswerRow {
-  ask_id: string;
-  job_id: string;
-  step_id: string;
-  status: AnswerStatus;
-  answer_text: string | null;
-  answer_json: string | null;
-  artifacts_json: string | null;
-  policy_trace_json: string | null;
-  cacheable: number;
-  ask_back: string | null;
-  error: string | null;
-  created_at: number;
-  error_code: ErrorCode | null;
-  source: AnswerSource;
-  principal: string;
-  answered_by: string | null;
-  attestation_json: string | null;
-  consent_digest: string | null;
-  truncated: number;
-  body_hash: string | null;
-}
+const answerRows = rowsOf<AskAnswer>()({
+  askId: "ask_id",
+  jobId: "job_id",
+  stepId: "step_id",
+  status: "status",
+  text: optional("answer_text"),
+  json: optional(json("answer_json", readExactJson)),
+  artifacts: optional(json("artifacts_json")),
+  policyTrace: optional(json("policy_trace_json")),
+  cacheable: flag("cacheable"),
+  askBack: optional("ask_back"),
+  error: optional("error"),
+  errorCode: optional("error_code"),
+  source: "source",
+  principal: "principal",
+  answeredBy: optional("answered_by"),
+  consentDigest: optional("consent_digest"),
+  attestation: optional(json("attestation_json")),
+  truncated: flag("truncated"),
+  createdAt: "created_at",
+});
 
-function toAnswer(row: AnswerRow): AskAnswer {
-  return {
-    askId: row.ask_id,
-    jobId: row.job_id,
-    stepId: row.step_id,
-    status: row.status,
-    ...(row.answer_text !== null && { text: row.answer_text }),
-    ...(row.answer_json !== null && { json: readExactJson(row.answer_json) }),
-    ...(row.artifacts_json !== null && { artifacts: JSON.parse(row.artifacts_json) as string[] }),
-    ...(row.policy_trace_json !== null && { policyTrace: JSON.parse(row.policy_trace_json) as PolicyTrace }),
-    cacheable: row.cacheable === 1,
-    ...(row.ask_back !== null && { askBack: row.ask_back }),
-    ...(row.error !== null && { error: row.error }),
-    ...(row.error_code !== null && { errorCode: row.error_code }),
-    source: row.source,
-    principal: row.principal,
-    ...(row.answered_by !== null && { answeredBy: row.answered_by }),
-    ...(row.consent_digest !== null && { consentDigest: row.consent_digest }),
-    ...(row.attestation_json !== null && { attestation: JSON.parse(row.attestation_json) as Attestation }),
-    truncated: row.truncated === 1,
-    createdAt: row.created_at,
-  };
-}
-
-const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 /** Stores the one outcome of an ask that was ended just before. @throws {Error} when there is one: our bug. */
 export async function insertAnswer(tx: Tx, answer: AskAnswer, bodyHash: string | null): Promise<void> {
@@ -62,9 +37,9 @@ export async function insertAnswer(tx: Tx, answer: AskAnswer, bodyHash: string |
         policy_trace_json, cacheable, ask_back, error, created_at, error_code, source, principal, answered_by,
         attestation_json, consent_digest, truncated, body_hash)
       VALUES (${answer.askId}, ${answer.jobId}, ${answer.stepId}, ${answer.status}, ${answer.text ?? null},
-        ${json(answer.json)}, ${json(answer.artifacts)}, ${json(answer.policyTrace)}, ${answer.cacheable ? 1 : 0},
+        ${jsonOrNull(answer.json)}, ${jsonOrNull(answer.artifacts)}, ${jsonOrNull(answer.policyTrace)}, ${answer.cacheable ? 1 : 0},
         ${answer.askBack ?? null}, ${answer.error ?? null}, ${answer.createdAt}, ${answer.errorCode ?? null},
-        ${answer.source}, ${answer.principal}, ${answer.answeredBy ?? null}, ${json(answer.attestation)},
+        ${answer.source}, ${answer.principal}, ${answer.answeredBy ?? null}, ${jsonOrNull(answer.attestation)},
         ${answer.consentDigest ?? null}, ${answer.truncated ? 1 : 0}, ${bodyHash})
       RETURNING ask_id`,
   );
@@ -76,15 +51,16 @@ export interface StoredAnswer {
   bodyHash: string | null;
 }
 
+const storedAnswerRows = rowsOf<StoredAnswer>()({ answer: answerRows.read, bodyHash: "body_hash" });
+
 export async function findAnswer(on: Queryable, askId: AskId): Promise<StoredAnswer | undefined> {
-  const row = await first<AnswerRow>(on, sql`SELECT * FROM answers WHERE ask_id = ${askId}`);
-  return row && { answer: toAnswer(row), bodyHash: row.body_hash };
+  return storedAnswerRows.first(on, sql`SELECT * FROM answers WHERE ask_id = ${askId}`);
 }
 
 export async function findAnswers(on: Queryable, askIds: readonly AskId[]): Promise<Map<string, AskAnswer>> {
   if (askIds.length === 0) return new Map();
-  const rows = await on.all<AnswerRow>(sql`SELECT * FROM answers WHERE ask_id IN (${join([...askIds])})`);
-  return new Map(rows.map((row) => [row.ask_id, toAnswer(row)]));
+  const answers = await answerRows.all(on, sql`SELECT * FROM answers WHERE ask_id IN (${join([...askIds])})`);
+  return new Map(answers.map((answer) => [answer.askId, answer]));
 }
 
 /** Notes that the executor of an epoch was given an answer; once is enough. */
@@ -117,7 +93,7 @@ export async function insertLateAnswer(
   tx: Tx,
   late: { askId: AskId; principal: string; status: AnswerStatus; text?: string; json?: unknown },
 ): Promise<boolean> {
-  const [text, value] = [late.text ?? null, json(late.json)];
+  const [text, value] = [late.text ?? null, jsonOrNull(late.json)];
   const before = await tx.all<{ answer_text: string | null; answer_json: string | null }>(
     sql`SELECT answer_text, answer_json FROM late_answers
       WHERE ask_id = ${late.askId} AND principal = ${late.principal} AND status = ${late.status}`,

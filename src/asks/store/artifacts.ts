@@ -1,4 +1,5 @@
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** A file that a job's holder left under one fencing number. */
@@ -10,30 +11,21 @@ export interface Artifact {
   sha256: string;
 }
 
-interface ArtifactRow {
-  job_id: string;
-  epoch: number;
-  path: string;
-  size: number;
-  sha256: string;
-}
-
-const toArtifact = ({ job_id: jobId, epoch, path, size, sha256 }: ArtifactRow): Artifact => ({
-  jobId,
-  epoch,
-  path,
-  size,
-  sha256,
+const artifactRows = rowsOf<Artifact>()({
+  jobId: "job_id",
+  epoch: "epoch",
+  path: "path",
+  size: "size",
+  sha256: "sha256",
 });
 
 /** Returns what the latest holder who left anything at a path left there. */
 export async function findArtifact(on: Queryable, jobId: string, path: string): Promise<Artifact | undefined> {
-  const row = await first<ArtifactRow>(
+  return artifactRows.first(
     on,
     sql`SELECT job_id, epoch, path, size, sha256 FROM artifacts WHERE job_id = ${jobId} AND path = ${path}
       ORDER BY epoch DESC LIMIT 1`,
   );
-  return row && toArtifact(row);
 }
 
 /** Returns how many files a job has, and how long they are, without the one at a path of an epoch. */
@@ -65,8 +57,8 @@ export async function deleteArtifact(
 
 /** Returns all of them. */
 export async function listArtifacts(on: Queryable): Promise<Artifact[]> {
-  const rows = await on.all<ArtifactRow>(
+  return artifactRows.all(
+    on,
     sql`SELECT job_id, epoch, path, size, sha256 FROM artifacts ORDER BY job_id, epoch, path`,
   );
-  return rows.map(toArtifact);
 }

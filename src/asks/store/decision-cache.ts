@@ -1,6 +1,7 @@
 import type { AnswerSource, Attestation } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { empty, sql, type Sql } from "../../core/store/sql.ts";
 
 /** One decision that may be repeated (spec/relay 9). */
@@ -21,37 +22,21 @@ export interface CachedDecision {
   lastHitAt: number | null;
 }
 
-interface Row {
-  decision_key: string;
-  answer_json: string | null;
-  answer_text: string | null;
-  policy_trace_json: string | null;
-  created_at: number;
-  ttl_seconds: number;
-  attestation_json: string | null;
-  role: string | null;
-  source: AnswerSource;
-  answered_by: string | null;
-  hits: number;
-  last_hit_at: number | null;
-}
-
-function toDecision(row: Row): CachedDecision {
-  return {
-    key: row.decision_key,
-    text: row.answer_text,
-    json: row.answer_json === null ? undefined : (JSON.parse(row.answer_json) as unknown),
-    policyTrace: row.policy_trace_json === null ? null : (JSON.parse(row.policy_trace_json) as PolicyTrace),
-    attestation: row.attestation_json === null ? null : (JSON.parse(row.attestation_json) as Attestation),
-    role: row.role,
-    source: row.source,
-    answeredBy: row.answered_by,
-    createdAt: row.created_at,
-    ttlS: row.ttl_seconds,
-    hits: row.hits,
-    lastHitAt: row.last_hit_at,
-  };
-}
+const decisionRows = rowsOf<CachedDecision>()({
+  key: "decision_key",
+  text: "answer_text",
+  json: (row: { answer_json: string | null }): unknown =>
+    row.answer_json === null ? undefined : JSON.parse(row.answer_json),
+  policyTrace: json("policy_trace_json"),
+  attestation: json("attestation_json"),
+  role: "role",
+  source: "source",
+  answeredBy: "answered_by",
+  createdAt: "created_at",
+  ttlS: "ttl_seconds",
+  hits: "hits",
+  lastHitAt: "last_hit_at",
+});
 
 /** A decision to be kept; a later one of the same key takes its place. */
 export type NewDecision = Pick<
@@ -60,13 +45,13 @@ export type NewDecision = Pick<
 > & { seedKey: string };
 
 export async function keepDecision(tx: Tx, decision: NewDecision): Promise<void> {
-  const json = (value: unknown): string | null =>
+  const jsonOrNull = (value: unknown): string | null =>
     value === undefined || value === null ? null : JSON.stringify(value);
   await tx.all(
     sql`INSERT INTO decision_cache (decision_key, answer_json, answer_text, policy_trace_json, created_at, ttl_seconds,
         seed_key, attestation_json, role, source, answered_by, hits)
-      VALUES (${decision.key}, ${json(decision.json)}, ${decision.text}, ${json(decision.policyTrace)}, (SELECT parley_now()), ${decision.ttlS},
-        ${decision.seedKey}, ${json(decision.attestation)}, ${decision.role}, ${decision.source}, ${decision.answeredBy}, 0)
+      VALUES (${decision.key}, ${jsonOrNull(decision.json)}, ${decision.text}, ${jsonOrNull(decision.policyTrace)}, (SELECT parley_now()), ${decision.ttlS},
+        ${decision.seedKey}, ${jsonOrNull(decision.attestation)}, ${decision.role}, ${decision.source}, ${decision.answeredBy}, 0)
       ON CONFLICT (decision_key) DO UPDATE SET answer_json = excluded.answer_json, answer_text = excluded.answer_text,
         policy_trace_json = excluded.policy_trace_json, created_at = excluded.created_at,
         ttl_seconds = excluded.ttl_seconds, attestation_json = excluded.attestation_json, source = excluded.source,
@@ -76,12 +61,11 @@ export async function keepDecision(tx: Tx, decision: NewDecision): Promise<void>
 
 /** Returns the decision of exactly this key, unless its time is over. */
 export async function findDecision(on: Queryable, key: string): Promise<CachedDecision | undefined> {
-  const row = await first<Row>(
+  return decisionRows.first(
     on,
     sql`SELECT * FROM decision_cache
       WHERE decision_key = ${key} AND created_at + ttl_seconds * 1000 > (SELECT parley_now())`,
   );
-  return row && toDecision(row);
 }
 
 /** Counts that a decision was repeated. */
@@ -106,12 +90,12 @@ export async function listDecisions(
   on: Queryable,
   { role, after, limit }: { role?: string; after?: DecisionPosition; limit: number },
 ): Promise<CachedDecision[]> {
-  const rows = await on.all<Row>(
+  return decisionRows.all(
+    on,
     sql`SELECT * FROM decision_cache WHERE ${isGood(role)}
         ${after === undefined ? empty : sql`AND (created_at, decision_key) < (${after.at}, ${after.id})`}
       ORDER BY created_at DESC, decision_key DESC LIMIT ${limit}`,
   );
-  return rows.map(toDecision);
 }
 
 /** Returns how many decisions may be repeated; of one role, or of all. */

@@ -1,38 +1,8 @@
-import type { Job, JobState, Priority } from "../model/ask.ts";
+import type { Job, JobState } from "../model/ask.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { jobTopic } from "../../core/store/wake.ts";
-
-interface JobRow {
-  job_id: string;
-  kind: string;
-  state: JobState;
-  reason: string | null;
-  epoch: number;
-  attempts: number;
-  max_attempts: number;
-  external: number;
-  owner: string;
-  holder: string | null;
-  lease_hash: string | null;
-  lease_until: number | null;
-  lease_ms: number | null;
-  spec_json: string | null;
-  result_json: string | null;
-  artifacts_json: string | null;
-  env: string | null;
-  repo: string | null;
-  labels_json: string;
-  priority: Priority;
-  pending_asks: number;
-  seq: number;
-  kept_from: number;
-  body_hash: string;
-  ttl_until: number;
-  created_at: number;
-  updated_at: number;
-  now: number;
-}
 
 /** A job with what only the store needs, and the store's clock, read by one statement. */
 export interface JobAt {
@@ -49,40 +19,40 @@ export interface JobAt {
 
 const parsed = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
 
-function toAt(row: JobRow): JobAt {
-  return {
-    job: {
-      id: row.job_id,
-      kind: row.kind,
-      state: row.state,
-      reason: row.reason,
-      epoch: row.epoch,
-      attempts: row.attempts,
-      maxAttempts: row.max_attempts,
-      external: row.external === 1,
-      owner: row.owner,
-      holder: row.holder,
-      leaseUntil: row.lease_until,
-      spec: parsed(row.spec_json),
-      result: parsed(row.result_json),
-      artifacts: row.artifacts_json === null ? null : (JSON.parse(row.artifacts_json) as string[]),
-      env: row.env,
-      repo: row.repo,
-      labels: JSON.parse(row.labels_json) as Record<string, string>,
-      priority: row.priority,
-      pendingAsks: row.pending_asks,
-      ttlUntil: row.ttl_until,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    },
-    leaseHash: row.lease_hash,
-    leaseMs: row.lease_ms,
-    seq: row.seq,
-    keptFrom: row.kept_from,
-    bodyHash: row.body_hash,
-    now: row.now,
-  };
-}
+const jobRows = rowsOf<Job>()({
+  id: "job_id",
+  kind: "kind",
+  state: "state",
+  reason: "reason",
+  epoch: "epoch",
+  attempts: "attempts",
+  maxAttempts: "max_attempts",
+  external: flag("external"),
+  owner: "owner",
+  holder: "holder",
+  leaseUntil: "lease_until",
+  spec: (row: { spec_json: string | null }) => parsed(row.spec_json),
+  result: (row: { result_json: string | null }) => parsed(row.result_json),
+  artifacts: json("artifacts_json"),
+  env: "env",
+  repo: "repo",
+  labels: json("labels_json"),
+  priority: "priority",
+  pendingAsks: "pending_asks",
+  ttlUntil: "ttl_until",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+});
+
+const jobAtRows = rowsOf<JobAt>()({
+  job: jobRows.read,
+  leaseHash: "lease_hash",
+  leaseMs: "lease_ms",
+  seq: "seq",
+  keptFrom: "kept_from",
+  bodyHash: "body_hash",
+  now: "now",
+});
 
 /** A new job; where it begins follows from who runs it. */
 export type NewJob = Pick<
@@ -92,7 +62,7 @@ export type NewJob = Pick<
 
 /** Stores a job unless there is one of this id; returns nothing then. An external one runs from the beginning. */
 export async function insertJobIfNew(tx: Tx, job: NewJob): Promise<JobAt | undefined> {
-  const row = await first<JobRow>(
+  return jobAtRows.first(
     tx,
     sql`INSERT INTO jobs (job_id, kind, state, epoch, attempts, max_attempts, external, owner, spec_json, env, repo,
         labels_json, priority, pending_asks, seq, kept_from, body_hash, ttl_until, queued_at, created_at, updated_at)
@@ -102,24 +72,21 @@ export async function insertJobIfNew(tx: Tx, job: NewJob): Promise<JobAt | undef
         (SELECT parley_now()) + ${job.ttlMs}, (SELECT parley_now()), (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (job_id) DO NOTHING RETURNING *, created_at AS now`,
   );
-  return row && toAt(row);
 }
 
 export async function findJob(on: Queryable, id: string): Promise<JobAt | undefined> {
-  const row = await first<JobRow>(on, sql`SELECT *, parley_now() AS now FROM jobs WHERE job_id = ${id}`);
-  return row && toAt(row);
+  return jobAtRows.first(on, sql`SELECT *, parley_now() AS now FROM jobs WHERE job_id = ${id}`);
 }
 
 /** Holds a job to the end of the transaction: before its asks, and after an ask to people (spec/invariants Q6). */
 export async function lockJob(tx: Tx, id: string): Promise<JobAt | undefined> {
-  const row = await first<JobRow>(
+  return jobAtRows.first(
     tx,
     // SQLite has one writer: whoever is in a transaction holds everything.
     tx.dialect === "sqlite"
       ? sql`SELECT *, parley_now() AS now FROM jobs WHERE job_id = ${id}`
       : sql`UPDATE jobs SET state = state WHERE job_id = ${id} RETURNING *, parley_now() AS now`,
   );
-  return row && toAt(row);
 }
 
 /** The changes of a move besides the state. A member that is left out stays as it is. */
@@ -144,7 +111,7 @@ export async function updateJobState(tx: Tx, id: string, move: JobMove): Promise
   const { to, from, epochStep, reason, result, artifacts, uncounted = false } = move;
   const freed = to === "QUEUED";
   const over = to === "SUCCEEDED" || to === "FAILED" || to === "CANCELED" || to === "EXPIRED";
-  const row = await one<JobRow>(
+  return jobAtRows.one(
     tx,
     sql`UPDATE jobs SET state = ${to}, epoch = epoch + ${epochStep}, updated_at = parley_now(),
         attempts = attempts - ${uncounted ? 1 : 0},
@@ -158,7 +125,6 @@ export async function updateJobState(tx: Tx, id: string, move: JobMove): Promise
         artifacts_json = ${artifacts === undefined ? null : JSON.stringify(artifacts)}
       WHERE job_id = ${id} AND state = ${from} RETURNING *, parley_now() AS now`,
   );
-  return toAt(row);
 }
 
 /**
@@ -166,7 +132,7 @@ export async function updateJobState(tx: Tx, id: string, move: JobMove): Promise
  * then is, and the state it was in.
  */
 export async function recountPending(tx: Tx, held: Pick<Job, "id" | "epoch">): Promise<JobAt> {
-  const row = await one<JobRow>(
+  return jobAtRows.one(
     tx,
     sql`UPDATE jobs SET updated_at = parley_now(),
         pending_asks = (SELECT count(*) FROM asks
@@ -176,7 +142,6 @@ export async function recountPending(tx: Tx, held: Pick<Job, "id" | "epoch">): P
           THEN 'WAITING_ON_ANSWER' ELSE 'RUNNING' END
       WHERE job_id = ${held.id} AND state IN ('RUNNING', 'WAITING_ON_ANSWER') RETURNING *, parley_now() AS now`,
   );
-  return toAt(row);
 }
 
 /**
@@ -188,7 +153,7 @@ export async function claimJob(
   claim: { kinds: readonly string[]; holder: string; leaseHash: string; leaseMs: number; urgentAfterMs: number },
 ): Promise<JobAt | undefined> {
   const { kinds, holder, leaseHash, leaseMs, urgentAfterMs } = claim;
-  const row = await first<JobRow>(
+  return jobAtRows.first(
     tx,
     sql`UPDATE jobs SET state = 'RUNNING', epoch = epoch + 1, attempts = attempts + 1, holder = ${holder},
         lease_hash = ${leaseHash}, lease_ms = ${leaseMs}, lease_until = parley_now() + ${leaseMs},
@@ -199,7 +164,6 @@ export async function claimJob(
           created_at, job_id LIMIT 1)
         AND state = 'QUEUED' RETURNING *, parley_now() AS now`,
   );
-  return row && toAt(row);
 }
 
 /** Gives one waiting job, which is held, to a holder under the next number. @throws {Error} when it does not wait */
@@ -208,14 +172,13 @@ export async function claimHeldJob(
   id: string,
   { holder, leaseHash, leaseMs }: { holder: string; leaseHash: string; leaseMs: number },
 ): Promise<JobAt> {
-  const row = await one<JobRow>(
+  return jobAtRows.one(
     tx,
     sql`UPDATE jobs SET state = 'RUNNING', epoch = epoch + 1, attempts = attempts + 1, holder = ${holder},
         lease_hash = ${leaseHash}, lease_ms = ${leaseMs}, lease_until = parley_now() + ${leaseMs},
         updated_at = parley_now(), reason = NULL
       WHERE job_id = ${id} AND state = 'QUEUED' RETURNING *, parley_now() AS now`,
   );
-  return toAt(row);
 }
 
 /** Returns whether any job of these kinds waits to be claimed. */
@@ -233,13 +196,12 @@ export async function hasClaimable(on: Queryable, kinds: readonly string[]): Pro
  * run out is held too, as long as nobody has taken it away: the number is what fences.
  */
 export async function renewLease(tx: Tx, id: string, epoch: number): Promise<JobAt | undefined> {
-  const row = await first<JobRow>(
+  return jobAtRows.first(
     tx,
     sql`UPDATE jobs SET lease_until = parley_now() + lease_ms
       WHERE job_id = ${id} AND epoch = ${epoch} AND lease_until IS NOT NULL AND lease_hash IS NOT NULL
         AND state IN ('RUNNING', 'WAITING_ON_ANSWER') RETURNING *, parley_now() AS now`,
   );
-  return row && toAt(row);
 }
 
 /** An external job lives on, because somebody has just spoken of it. */
@@ -281,15 +243,15 @@ export interface JobFilter {
 /** Returns jobs, the newest first. */
 export async function listJobs(on: Queryable, filter: JobFilter): Promise<Job[]> {
   const { principal, states, kind, after, limit } = filter;
-  const rows = await on.all<JobRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM jobs WHERE 1 = 1
+  return jobRows.all(
+    on,
+    sql`SELECT * FROM jobs WHERE 1 = 1
       ${principal === null ? empty : sql`AND (owner = ${principal} OR holder = ${principal})`}
       ${states === undefined ? empty : sql`AND state IN (${join([...states])})`}
       ${kind === undefined ? empty : sql`AND kind = ${kind}`}
       ${after === undefined ? empty : sql`AND (created_at < ${after.createdAt} OR created_at = ${after.createdAt} AND job_id < ${after.id})`}
       ORDER BY created_at DESC, job_id DESC LIMIT ${limit}`,
   );
-  return rows.map((row) => toAt(row).job);
 }
 
 /** An event of a job, in the words of the wire; for an answer, also whose it is. */
@@ -318,23 +280,14 @@ export async function appendJobEvents(tx: Tx, id: string, events: readonly NewJo
   tx.wake(jobTopic(id));
 }
 
-interface JobEventRow {
-  seq: number;
-  event: JobEvent["event"];
-  body: string;
-  at: number;
-}
-
-function toJobEvent({ seq, event, body, at }: JobEventRow): JobEvent {
-  return { seq, event, at, body: JSON.parse(body) as Record<string, unknown> };
-}
+const jobEventRows = rowsOf<JobEvent>()({ seq: "seq", event: "event", at: "at", body: json("body") });
 
 /** Returns a job's events after a number, oldest first. */
 export async function listJobEvents(on: Queryable, id: string, after: number, limit: number): Promise<JobEvent[]> {
-  const rows = await on.all<JobEventRow>(
+  return jobEventRows.all(
+    on,
     sql`SELECT seq, event, body, at FROM job_events WHERE job_id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
-  return rows.map(toJobEvent);
 }
 
 /** Returns a job's events before a number, or all that are kept, newest first. */
@@ -343,10 +296,10 @@ export async function listJobEventsBack(
   id: string,
   { before, limit }: { before?: number; limit: number },
 ): Promise<JobEvent[]> {
-  const rows = await on.all<JobEventRow>(
+  return jobEventRows.all(
+    on,
     sql`SELECT seq, event, body, at FROM job_events WHERE job_id = ${id}
         ${before === undefined ? empty : sql`AND seq < ${before}`}
       ORDER BY seq DESC LIMIT ${limit}`,
   );
-  return rows.map(toJobEvent);
 }

@@ -4,6 +4,7 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { AnswerSource, AskStatus, ErrorCode, JobState, Stage } from "../model/ask.ts";
 import { jobTitle } from "../model/job-title.ts";
 import type { Queryable } from "../../core/store/db.ts";
+import { flag, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** One ask as a line of a list. */
@@ -31,26 +32,29 @@ const PROMPT_LENGTH = 280;
 /** A longer specification is left in the store: a list reads those of fifty jobs. In characters. */
 const SPEC_LENGTH = 8000;
 
+const askLineRows = rowsOf<AskLine>()({
+  id: "ask_id",
+  jobId: "job_id",
+  stepId: "step_id",
+  type: "ask_type",
+  prompt: "prompt",
+  principal: "principal",
+  status: "status",
+  stage: "stage",
+  createdAt: "created_at",
+  endedAt: "ended_at",
+  source: "source",
+  answeredBy: "answered_by",
+  errorCode: "error_code",
+});
+
 /** Returns everybody's asks, the newest first. An expired ask may be listed as pending for a moment. */
 export async function listAskLines(
   on: Queryable,
   { status, after, limit }: { status?: AskStatus; after?: ListPosition; limit: number },
 ): Promise<AskLine[]> {
-  const rows = await on.all<{
-    ask_id: string;
-    job_id: string;
-    step_id: string;
-    ask_type: AskType;
-    prompt: string;
-    principal: string;
-    status: AskStatus;
-    stage: Stage;
-    created_at: number;
-    ended_at: number | null;
-    source: AnswerSource | null;
-    answered_by: string | null;
-    error_code: ErrorCode | null;
-  }>(
+  return askLineRows.all(
+    on,
     sql`SELECT a.ask_id, a.job_id, a.step_id, a.ask_type, substr(a.prompt, 1, ${PROMPT_LENGTH}) AS prompt, a.principal,
         a.status, a.stage, a.created_at, a.ended_at, s.source, s.answered_by, s.error_code
       FROM asks a LEFT JOIN answers s ON s.ask_id = a.ask_id WHERE 1 = 1
@@ -58,21 +62,6 @@ export async function listAskLines(
       ${after === undefined ? empty : sql`AND (a.created_at < ${after.at} OR a.created_at = ${after.at} AND a.ask_id < ${after.id})`}
       ORDER BY a.created_at DESC, a.ask_id DESC LIMIT ${limit}`,
   );
-  return rows.map((row) => ({
-    id: row.ask_id,
-    jobId: row.job_id,
-    stepId: row.step_id,
-    type: row.ask_type,
-    prompt: row.prompt,
-    principal: row.principal,
-    status: row.status,
-    stage: row.stage,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
-    source: row.source,
-    answeredBy: row.answered_by,
-    errorCode: row.error_code,
-  }));
 }
 
 /** One job as a line of a list. */
@@ -91,25 +80,29 @@ export interface JobLine {
   updatedAt: number;
 }
 
+const jobLineRows = rowsOf<JobLine>()({
+  id: "job_id",
+  title: (row: { job_id: string; kind: string; spec: string | null }) =>
+    jobTitle({ id: row.job_id, kind: row.kind, spec: row.spec === null ? null : JSON.parse(row.spec) }),
+  kind: "kind",
+  state: "state",
+  reason: "reason",
+  epoch: "epoch",
+  owner: "owner",
+  external: flag("external"),
+  holder: "holder",
+  pendingAsks: "pending_asks",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+});
+
 /** Returns everybody's jobs, the newest first; in some states, or in any. */
 export async function listJobLines(
   on: Queryable,
   { states, after, limit }: { states?: readonly JobState[]; after?: ListPosition; limit: number },
 ): Promise<JobLine[]> {
-  const rows = await on.all<{
-    job_id: string;
-    kind: string;
-    spec: string | null;
-    state: JobState;
-    reason: string | null;
-    epoch: number;
-    external: number;
-    owner: string;
-    holder: string | null;
-    pending_asks: number;
-    created_at: number;
-    updated_at: number;
-  }>(
+  return jobLineRows.all(
+    on,
     sql`SELECT job_id, kind, state, reason, epoch, external, owner, holder, pending_asks, created_at, updated_at,
         CASE WHEN length(spec_json) <= ${SPEC_LENGTH} THEN spec_json END AS spec
       FROM jobs WHERE 1 = 1
@@ -117,20 +110,6 @@ export async function listJobLines(
       ${after === undefined ? empty : sql`AND (created_at < ${after.at} OR created_at = ${after.at} AND job_id < ${after.id})`}
       ORDER BY created_at DESC, job_id DESC LIMIT ${limit}`,
   );
-  return rows.map((row) => ({
-    id: row.job_id,
-    title: jobTitle({ id: row.job_id, kind: row.kind, spec: row.spec === null ? null : JSON.parse(row.spec) }),
-    kind: row.kind,
-    state: row.state,
-    reason: row.reason,
-    epoch: row.epoch,
-    owner: row.owner,
-    external: row.external === 1,
-    holder: row.holder,
-    pendingAsks: row.pending_asks,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }));
 }
 
 /** An answer that somebody gave after the ask was over. */

@@ -1,4 +1,5 @@
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** A tool's accepted definition, and its present one where that differs. */
@@ -11,30 +12,30 @@ export interface ToolPin {
   changed: { hash: string; definition: string; at: number } | null;
 }
 
-interface PinRow {
-  name: string;
-  hash: string;
-  definition: string;
-  pinned_at: number;
+const pinRows = rowsOf<ToolPin>()({
+  name: "name",
+  hash: "hash",
+  definition: "definition",
+  pinnedAt: "pinned_at",
+  changed: changeIn,
+});
+
+function changeIn(row: {
   changed_hash: string | null;
   changed_definition: string | null;
   changed_at: number | null;
-}
-
-function toPin(row: PinRow): ToolPin {
+}): ToolPin["changed"] {
   const { changed_hash: hash, changed_definition: definition, changed_at: at } = row;
-  const changed = hash !== null && definition !== null && at !== null ? { hash, definition, at } : null;
-  return { name: row.name, hash: row.hash, definition: row.definition, pinnedAt: row.pinned_at, changed };
+  return hash !== null && definition !== null && at !== null ? { hash, definition, at } : null;
 }
 
 /** Returns what a tool was accepted as, if it was ever used. */
 export async function findPin(on: Queryable, name: string): Promise<ToolPin | undefined> {
-  const row = await first<PinRow>(on, sql`SELECT * FROM tool_pins WHERE name = ${name}`);
-  return row && toPin(row);
+  return pinRows.first(on, sql`SELECT * FROM tool_pins WHERE name = ${name}`);
 }
 
 export async function listPins(on: Queryable): Promise<ToolPin[]> {
-  return (await on.all<PinRow>(sql`SELECT * FROM tool_pins ORDER BY name`)).map(toPin);
+  return pinRows.all(on, sql`SELECT * FROM tool_pins ORDER BY name`);
 }
 
 /** Counts the pins whose names begin like this, as far as `most`. */

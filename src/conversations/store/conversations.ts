@@ -1,7 +1,8 @@
 import type { InboundThread } from "../../requests/model/inbound-message.ts";
 import type { Target } from "../../requests/model/request.ts";
 import type { Identity } from "../../access/model/identity.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { nextNumber } from "../../access/store/channel-numbers.ts";
 import { deleteKeysOfConversations } from "../../access/store/keys.ts";
@@ -45,63 +46,33 @@ export interface ConversationMessage {
   ackedAt: number | null;
 }
 
-interface Row {
-  number: number;
-  entry: string;
-  agent: string;
-  channel: ConversationChannel;
-  person: string | null;
-  opener: string;
-  target: string;
-  sealed_key: string | null;
-  created_at: number;
-  said_at: number;
-}
+const conversationRows = rowsOf<Conversation>()({
+  number: "number",
+  entry: "entry",
+  agent: "agent",
+  channel: "channel",
+  person: "person",
+  opener: json("opener"),
+  target: json("target"),
+  sealedKey: "sealed_key",
+  createdAt: "created_at",
+  lastMessageAt: "said_at",
+});
 
-function toConversation(row: Row): Conversation {
-  return {
-    number: row.number,
-    entry: row.entry,
-    agent: row.agent,
-    channel: row.channel,
-    person: row.person,
-    opener: JSON.parse(row.opener) as Identity | null,
-    target: JSON.parse(row.target) as Target,
-    sealedKey: row.sealed_key,
-    createdAt: row.created_at,
-    lastMessageAt: row.said_at,
-  };
-}
-
-interface MessageRow {
-  uid: string;
-  seq: number;
-  conversation: number;
-  agent: string;
-  words: string;
-  raw: string;
-  follow_up: number;
-  created_at: number;
-  acked_at: number | null;
-}
-
-function toMessage(row: MessageRow): ConversationMessage {
-  return {
-    uid: row.uid,
-    seq: row.seq,
-    conversation: row.conversation,
-    agent: row.agent,
-    words: row.words,
-    raw: row.raw,
-    followUp: row.follow_up === 1,
-    createdAt: row.created_at,
-    ackedAt: row.acked_at,
-  };
-}
+const messageRows = rowsOf<ConversationMessage>()({
+  uid: "uid",
+  seq: "seq",
+  conversation: "conversation",
+  agent: "agent",
+  words: "words",
+  raw: "raw",
+  followUp: flag("follow_up"),
+  createdAt: "created_at",
+  ackedAt: "acked_at",
+});
 
 export async function findConversation(on: Queryable, number: number): Promise<Conversation | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM conversations WHERE number = ${number}`);
-  return row && toConversation(row);
+  return conversationRows.first(on, sql`SELECT * FROM conversations WHERE number = ${number}`);
 }
 
 /** Returns the conversation that any of these threads is part of, the first thread that is one deciding. */
@@ -110,12 +81,12 @@ export async function findConversationByThread(
   threads: readonly string[],
 ): Promise<Conversation | undefined> {
   if (threads.length === 0) return undefined;
-  const rows = await on.all<Row & { thread: string }>(
+  const rows = await on.all<RowOf<typeof conversationRows> & { thread: string }>(
     sql`SELECT c.*, t.thread FROM conversation_threads t JOIN conversations c ON c.number = t.conversation
       WHERE t.thread IN (${join([...threads])})`,
   );
   const found = threads.map((thread) => rows.find((row) => row.thread === thread)).find((row) => row !== undefined);
-  return found && toConversation(found);
+  return found && conversationRows.read(found);
 }
 
 /** The place where a page of conversations ended: the time of the last message, and its conversation. */
@@ -131,12 +102,12 @@ export async function listConversationsOf(
   channel: ConversationChannel,
   { after, limit }: { after?: ConversationPosition; limit: number },
 ): Promise<Conversation[]> {
-  const rows = await on.all<Row>(
+  return conversationRows.all(
+    on,
     sql`SELECT * FROM conversations WHERE person = ${person} AND channel = ${channel}
         ${after ? sql`AND (said_at, number) < (${after.at}, ${after.number})` : empty}
       ORDER BY said_at DESC, number DESC LIMIT ${limit}`,
   );
-  return rows.map(toConversation);
 }
 
 export async function countConversationsOf(
@@ -200,14 +171,13 @@ export async function insertMessageIfNew(
   },
 ): Promise<ConversationMessage | undefined> {
   const last = await nextNumber(tx, "conversation message");
-  const row = await first<MessageRow>(
+  return messageRows.first(
     tx,
     sql`INSERT INTO conversation_messages (uid, seq, conversation, agent, source, words, raw, follow_up, created_at)
       VALUES (${uidOf(message.id, last)}, ${last}, ${message.conversation}, ${message.agent}, ${message.source}, ${message.words},
         ${message.raw}, ${message.followUp ? 1 : 0}, (SELECT parley_now()))
       ON CONFLICT (source) DO NOTHING RETURNING *`,
   );
-  return row && toMessage(row);
 }
 
 /** The place of a message is part of its uid, so that a reader can continue after a message that is kept no longer. */
@@ -220,14 +190,12 @@ export function seqIn(uid: string): number | undefined {
 }
 
 export async function findMessage(on: Queryable, uid: string): Promise<ConversationMessage | undefined> {
-  const row = await first<MessageRow>(on, sql`SELECT * FROM conversation_messages WHERE uid = ${uid}`);
-  return row && toMessage(row);
+  return messageRows.first(on, sql`SELECT * FROM conversation_messages WHERE uid = ${uid}`);
 }
 
 /** Returns what was stored under a `source`. */
 export async function findMessageBySource(on: Queryable, source: string): Promise<ConversationMessage | undefined> {
-  const row = await first<MessageRow>(on, sql`SELECT * FROM conversation_messages WHERE source = ${source}`);
-  return row && toMessage(row);
+  return messageRows.first(on, sql`SELECT * FROM conversation_messages WHERE source = ${source}`);
 }
 
 /** Returns the messages to an agent, oldest first: those that it has not acknowledged yet, or all of them. */
@@ -238,11 +206,11 @@ export async function listMessages(
 ): Promise<ConversationMessage[]> {
   const untaken = page.all ? empty : sql`AND acked_at IS NULL`;
   const bound = of.conversation === undefined ? empty : sql`AND conversation = ${of.conversation}`;
-  const rows = await on.all<MessageRow>(
+  return messageRows.all(
+    on,
     sql`SELECT * FROM conversation_messages WHERE agent = ${of.agent} AND seq > ${page.afterSeq} ${untaken} ${bound}
       ORDER BY seq LIMIT ${page.limit}`,
   );
-  return rows.map(toMessage);
 }
 
 /** Returns the newest message of a conversation. */
@@ -250,11 +218,10 @@ export async function findNewestMessageIn(
   on: Queryable,
   conversation: number,
 ): Promise<ConversationMessage | undefined> {
-  const row = await first<MessageRow>(
+  return messageRows.first(
     on,
     sql`SELECT * FROM conversation_messages WHERE conversation = ${conversation} ORDER BY seq DESC LIMIT 1`,
   );
-  return row && toMessage(row);
 }
 
 /** An item of a conversation, from its person or its agent, and its time. */
@@ -281,10 +248,10 @@ export async function listPlacesIn(
 
 /** Returns the messages of these uids, oldest first. */
 export async function findMessages(on: Queryable, uids: readonly string[]): Promise<ConversationMessage[]> {
-  const rows = await on.all<MessageRow>(
+  return messageRows.all(
+    on,
     sql`SELECT * FROM conversation_messages WHERE uid IN (${join(["", ...uids])}) ORDER BY seq`,
   );
-  return rows.map(toMessage);
 }
 
 /** Returns where conversations with the person were opened and go on, as JSON. */

@@ -1,4 +1,5 @@
-import { first, one, type Queryable, type Tx } from "./db.ts";
+import { one, type Queryable, type Tx } from "./db.ts";
+import { rowsOf } from "./rows.ts";
 import { sql } from "./sql.ts";
 
 /** Every limit counts within a fixed window of an hour that the first counted request opens. */
@@ -12,15 +13,11 @@ export interface LimitState {
   now: number;
 }
 
-interface WindowRow {
-  used: number;
-  opened_at: number;
-  now: number;
-}
-
-function toState(row: WindowRow): LimitState {
-  return { used: row.used, resetsAt: row.opened_at + WINDOW_MS, now: row.now };
-}
+const windowRows = rowsOf<LimitState>()({
+  used: "used",
+  resetsAt: (row: { opened_at: number }) => row.opened_at + WINDOW_MS,
+  now: "now",
+});
 
 /**
  * Counts units in the caller's window, opening one if the caller has none, and holds its row to the end of the
@@ -33,7 +30,7 @@ export async function countInWindow(
   subject: string,
   { cost = 1, openedAt }: { cost?: number; openedAt?: number } = {},
 ): Promise<LimitState> {
-  const row = await one<WindowRow>(
+  return windowRows.one(
     tx,
     sql`INSERT INTO limit_windows (bucket, subject, opened_at, used)
       VALUES (${bucket}, ${subject}, coalesce(${openedAt ?? null}, parley_now()), ${cost})
@@ -44,17 +41,16 @@ export async function countInWindow(
           THEN excluded.opened_at ELSE limit_windows.opened_at END
       RETURNING used, opened_at, parley_now() AS now`,
   );
-  return toState(row);
 }
 
 /** Returns where a caller stands without counting anything. */
 export async function readWindow(on: Queryable, bucket: string, subject: string): Promise<LimitState> {
-  const row = await first<WindowRow>(
+  const state = await windowRows.first(
     on,
     sql`SELECT used, opened_at, parley_now() AS now FROM limit_windows
       WHERE bucket = ${bucket} AND subject = ${subject} AND opened_at > parley_now() - ${WINDOW_MS}`,
   );
-  if (row) return toState(row);
+  if (state) return state;
   const { now } = await one<{ now: number }>(on, sql`SELECT parley_now() AS now`);
   return { used: 0, resetsAt: now + WINDOW_MS, now };
 }

@@ -1,52 +1,30 @@
 import type { RequestId } from "../../core/model/ids.ts";
-import type { CallState, GateCall, NewGateCall } from "../model/gate-call.ts";
-import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import type { GateCall, NewGateCall } from "../model/gate-call.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { flag, rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
-interface GateCallRow {
-  ask_id: string;
-  asker: string;
-  gate: string;
-  tool: string;
-  same_hash: string;
-  policy_version: string;
-  good_until: number;
-  digest: string;
-  repeatable: number;
-  again_of: string | null;
-  state: CallState;
-  run: string | null;
-  consent_digest: string | null;
-  started_at: number | null;
-  held_until: number | null;
-  ended_at: number | null;
-  outcome: GateCall["outcome"];
-  result_digest: string | null;
-}
-
-function toCall(row: GateCallRow): GateCall {
-  return {
-    requestId: row.ask_id,
-    asker: row.asker,
-    gate: row.gate,
-    tool: row.tool,
-    sameHash: row.same_hash,
-    policyVersion: row.policy_version,
-    goodUntil: row.good_until,
-    digest: row.digest,
-    isRepeatable: row.repeatable === 1,
-    againOf: row.again_of,
-    state: row.state,
-    run: row.run,
-    consentDigest: row.consent_digest,
-    startedAt: row.started_at,
-    heldUntil: row.held_until,
-    endedAt: row.ended_at,
-    outcome: row.outcome,
-    resultDigest: row.result_digest,
-  };
-}
+const callRows = rowsOf<GateCall>()({
+  requestId: "ask_id",
+  asker: "asker",
+  gate: "gate",
+  tool: "tool",
+  sameHash: "same_hash",
+  policyVersion: "policy_version",
+  goodUntil: "good_until",
+  digest: "digest",
+  isRepeatable: flag("repeatable"),
+  againOf: "again_of",
+  state: "state",
+  run: "run",
+  consentDigest: "consent_digest",
+  startedAt: "started_at",
+  heldUntil: "held_until",
+  endedAt: "ended_at",
+  outcome: "outcome",
+  resultDigest: "result_digest",
+});
 
 export async function insertGateCall(tx: Tx, call: NewGateCall): Promise<void> {
   await tx.all(
@@ -58,18 +36,17 @@ export async function insertGateCall(tx: Tx, call: NewGateCall): Promise<void> {
 }
 
 export async function findGateCall(on: Queryable, requestId: RequestId): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(on, sql`SELECT * FROM gate_calls WHERE ask_id = ${requestId}`);
-  return row && toCall(row);
+  return callRows.first(on, sql`SELECT * FROM gate_calls WHERE ask_id = ${requestId}`);
 }
 
 /** Returns the same calls of an agent that are neither over nor known to have ended, the newest first. */
 export async function findSameCalls(on: Queryable, asker: string, sameHash: string): Promise<GateCall[]> {
-  const rows = await on.all<GateCallRow>(
+  return callRows.all(
+    on,
     sql`SELECT c.* FROM gate_calls c LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
       WHERE c.asker = ${asker} AND c.same_hash = ${sameHash} AND c.state IN ('asked', 'started', 'unknown')
       ORDER BY coalesce(a.created_at, 0) DESC, c.ask_id LIMIT 100`,
   );
-  return rows.map(toCall);
 }
 
 /**
@@ -81,14 +58,13 @@ export async function startIfAsked(
   { requestId, policyVersion }: Pick<GateCall, "requestId" | "policyVersion">,
   { run, consentDigest, heldMs }: { run: string; consentDigest: string; heldMs: number },
 ): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(
+  return callRows.first(
     tx,
     sql`UPDATE gate_calls SET state = 'started', run = ${run}, consent_digest = ${consentDigest},
         started_at = (SELECT parley_now()), held_until = (SELECT parley_now()) + ${heldMs}
       WHERE ask_id = ${requestId} AND state = 'asked' AND policy_version = ${policyVersion}
         AND good_until > (SELECT parley_now()) RETURNING *`,
   );
-  return row && toCall(row);
 }
 
 /** The call will not run, unless it has started; true if it had not. */
@@ -104,12 +80,11 @@ export async function holdIfStarted(
   tx: Tx,
   { requestId, run, heldMs }: { requestId: RequestId; run: string; heldMs: number },
 ): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(
+  return callRows.first(
     tx,
     sql`UPDATE gate_calls SET held_until = (SELECT parley_now()) + ${heldMs}
       WHERE ask_id = ${requestId} AND run = ${run} AND state = 'started' RETURNING *`,
   );
-  return row && toCall(row);
 }
 
 /** The call has ended, as its run says; also one that was given up for unknown before. */
@@ -118,13 +93,12 @@ export async function endIfBegun(
   { requestId, run }: { requestId: RequestId; run: string },
   { outcome, digest }: { outcome: "result" | "error"; digest: string },
 ): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(
+  return callRows.first(
     tx,
     sql`UPDATE gate_calls SET state = 'ended', ended_at = (SELECT parley_now()), outcome = ${outcome},
         result_digest = ${digest}
       WHERE ask_id = ${requestId} AND run = ${run} AND state IN ('started', 'unknown', 'settled') RETURNING *`,
   );
-  return row && toCall(row);
 }
 
 /** Whether the call ran is not known: its gate says so itself, or has shown no life for too long. */
@@ -132,7 +106,7 @@ export async function giveUpIfStarted(
   tx: Tx,
   { requestId, run }: { requestId: RequestId; run: string | null },
 ): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(
+  return callRows.first(
     tx,
     run === null
       ? sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${requestId} AND state = 'started'
@@ -140,16 +114,14 @@ export async function giveUpIfStarted(
       : sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${requestId} AND state = 'started' AND run = ${run}
           RETURNING *`,
   );
-  return row && toCall(row);
 }
 
 /** A call without a known end is run again, and stands in nobody's way any more. */
 export async function settleUnknown(tx: Tx, requestId: RequestId): Promise<GateCall | undefined> {
-  const row = await first<GateCallRow>(
+  return callRows.first(
     tx,
     sql`UPDATE gate_calls SET state = 'settled' WHERE ask_id = ${requestId} AND state = 'unknown' RETURNING *`,
   );
-  return row && toCall(row);
 }
 
 /** Returns calls whose gates have shown no life for too long. */

@@ -3,7 +3,8 @@ import type { Tag } from "../../questions/model/question.ts";
 import type { FeedEntry } from "../../questions/model/feed.ts";
 import type { PushDevice } from "../model/push-message.ts";
 import type { QuietHours } from "../model/push-settings.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { hasDealtWith } from "../../questions/store/marks.ts";
 import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
@@ -16,6 +17,17 @@ export interface WantingQuestion extends FeedEntry {
   notifiedLately: number;
 }
 
+const wantingRows = rowsOf<WantingQuestion>()({
+  id: "ask_id",
+  audience: json("audience"),
+  need: "need",
+  n: "n",
+  createdAt: "created_at",
+  expiresAt: "expires_at",
+  lastAnswerAt: "last_answer_at",
+  notifiedLately: "told_lately",
+});
+
 /**
  * Returns up to `limit` open questions that lack answers, those first that end first; only those created in the last
  * `createdWithinMs` where that is given. `notifiedLately` counts the people who were notified in the last `latelyMs`.
@@ -27,32 +39,14 @@ export async function listWantingQuestions(
   limit: number,
 ): Promise<WantingQuestion[]> {
   const fresh = createdWithinMs === null ? empty : sql`AND a.created_at >= (SELECT parley_now()) - ${createdWithinMs}`;
-  const rows = await on.all<{
-    ask_id: string;
-    audience: string;
-    need: number;
-    n: number;
-    created_at: number;
-    expires_at: number;
-    last_answer_at: number | null;
-    told_lately: number;
-  }>(
+  return wantingRows.all(
+    on,
     sql`SELECT a.ask_id, a.audience, a.need, a.n, a.created_at, a.expires_at, a.last_answer_at,
         (SELECT count(*) FROM notices t WHERE t.ask_id = a.ask_id AND t.kind = 'crowd'
           AND t.told_at > (SELECT parley_now()) - ${latelyMs}) AS told_lately
       FROM ${SHOWN_QUESTIONS} a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
       ORDER BY a.expires_at LIMIT ${limit}`,
   );
-  return rows.map((row) => ({
-    id: row.ask_id,
-    audience: JSON.parse(row.audience) as Tag[],
-    need: row.need,
-    n: row.n,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastAnswerAt: row.last_answer_at,
-    notifiedLately: row.told_lately,
-  }));
 }
 
 /** Counts the people notified of a question in the last `latelyMs`. */
@@ -156,31 +150,22 @@ export interface PushNotice {
   epoch: number;
 }
 
-interface NoticeRow {
-  ask_id: string;
-  subscription_id: string;
-  person: string;
-  kind: NoticeKind;
-  attempt: number;
-  epoch: number;
-}
-
-const toNotice = (row: NoticeRow): PushNotice => ({
-  subjectId: row.ask_id,
-  device: row.subscription_id,
-  person: row.person,
-  kind: row.kind,
-  attempt: row.attempt,
-  epoch: row.epoch,
+const noticeRows = rowsOf<PushNotice>()({
+  subjectId: "ask_id",
+  device: "subscription_id",
+  person: "person",
+  kind: "kind",
+  attempt: "attempt",
+  epoch: "epoch",
 });
 
 /** Returns up to `limit` messages to be sent now, longest due first. */
 export async function findDueNotices(on: Queryable, limit: number): Promise<PushNotice[]> {
-  const rows = await on.all<NoticeRow>(
+  return noticeRows.all(
+    on,
     sql`SELECT ask_id, subscription_id, person, kind, attempt, epoch FROM notices
       WHERE state = 'queued' AND due_at <= (SELECT parley_now()) ORDER BY due_at LIMIT ${limit}`,
   );
-  return rows.map(toNotice);
 }
 
 /** Takes a due message from rivals for `leaseMs`; returns nothing when a rival was first. */
@@ -189,14 +174,13 @@ export async function claimNotice(
   { subjectId, device, epoch }: PushNotice,
   leaseMs: number,
 ): Promise<PushNotice | undefined> {
-  const row = await first<NoticeRow>(
+  return noticeRows.first(
     tx,
     sql`UPDATE notices SET epoch = epoch + 1, attempt = attempt + 1, due_at = parley_now() + ${leaseMs}
       WHERE ask_id = ${subjectId} AND subscription_id = ${device} AND epoch = ${epoch} AND state = 'queued'
         AND due_at <= parley_now()
       RETURNING ask_id, subscription_id, person, kind, attempt, epoch`,
   );
-  return row && toNotice(row);
 }
 
 /** Writes down what became of a claimed message, unless its lease was over and somebody else has it. */

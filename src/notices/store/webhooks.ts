@@ -1,7 +1,8 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { DELIVERY_STATES, WebhookFormat } from "../model/webhook-events.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** The place where an agent receives events. */
@@ -43,76 +44,40 @@ export interface WebhookEvent {
   changedAt: number;
 }
 
-interface EndpointRow {
-  endpoint_id: string;
-  agent: string;
-  url: string;
-  format: WebhookFormat;
-  events: string;
-  description: string;
-  enabled: number;
-  secrets: string;
-  failing_since: number | null;
-  /** Absent where the row is one that does not fail. */
-  last_error?: string | null;
-  created_at: number;
-}
-
 const LAST_ERROR = sql`CASE WHEN failing_since IS NOT NULL THEN
   (SELECT v.error FROM webhook_events v WHERE v.endpoint_id = e.endpoint_id AND v.error IS NOT NULL
     ORDER BY v.changed_at DESC LIMIT 1) END AS last_error`;
 
-function toEndpoint(row: EndpointRow): WebhookEndpoint {
-  return {
-    id: row.endpoint_id,
-    agent: row.agent,
-    url: row.url,
-    format: row.format,
-    description: row.description,
-    events: JSON.parse(row.events) as string[],
-    enabled: row.enabled === 1,
-    secrets: row.secrets,
-    failingSince: row.failing_since,
-    lastError: row.last_error ?? null,
-    createdAt: row.created_at,
-  };
-}
+const endpointRows = rowsOf<WebhookEndpoint>()({
+  id: "endpoint_id",
+  agent: "agent",
+  url: "url",
+  format: "format",
+  description: "description",
+  events: json("events"),
+  enabled: flag("enabled"),
+  secrets: "secrets",
+  failingSince: "failing_since",
+  lastError: ({ last_error: lastError = null }: { last_error?: string | null }) => lastError,
+  createdAt: "created_at",
+});
 
-interface EventRow {
-  event_id: string;
-  endpoint_id: string;
-  event: string;
-  ask_id: string | null;
-  message: string | null;
-  body: string | null;
-  state: WebhookEvent["state"];
-  due_at: number;
-  attempt: number;
-  epoch: number;
-  status: number | null;
-  error: string | null;
-  created_at: number;
-  changed_at: number;
-}
-
-function toEvent(row: EventRow): WebhookEvent {
-  return {
-    id: row.event_id,
-    endpointId: row.endpoint_id,
-    event: row.event,
-    requestId: row.ask_id,
-    message: row.message,
-    body: row.body,
-    state: row.state,
-    dueAt: row.due_at,
-    attempt: row.attempt,
-    epoch: row.epoch,
-    status: row.status,
-    error: row.error,
-    createdAt: row.created_at,
-    changedAt: row.changed_at,
-  };
-}
+const eventRows = rowsOf<WebhookEvent>()({
+  id: "event_id",
+  endpointId: "endpoint_id",
+  event: "event",
+  requestId: "ask_id",
+  message: "message",
+  body: "body",
+  state: "state",
+  dueAt: "due_at",
+  attempt: "attempt",
+  epoch: "epoch",
+  status: "status",
+  error: "error",
+  createdAt: "created_at",
+  changedAt: "changed_at",
+});
 
 /** The details that somebody enters about an endpoint. */
 export type EndpointInput = Pick<WebhookEndpoint, "url" | "format" | "events" | "description" | "enabled">;
@@ -121,13 +86,12 @@ export async function insertEndpoint(
   tx: Tx,
   input: EndpointInput & Pick<WebhookEndpoint, "id" | "agent" | "secrets">,
 ): Promise<WebhookEndpoint> {
-  const row = await one<EndpointRow>(
+  return endpointRows.one(
     tx,
     sql`INSERT INTO webhook_endpoints (endpoint_id, agent, url, format, events, description, enabled, secrets, created_at)
       VALUES (${input.id}, ${input.agent}, ${input.url}, ${input.format}, ${JSON.stringify(input.events)},
         ${input.description}, ${input.enabled ? 1 : 0}, ${input.secrets}, parley_now()) RETURNING *`,
   );
-  return toEndpoint(row);
 }
 
 /** Changes what is written down of an endpoint. One that is enabled has not failed yet. */
@@ -135,14 +99,13 @@ export async function updateEndpoint(
   tx: Tx,
   endpoint: EndpointInput & Pick<WebhookEndpoint, "id" | "secrets">,
 ): Promise<WebhookEndpoint> {
-  const row = await one<EndpointRow>(
+  return endpointRows.one(
     tx,
     sql`UPDATE webhook_endpoints SET url = ${endpoint.url}, format = ${endpoint.format},
         events = ${JSON.stringify(endpoint.events)}, description = ${endpoint.description},
         enabled = ${endpoint.enabled ? 1 : 0}, secrets = ${endpoint.secrets}, failing_since = NULL
       WHERE endpoint_id = ${endpoint.id} RETURNING *`,
   );
-  return toEndpoint(row);
 }
 
 /** Deletes the endpoint and all its events. */
@@ -158,11 +121,10 @@ export async function findEndpoint(
   agent: string | undefined,
 ): Promise<WebhookEndpoint | undefined> {
   const whose = agent === undefined ? empty : sql`AND agent = ${agent}`;
-  const row = await first<EndpointRow>(
+  return endpointRows.first(
     on,
     sql`SELECT e.*, ${LAST_ERROR} FROM webhook_endpoints e WHERE endpoint_id = ${id} ${whose}`,
   );
-  return row && toEndpoint(row);
 }
 
 /** Returns the endpoints of one agent, or of all, oldest first: every one, or one page. */
@@ -172,13 +134,13 @@ export async function listEndpoints(
   page?: { after?: ListPosition; limit: number },
 ): Promise<WebhookEndpoint[]> {
   const { after } = page ?? {};
-  const rows = await on.all<EndpointRow>(
+  return endpointRows.all(
+    on,
     sql`SELECT e.*, ${LAST_ERROR} FROM webhook_endpoints e WHERE 1 = 1
         ${agent === undefined ? empty : sql`AND agent = ${agent}`}
         ${after === undefined ? empty : sql`AND (created_at, endpoint_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, endpoint_id ${page ? sql`LIMIT ${page.limit}` : empty}`,
   );
-  return rows.map(toEndpoint);
 }
 
 /** Plans an event for an endpoint, once for each id. */
@@ -198,14 +160,14 @@ export async function insertEvent(
 
 /** Returns the events that are due, up to `perEndpoint` of each enabled endpoint, longest due first. */
 export async function findDueEvents(on: Queryable, perEndpoint: number, limit: number): Promise<WebhookEvent[]> {
-  const rows = await on.all<EventRow>(
+  return eventRows.all(
+    on,
     sql`SELECT * FROM (
         SELECT v.*, row_number() OVER (PARTITION BY v.endpoint_id ORDER BY v.due_at) AS place
         FROM webhook_events v JOIN webhook_endpoints e ON e.endpoint_id = v.endpoint_id
         WHERE v.state = 'pending' AND v.due_at <= (SELECT parley_now()) AND e.enabled = 1) due
       WHERE place <= ${perEndpoint} ORDER BY due_at LIMIT ${limit}`,
   );
-  return rows.map(toEvent);
 }
 
 /** Takes a due event from rivals for `leaseMs`; returns nothing when a rival was first. */
@@ -215,13 +177,12 @@ export async function claimEvent(
   body: string,
   leaseMs: number,
 ): Promise<WebhookEvent | undefined> {
-  const row = await first<EventRow>(
+  return eventRows.first(
     tx,
     sql`UPDATE webhook_events SET epoch = epoch + 1, attempt = attempt + 1, body = coalesce(body, ${body}),
         due_at = (SELECT parley_now()) + ${leaseMs}
       WHERE event_id = ${id} AND epoch = ${epoch} AND state = 'pending' RETURNING *`,
   );
-  return row && toEvent(row);
 }
 
 /** Writes down what became of an attempt; nothing where its lease was over and somebody else has it. */
@@ -262,11 +223,11 @@ export async function listEvents(
 ): Promise<WebhookEvent[]> {
   const state = page.state === undefined ? empty : sql`AND state = ${page.state}`;
   const before = page.before ? sql`AND (created_at, event_id) < (${page.before.at}, ${page.before.id})` : empty;
-  const rows = await on.all<EventRow>(
+  return eventRows.all(
+    on,
     sql`SELECT * FROM webhook_events WHERE endpoint_id = ${endpointId} ${state} ${before}
       ORDER BY created_at DESC, event_id DESC LIMIT ${page.limit}`,
   );
-  return rows.map(toEvent);
 }
 
 /** Sends these events again, from the first attempt on. Returns how many there were. */

@@ -1,11 +1,12 @@
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Grant } from "../model/policy.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, optional, rowsOf } from "../../core/store/rows.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 import { RESTORE } from "./tables.ts";
 
 /** A grant that a person made, as it is stored. */
-export interface KeptGrant extends Grant {
+export interface KeptGrant extends Omit<Grant, "learned"> {
   /** The ask it was made from. */
   approvalId: string;
   /** The person. */
@@ -18,49 +19,30 @@ export interface KeptGrant extends Grant {
   usedAt: number | null;
 }
 
-interface GrantRow {
-  grant_id: string;
-  action: string;
-  resource: string;
-  env: string;
-  tool: string | null;
-  repo: string | null;
-  agent: string | null;
-  digest: string | null;
-  ask_id: string;
-  made_by: string;
-  created_at: number;
-  expires_at: number;
-  revoked_at: number | null;
-  uses: number;
-  used_at: number | null;
-}
-
-function toGrant(row: GrantRow): KeptGrant {
-  return {
-    id: row.grant_id,
-    action: row.action,
-    resource: row.resource,
-    env: row.env,
-    tool: row.tool,
-    repo: row.repo,
-    agent: row.agent,
-    approvalId: row.ask_id,
-    madeBy: row.made_by,
-    ...(row.digest !== null && { digest: row.digest }),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    uses: row.uses,
-    usedAt: row.used_at,
-  };
-}
+const grantColumns = {
+  id: "grant_id",
+  action: "action",
+  resource: "resource",
+  env: "env",
+  tool: "tool",
+  repo: "repo",
+  agent: "agent",
+  approvalId: "ask_id",
+  madeBy: "made_by",
+  digest: optional("digest"),
+  createdAt: "created_at",
+  expiresAt: "expires_at",
+  revokedAt: "revoked_at",
+  uses: "uses",
+  usedAt: "used_at",
+} as const;
+const grantRows = rowsOf<KeptGrant>()(grantColumns);
 
 export async function insertGrant(
   tx: Tx,
   grant: Grant & Pick<KeptGrant, "approvalId" | "madeBy"> & { classKey: string; forMs: number },
 ): Promise<KeptGrant> {
-  const row = await one<GrantRow>(
+  return grantRows.one(
     tx,
     sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, digest, ask_id,
         made_by, created_at, expires_at, uses)
@@ -69,17 +51,16 @@ export async function insertGrant(
         parley_now() + ${grant.forMs}, 0)
       RETURNING *`,
   );
-  return toGrant(row);
 }
 
 /** Returns the grants of a class that are neither revoked nor over, the longest good first. */
 export async function findLiveGrants(on: Queryable, classKey: string): Promise<KeptGrant[]> {
-  const rows = await on.all<GrantRow>(
+  return grantRows.all(
+    on,
     sql`SELECT * FROM policy_grants
       WHERE class_key = ${classKey} AND revoked_at IS NULL AND expires_at > (SELECT parley_now())
       ORDER BY expires_at DESC, grant_id LIMIT 10`,
   );
-  return rows.map(toGrant);
 }
 
 /** Counts one use of a grant if it still is one; returns whether it is. The grant is held to the end. */
@@ -94,17 +75,18 @@ export async function useGrantIfLive(tx: Tx, id: string): Promise<boolean> {
 
 /** Returns the grant, which allows nothing for good from now on; nothing where that is so already. */
 export async function revokeGrant(tx: Tx, id: string, by: string): Promise<KeptGrant | undefined> {
-  const row = await first<GrantRow>(
+  return grantRows.first(
     tx,
     sql`UPDATE policy_grants SET revoked_at = parley_now(), revoked_by = ${by}
       WHERE grant_id = ${id} AND (revoked_at IS NULL OR revoked_by = ${RESTORE}) AND expires_at > (SELECT parley_now())
       RETURNING *`,
   );
-  return row && toGrant(row);
 }
 
 /** A grant, and whether it allows something now. */
 export type ListedGrant = KeptGrant & { isLive: boolean };
+
+const listedRows = rowsOf<ListedGrant>()({ ...grantColumns, isLive: flag("live") });
 
 /** Returns one page of grants, the newest first: all, or those that allow something now, or those that do not. */
 export async function listGrants(
@@ -112,13 +94,13 @@ export async function listGrants(
   { isLive, after, limit }: { isLive?: boolean; after?: ListPosition; limit: number },
 ): Promise<ListedGrant[]> {
   const live = sql`CASE WHEN revoked_at IS NULL AND expires_at > (SELECT parley_now()) THEN 1 ELSE 0 END`;
-  const rows = await on.all<GrantRow & { live: number }>(
+  return listedRows.all(
+    on,
     sql`SELECT policy_grants.*, ${live} AS live FROM policy_grants WHERE 1 = 1
       ${isLive === undefined ? empty : sql`AND ${live} = ${isLive ? 1 : 0}`}
       ${after === undefined ? empty : sql`AND (created_at, grant_id) < (${after.at}, ${after.id})`}
       ORDER BY created_at DESC, grant_id DESC LIMIT ${limit}`,
   );
-  return rows.map((row) => ({ ...toGrant(row), isLive: row.live === 1 }));
 }
 
 /** True where the person had granted the agent exactly what has this digest, and the grant was in force at `at`. */

@@ -1,6 +1,7 @@
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { WrittenRule } from "../model/text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** A rule that Parley proposes because people keep approving the same. */
@@ -14,25 +15,14 @@ export interface Proposal {
   decidedAt: number | null;
 }
 
-interface ProposalRow {
-  proposal_id: string;
-  rule: string;
-  state: Proposal["state"];
-  approvals: number;
-  created_at: number;
-  decided_at: number | null;
-}
-
-function toProposal(row: ProposalRow): Proposal {
-  return {
-    id: row.proposal_id,
-    rule: JSON.parse(row.rule) as WrittenRule,
-    state: row.state,
-    approvals: row.approvals,
-    createdAt: row.created_at,
-    decidedAt: row.decided_at,
-  };
-}
+const proposalRows = rowsOf<Proposal>()({
+  id: "proposal_id",
+  rule: json("rule"),
+  state: "state",
+  approvals: "approvals",
+  createdAt: "created_at",
+  decidedAt: "decided_at",
+});
 
 /** Holds what is learned, to the end: who counts approvals sees all that are written down. */
 export async function lockLearning(tx: Tx): Promise<void> {
@@ -88,8 +78,7 @@ export async function insertProposalIfFirst(
 }
 
 export async function findProposal(on: Queryable, id: string): Promise<Proposal | undefined> {
-  const row = await first<ProposalRow>(on, sql`SELECT * FROM policy_proposals WHERE proposal_id = ${id}`);
-  return row && toProposal(row);
+  return proposalRows.first(on, sql`SELECT * FROM policy_proposals WHERE proposal_id = ${id}`);
 }
 
 /** Returns one page of proposals, the newest first: all, or those in one state. */
@@ -97,30 +86,29 @@ export async function listProposals(
   on: Queryable,
   { state, after, limit }: { state?: Proposal["state"]; after?: ListPosition; limit: number },
 ): Promise<Proposal[]> {
-  const rows = await on.all<ProposalRow>(
+  return proposalRows.all(
+    on,
     sql`SELECT * FROM policy_proposals WHERE 1 = 1
       ${state === undefined ? empty : sql`AND state = ${state}`}
       ${after === undefined ? empty : sql`AND (created_at, proposal_id) < (${after.at}, ${after.id})`}
       ORDER BY created_at DESC, proposal_id DESC LIMIT ${limit}`,
   );
-  return rows.map(toProposal);
 }
 
 /** Returns the proposals whose rules are in force, in the order in which they were accepted. */
 export async function listAccepted(on: Queryable): Promise<Proposal[]> {
-  const rows = await on.all<ProposalRow>(
+  return proposalRows.all(
+    on,
     sql`SELECT * FROM policy_proposals WHERE state = 'accepted' ORDER BY decided_at, proposal_id`,
   );
-  return rows.map(toProposal);
 }
 
 /** Returns what was learned of a class: a rule that is in force, or was until it was revoked. */
 export async function findLearned(on: Queryable, classKey: string): Promise<Proposal | undefined> {
-  const row = await first<ProposalRow>(
+  return proposalRows.first(
     on,
     sql`SELECT * FROM policy_proposals WHERE class_key = ${classKey} AND state IN ('accepted', 'revoked')`,
   );
-  return row && toProposal(row);
 }
 
 /** Returns whether a learned rule is in force; it is until this transaction ends. */
@@ -134,8 +122,7 @@ export async function holdIfAccepted(tx: Tx, id: string): Promise<boolean> {
 
 /** Returns every proposal that a policy file may hold the rule of, because rules once stood there. */
 export async function listOnceWritten(on: Queryable): Promise<Proposal[]> {
-  const rows = await on.all<ProposalRow>(sql`SELECT * FROM policy_proposals WHERE state <> 'dismissed'`);
-  return rows.map(toProposal);
+  return proposalRows.all(on, sql`SELECT * FROM policy_proposals WHERE state <> 'dismissed'`);
 }
 
 /** Moves a proposal on if it is where it is thought to be; returns whether it was. */

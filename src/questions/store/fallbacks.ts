@@ -1,5 +1,6 @@
 import type { QuestionId } from "../../core/model/ids.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
+import { rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
@@ -11,16 +12,10 @@ export interface Fallback {
   addressedId: string | null;
 }
 
-interface Row {
-  ask_id: string;
-  person: string;
-  addressed_id: string | null;
-}
-
-const toFallback = (row: Row): Fallback => ({
-  questionId: row.ask_id,
-  person: row.person,
-  addressedId: row.addressed_id,
+const fallbackRows = rowsOf<Fallback>()({
+  questionId: "ask_id",
+  person: "person",
+  addressedId: "addressed_id",
 });
 
 /** The question goes to the person at `dueAt`, unless somebody has answered it by then. */
@@ -32,14 +27,14 @@ export async function insertFallback(tx: Tx, questionId: QuestionId, person: str
 
 /** Returns up to `limit` fallbacks that are due, and those under way whose person or question is done. */
 export async function findDueFallbacks(on: Queryable, limit: number): Promise<Fallback[]> {
-  const rows = await on.all<Row>(
+  return fallbackRows.all(
+    on,
     sql`SELECT f.ask_id, f.person, f.addressed_id FROM fallbacks f
       JOIN questions q ON q.ask_id = f.ask_id LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = f.addressed_id
       WHERE f.over = 0 AND f.due_at <= (SELECT parley_now())
         AND (f.addressed_id IS NULL OR q.state <> 'open' OR a.state IS NULL OR a.state <> 'open')
       ORDER BY f.due_at LIMIT ${limit}`,
   );
-  return rows.map(toFallback);
 }
 
 export async function setFallbackAsked(tx: Tx, questionId: QuestionId, addressedId: string): Promise<void> {

@@ -6,8 +6,9 @@ import { utcDayStart, type PointEntries } from "../model/points.ts";
 import { continueStreak, type StreakMark } from "../model/streak.ts";
 import { NO_TOTALS, type PersonTotals } from "../model/totals.ts";
 import type { Queryable } from "../../core/store/db.ts";
+import type { RowOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
-import { TOTALS_COLUMNS, toTotals, type TotalsRow } from "./totals.ts";
+import { TOTALS_COLUMNS, totalsRows } from "./totals.ts";
 
 interface Entry {
   person: string;
@@ -78,10 +79,10 @@ async function examinePeople(on: Queryable, people: readonly string[]): Promise<
   const badges = await on.all<BadgeRow>(
     sql`SELECT person, badge, ask_id FROM badges WHERE person IN (${join([...people])})`,
   );
-  const totals = await on.all<TotalsRow & { person: string }>(
+  const totals = await on.all<RowOf<typeof totalsRows> & { person: string }>(
     sql`SELECT person, ${TOTALS_COLUMNS} FROM person_totals WHERE person IN (${join([...people])})`,
   );
-  const totalsOf = new Map(totals.map((row) => [row.person, toTotals(row)]));
+  const totalsOf = new Map(totals.map((row) => [row.person, totalsRows.read(row)]));
   const entriesOf = Map.groupBy(entries, ({ person }) => person);
   const badgesOf = Map.groupBy(badges, ({ person }) => person);
   return people.flatMap((person) => {

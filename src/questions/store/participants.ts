@@ -1,4 +1,5 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
 import { deleteKeysUnder } from "../../core/store/idempotency.ts";
 import { dropLeaderboardName } from "./leaderboard-names.ts";
@@ -18,50 +19,35 @@ export interface Participant {
   now: number;
 }
 
-interface ParticipantRow {
-  participant_id: string;
-  person: string | null;
-  presented: number;
-  time_zone: string | null;
-  time_zone_at: number | null;
-  last_fingerprint: string | null;
-  seen_at: number;
-  now: number;
-}
-
-function toParticipant(row: ParticipantRow): Participant {
-  return {
-    id: row.participant_id,
-    person: row.person,
-    presented: row.presented === 1,
-    timeZone: row.time_zone,
-    timeZoneAt: row.time_zone_at,
-    lastFingerprint: row.last_fingerprint,
-    seenAt: row.seen_at,
-    now: row.now,
-  };
-}
+const participantRows = rowsOf<Participant>()({
+  id: "participant_id",
+  person: "person",
+  presented: flag("presented"),
+  timeZone: "time_zone",
+  timeZoneAt: "time_zone_at",
+  lastFingerprint: "last_fingerprint",
+  seenAt: "seen_at",
+  now: "now",
+});
 
 /** Returns the participant, or nothing. */
 export async function findParticipant(on: Queryable, id: string): Promise<Participant | undefined> {
-  const row = await first<ParticipantRow>(
+  return participantRows.first(
     on,
     sql`SELECT participant_id, person, presented, time_zone, time_zone_at, last_fingerprint, seen_at,
         parley_now() AS now FROM participants WHERE participant_id = ${id}`,
   );
-  return row && toParticipant(row);
 }
 
 /** Returns the participant a fingerprint stands for, unless that one has shown its credential. */
 export async function findByFingerprint(on: Queryable, fingerprint: string): Promise<Participant | undefined> {
-  const row = await first<ParticipantRow>(
+  return participantRows.first(
     on,
     sql`SELECT p.participant_id, p.person, p.presented, p.time_zone, p.time_zone_at, p.last_fingerprint, p.seen_at,
         parley_now() AS now
       FROM fingerprints f JOIN participants p ON p.participant_id = f.participant_id
       WHERE f.fingerprint = ${fingerprint} AND p.presented = 0`,
   );
-  return row && toParticipant(row);
 }
 
 /**
@@ -88,14 +74,14 @@ export async function ensureParticipant(
 ): Promise<{ participant: Participant; created: boolean }> {
   const known = await findParticipant(tx, id);
   if (known) return { participant: known, created: false };
-  const inserted = await first<ParticipantRow>(
+  const inserted = await participantRows.first(
     tx,
     sql`INSERT INTO participants (participant_id, person, presented, created_at, seen_at)
       VALUES (${id}, ${person}, 0, parley_now(), parley_now()) ON CONFLICT (participant_id) DO NOTHING
       RETURNING participant_id, person, presented, time_zone, time_zone_at, last_fingerprint, seen_at,
         parley_now() AS now`,
   );
-  if (inserted) return { participant: toParticipant(inserted), created: true };
+  if (inserted) return { participant: inserted, created: true };
   const found = await findParticipant(tx, id);
   if (!found) throw new Error("a participant is neither new nor there");
   return { participant: found, created: false };

@@ -2,31 +2,11 @@ import type { QuestionId } from "../../core/model/ids.ts";
 import type { Question, QuestionState, QuestionForm, Tag } from "../model/question.ts";
 import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 const SECOND_MS = 1000;
 const ANSWERS_MATTER_MS = 2 * 86_400_000;
-
-interface QuestionRow {
-  ask_id: string;
-  door: string;
-  asker: string;
-  kind: "text" | "choice";
-  prompt: string;
-  options: string | null;
-  audience: string;
-  need: number;
-  n: number;
-  state: QuestionState;
-  version: number;
-  held: number;
-  /** The second of its creation, and in its thousandths the place among what its asker asked in that second. */
-  created_at: number;
-  expires_at: number;
-  last_answer_at: number | null;
-  settled_at: number | null;
-  wire: string;
-}
 
 /** A question and the store's clock, read by one statement. */
 export interface QuestionAt {
@@ -40,32 +20,35 @@ export interface QuestionPosition {
   id: string;
 }
 
-function toQuestion(row: QuestionRow): Question {
-  return {
-    id: row.ask_id,
-    door: row.door,
-    asker: row.asker,
-    prompt: row.prompt,
-    form: toForm(row),
-    audience: JSON.parse(row.audience) as Tag[],
-    need: row.need,
-    n: row.n,
-    state: row.state,
-    version: row.version,
-    held: row.held === 1,
-    createdAt: secondOf(row.created_at),
-    expiresAt: row.expires_at,
-    lastAnswerAt: row.last_answer_at,
-    settledAt: row.settled_at,
-    wire: JSON.parse(row.wire) as Record<string, unknown>,
-  };
-}
+const questionRows = rowsOf<Question>()({
+  id: "ask_id",
+  door: "door",
+  asker: "asker",
+  prompt: "prompt",
+  form: toForm,
+  audience: json("audience"),
+  need: "need",
+  n: "n",
+  state: "state",
+  version: "version",
+  held: flag("held"),
+  /** The column holds the second, and in its thousandths the place among what its asker asked in that second. */
+  createdAt: (row: { created_at: number }) => secondOf(row.created_at),
+  expiresAt: "expires_at",
+  lastAnswerAt: "last_answer_at",
+  settledAt: "settled_at",
+  wire: json("wire"),
+});
+
+type QuestionRow = RowOf<typeof questionRows>;
+
+const questionAtRows = rowsOf<QuestionAt>()({ question: questionRows.read, now: "now" });
 
 function secondOf(at: number): number {
   return at - (at % SECOND_MS);
 }
 
-function toForm(row: Pick<QuestionRow, "kind" | "options">): QuestionForm {
+function toForm(row: { kind: QuestionForm["kind"]; options: string | null }): QuestionForm {
   return row.kind === "choice"
     ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] }
     : { kind: "text" };
@@ -125,23 +108,18 @@ export async function insertQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil
 
 /** Returns the question with the store's clock, or nothing. */
 export async function findQuestion(on: Queryable, questionId: QuestionId): Promise<QuestionAt | undefined> {
-  const row = await first<QuestionRow & { now: number }>(
-    on,
-    sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`,
-  );
-  return row && { question: toQuestion(row), now: row.now };
+  return questionAtRows.first(on, sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`);
 }
 
 /** Holds the question to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
 export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<QuestionAt | undefined> {
-  const row = await first<QuestionRow & { now: number }>(
+  return questionAtRows.first(
     tx,
     // SQLite has one writer: whoever is in a transaction holds everything.
     tx.dialect === "sqlite"
       ? sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`
       : sql`UPDATE questions SET state = state WHERE ask_id = ${questionId} RETURNING *, parley_now() AS now`,
   );
-  return row && { question: toQuestion(row), now: row.now };
 }
 
 /**
@@ -169,7 +147,7 @@ export async function countAnswerIfOpen(
     await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${questionId}`);
     row.settled_at = row.last_answer_at;
   }
-  return row && { question: toQuestion(row), inTime: Boolean(row.in_time) };
+  return row && { question: questionRows.read(row), inTime: Boolean(row.in_time) };
 }
 
 /** Ends an open question without an answer; `at` is when it ended. Returns the question if it was open. */
@@ -179,12 +157,11 @@ export async function endQuestionIfOpen(
   end: "expired" | "cancelled",
   at: number,
 ): Promise<Question | undefined> {
-  const row = await first<QuestionRow>(
+  return questionRows.first(
     tx,
     sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
       WHERE ask_id = ${questionId} AND state = 'open' RETURNING *`,
   );
-  return row && toQuestion(row);
 }
 
 /** Writes down what ended a question. @throws {Error} when an outcome stands already: our bug */
@@ -252,7 +229,7 @@ export async function listQuestionsOf(
       ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
   );
   return rows.map((row) => ({
-    question: toQuestion(row),
+    question: questionRows.read(row),
     now: row.now,
     place: { createdAt: row.created_at, id: row.ask_id },
   }));
@@ -304,10 +281,10 @@ export async function listDone(on: Queryable, people: readonly string[]): Promis
 /** Returns those of the questions that exist, in no particular order. */
 export async function findQuestions(on: Queryable, questionIds: readonly QuestionId[]): Promise<QuestionAt[]> {
   if (questionIds.length === 0) return [];
-  const rows = await on.all<QuestionRow & { now: number }>(
+  return questionAtRows.all(
+    on,
     sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...questionIds])})`,
   );
-  return rows.map((row) => ({ question: toQuestion(row), now: row.now }));
 }
 
 /** When the newest question was asked, or null when none ever was. */

@@ -1,27 +1,21 @@
 import type { QuestionId } from "../../core/model/ids.ts";
 import type { Answer, Response, Tier } from "../model/question.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
-interface ResponseRow {
-  ask_id: string;
-  ord: number;
-  response_id: string;
-  answer: string | null;
-  selected_option: number | null;
-  confidence: number | null;
-  tier: Tier;
-  network: string;
-  at: number;
-}
-
-function toResponse(row: ResponseRow): Response {
-  const answer: Answer = {};
-  if (row.answer !== null) answer.text = row.answer;
-  if (row.selected_option !== null) answer.selectedOption = row.selected_option;
-  if (row.confidence !== null) answer.confidence = row.confidence;
-  return { id: row.response_id, ord: row.ord, answer, tier: row.tier, network: row.network, at: row.at };
-}
+const responseRows = rowsOf<Response>()({
+  id: "response_id",
+  ord: "ord",
+  answer: rowsOf<Answer>()({
+    text: optional("answer"),
+    selectedOption: optional("selected_option"),
+    confidence: optional("confidence"),
+  }).read,
+  tier: "tier",
+  network: "network",
+  at: "at",
+});
 
 export interface NewResponse {
   questionId: QuestionId;
@@ -73,12 +67,12 @@ export async function listResponses(
   const answered = asks.filter((ask) => ask.n > 0);
   if (answered.length === 0) return byAsk;
   const limits = new Map(answered.map((ask) => [ask.id, ask.n]));
-  const rows = await on.all<ResponseRow>(
+  const rows = await on.all<RowOf<typeof responseRows> & { ask_id: string }>(
     sql`SELECT ask_id, ord, response_id, answer, selected_option, confidence, tier, network, at FROM responses
       WHERE ask_id IN (${join([...limits.keys()])}) ORDER BY ask_id, ord`,
   );
   for (const row of rows) {
-    if (row.ord <= (limits.get(row.ask_id) ?? 0)) byAsk.get(row.ask_id)?.push(toResponse(row));
+    if (row.ord <= (limits.get(row.ask_id) ?? 0)) byAsk.get(row.ask_id)?.push(responseRows.read(row));
   }
   return byAsk;
 }

@@ -1,52 +1,35 @@
 import { NO_TOTALS, type PersonTotals } from "../model/totals.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
-
-/** A row of `person_totals`, whose lists are JSON. */
-export interface TotalsRow {
-  answers: number;
-  points: number;
-  by_category: string;
-  longest_streak: number;
-  early: number;
-  night: number;
-  speedy: number;
-  confident: number;
-  last_day: string | null;
-  streak_days: number;
-  rewarded_streaks: string;
-  capped_day: number;
-  capped_points: number;
-  badges: string;
-}
 
 /** The columns of `person_totals` beside the person. */
 export const TOTALS_COLUMNS = sql`answers, points, by_category, longest_streak, early, night, speedy, confident, last_day,
   streak_days, rewarded_streaks, capped_day, capped_points, badges`;
 
 /** Returns what a row means. */
-export function toTotals(row: TotalsRow): PersonTotals {
-  return {
-    answers: row.answers,
-    points: row.points,
-    byCategory: JSON.parse(row.by_category) as PersonTotals["byCategory"],
-    longestStreak: row.longest_streak,
-    early: row.early,
-    night: row.night,
-    speedy: row.speedy,
-    confident: row.confident,
-    streak: row.last_day === null ? null : { day: row.last_day, days: row.streak_days },
-    rewardedStreaks: JSON.parse(row.rewarded_streaks) as number[],
-    cappedDay: row.capped_day,
-    cappedPoints: row.capped_points,
-    badges: JSON.parse(row.badges) as string[],
-  };
-}
+/** The rows of `person_totals`. */
+export const totalsRows = rowsOf<PersonTotals>()({
+  answers: "answers",
+  points: "points",
+  byCategory: json("by_category"),
+  longestStreak: "longest_streak",
+  early: "early",
+  night: "night",
+  speedy: "speedy",
+  confident: "confident",
+  streak: (row: { last_day: string | null; streak_days: number }) =>
+    row.last_day === null ? null : { day: row.last_day, days: row.streak_days },
+  rewardedStreaks: json("rewarded_streaks"),
+  cappedDay: "capped_day",
+  cappedPoints: "capped_points",
+  badges: json("badges"),
+});
 
 /** Returns a person's totals. */
 export async function readTotals(on: Queryable, person: string): Promise<PersonTotals> {
-  const row = await first<TotalsRow>(on, sql`SELECT ${TOTALS_COLUMNS} FROM person_totals WHERE person = ${person}`);
-  return row ? toTotals(row) : NO_TOTALS;
+  const statement = sql`SELECT ${TOTALS_COLUMNS} FROM person_totals WHERE person = ${person}`;
+  return (await totalsRows.first(on, statement)) ?? NO_TOTALS;
 }
 
 /**
@@ -54,12 +37,11 @@ export async function readTotals(on: Queryable, person: string): Promise<PersonT
  * the first answer too: a missing row is made. The transaction must then update the row or delete it.
  */
 export async function lockTotals(tx: Tx, person: string): Promise<PersonTotals> {
-  const row = await one<TotalsRow>(
+  return totalsRows.one(
     tx,
     sql`INSERT INTO person_totals (person) VALUES (${person})
       ON CONFLICT (person) DO UPDATE SET answers = person_totals.answers RETURNING ${TOTALS_COLUMNS}`,
   );
-  return toTotals(row);
 }
 
 /** Keeps the totals of a person whose row is held. */

@@ -1,28 +1,17 @@
 import type { Wait } from "../model/wait.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
-interface WaitRow {
-  wait_id: string;
-  asker: string;
-  ask_id: string;
-  wanted: number;
-  created_at: number;
-  kept_until: number;
-  cancelled_at: number | null;
-}
-
-function toWait(row: WaitRow): Wait {
-  return {
-    id: row.wait_id,
-    asker: row.asker,
-    questionId: row.ask_id,
-    wanted: row.wanted,
-    createdAt: row.created_at,
-    keptUntil: row.kept_until,
-    cancelledAt: row.cancelled_at,
-  };
-}
+const waitRows = rowsOf<Wait>()({
+  id: "wait_id",
+  asker: "asker",
+  questionId: "ask_id",
+  wanted: "wanted",
+  createdAt: "created_at",
+  keptUntil: "kept_until",
+  cancelledAt: "cancelled_at",
+});
 
 /** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
 export async function insertWait(
@@ -31,22 +20,18 @@ export async function insertWait(
 ): Promise<Wait> {
   const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
-  const row = await one<WaitRow>(
+  return waitRows.one(
     tx,
     sql`INSERT INTO waits (wait_id, asker, ask_id, wanted, created_at, kept_until)
       VALUES (${wait.id}, ${wait.asker}, ${wait.questionId}, ${wait.wanted}, ${createdAt}, ${createdAt + wait.keptMs})
       RETURNING *`,
   );
-  return toWait(row);
 }
 
 /** Returns those of the waits that exist and are the asker's own. */
 export async function findWaits(on: Queryable, waitIds: readonly string[], asker: string): Promise<Wait[]> {
   if (waitIds.length === 0) return [];
-  const rows = await on.all<WaitRow>(
-    sql`SELECT * FROM waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
-  );
-  return rows.map(toWait);
+  return waitRows.all(on, sql`SELECT * FROM waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`);
 }
 
 /** Ends a wait that nobody ended before; the caller holds its question and has seen that it is not over. */

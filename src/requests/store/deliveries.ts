@@ -2,7 +2,8 @@ import type { RequestId } from "../../core/model/ids.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { isSlackUser } from "../../channels/slack/kind.ts";
 import type { Target } from "../model/request.ts";
-import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { DELIVERIES_TOPIC } from "../../core/store/wake.ts";
 
@@ -36,53 +37,32 @@ export interface Delivery {
   changedAt: number;
 }
 
-interface Row {
-  delivery_id: string;
-  ask_id: string;
-  kind: Delivery["kind"];
-  channel: string;
-  /** JSON, or the digest of what is in `long_target`. */
-  target: string;
-  long_target: string | null;
-  person: string | null;
-  step: number;
-  state: DeliveryState;
-  due_at: number;
-  attempt: number;
-  epoch: number;
-  external_ids: string | null;
-  words: string | null;
-  shown_digest: string | null;
-  tries: number;
-  last_error: string | null;
-  exposed_at: number | null;
-  created_at: number;
-  changed_at: number;
+/** `target` is JSON, or the digest of the JSON in `long_target`. */
+function targetIn(row: { target: string; long_target: string | null }): Target {
+  return JSON.parse(row.long_target ?? row.target) as Target;
 }
 
-function toDelivery(row: Row): Delivery {
-  return {
-    id: row.delivery_id,
-    requestId: row.ask_id,
-    kind: row.kind,
-    channel: row.channel,
-    target: JSON.parse(row.long_target ?? row.target) as Target,
-    person: row.person,
-    step: row.step,
-    state: row.state,
-    dueAt: row.due_at,
-    attempt: row.attempt,
-    epoch: row.epoch,
-    externalIds: row.external_ids === null ? null : (JSON.parse(row.external_ids) as Record<string, string>),
-    words: row.words,
-    shownDigest: row.shown_digest,
-    tries: row.tries,
-    lastError: row.last_error,
-    exposedAt: row.exposed_at,
-    createdAt: row.created_at,
-    changedAt: row.changed_at,
-  };
-}
+const deliveryRows = rowsOf<Delivery>()({
+  id: "delivery_id",
+  requestId: "ask_id",
+  kind: "kind",
+  channel: "channel",
+  target: targetIn,
+  person: "person",
+  step: "step",
+  state: "state",
+  dueAt: "due_at",
+  attempt: "attempt",
+  epoch: "epoch",
+  externalIds: json("external_ids"),
+  words: "words",
+  shownDigest: "shown_digest",
+  tries: "tries",
+  lastError: "last_error",
+  exposedAt: "exposed_at",
+  createdAt: "created_at",
+  changedAt: "changed_at",
+});
 
 export interface NewDelivery {
   id: string;
@@ -142,11 +122,11 @@ export async function countHeld(
   mark: string,
   fits: (one: { channel: string; target: Target }) => boolean,
 ): Promise<number> {
-  const rows = await on.all<Pick<Row, "ask_id" | "target" | "long_target">>(
+  const rows = await on.all<{ ask_id: string; target: string; long_target: string | null }>(
     sql`SELECT ask_id, target, long_target FROM deliveries
       WHERE state = 'queued' AND channel = ${channel} AND last_error = ${mark} LIMIT ${MOST_HELD_COUNTED}`,
   );
-  const asks = rows.filter((row) => fits({ channel, target: JSON.parse(row.long_target ?? row.target) as Target }));
+  const asks = rows.filter((row) => fits({ channel, target: targetIn(row) }));
   return new Set(asks.map((row) => row.ask_id)).size;
 }
 
@@ -159,7 +139,7 @@ export async function claimDelivery(
   { id, epoch }: { id: string; epoch: number },
   leaseMs: number,
 ): Promise<Delivery | undefined> {
-  const row = await first<Row>(
+  return deliveryRows.first(
     tx,
     sql`UPDATE deliveries SET epoch = epoch + 1, attempt = attempt + 1, due_at = (SELECT parley_now()) + ${leaseMs},
         state = CASE WHEN state = 'queued' THEN 'sending' ELSE state END
@@ -167,7 +147,6 @@ export async function claimDelivery(
         AND due_at <= (SELECT parley_now())
       RETURNING *`,
   );
-  return row && toDelivery(row);
 }
 
 /** Writes down what became of a claimed message; returns false when its lease was over and somebody else has it. */
@@ -220,33 +199,31 @@ export async function hastenDelivery(tx: Tx, requestId: RequestId, step: number)
 
 /** Returns every message about a request, in the order they were planned. */
 export async function listDeliveries(on: Queryable, requestId: RequestId): Promise<Delivery[]> {
-  const rows = await on.all<Row>(
+  return deliveryRows.all(
+    on,
     sql`SELECT * FROM deliveries WHERE ask_id = ${requestId} ORDER BY created_at, step, delivery_id`,
   );
-  return rows.map(toDelivery);
 }
 
 export async function findDelivery(on: Queryable, id: string): Promise<Delivery | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM deliveries WHERE delivery_id = ${id}`);
-  return row && toDelivery(row);
+  return deliveryRows.first(on, sql`SELECT * FROM deliveries WHERE delivery_id = ${id}`);
 }
 
 /** Returns the message whose one-time link, or whose reply token, has this hash. */
 export async function findDeliveryByHash(on: Queryable, hash: string): Promise<Delivery | undefined> {
-  const row = await first<Row>(
+  return deliveryRows.first(
     on,
     sql`SELECT * FROM deliveries WHERE link_hash = ${hash} OR reply_hash = ${hash} LIMIT 1`,
   );
-  return row && toDelivery(row);
 }
 
 /** Returns the messages of a provider's thread, by any of its names, about open requests, newest first. */
 export async function findDeliveriesByThread(on: Queryable, ...threads: readonly string[]): Promise<Delivery[]> {
-  const rows = await on.all<Row>(
+  return deliveryRows.all(
+    on,
     sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE d.thread IN (${join([...threads])}) ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
   );
-  return rows.map(toDelivery);
 }
 
 /**
@@ -259,11 +236,12 @@ export async function hasBegunThread(
   { to, ts }: { to: string; ts: string },
 ): Promise<boolean> {
   const inThread = isSlackUser(to) ? sql`d.thread LIKE ${`%/${ts}`}` : sql`d.thread = ${`${to}/${ts}`}`;
-  const rows = await on.all<Row>(
+  const deliveries = await deliveryRows.all(
+    on,
     sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.asker = ${asker} AND d.channel = 'slack' AND ${inThread}`,
   );
-  return rows.map(toDelivery).some(({ target, externalIds }) => {
+  return deliveries.some(({ target, externalIds }) => {
     const isThere = externalIds?.["channel"] === to || ("to" in target && target.to === to);
     return isThere && externalIds?.["ts"] === ts;
   });
@@ -271,12 +249,12 @@ export async function hasBegunThread(
 
 /** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */
 export async function findDeliveriesInConversation(on: Queryable, conversation: number): Promise<Delivery[]> {
-  const rows = await on.all<Row>(
+  return deliveryRows.all(
+    on,
     sql`SELECT d.* FROM deliveries d JOIN requests a ON a.ask_id = d.ask_id
       WHERE a.conversation = ${conversation} AND a.state = 'open' AND d.kind <> 'tell'
         AND d.state IN ('sending', 'sent') ORDER BY d.created_at DESC LIMIT 20`,
   );
-  return rows.map(toDelivery);
 }
 
 /** Takes one of so many tries at a message's code, holding the row; returns false when none is left. */

@@ -1,39 +1,15 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
-import type { Request, Audience, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
+import type { Request, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { hasReader } from "./tables.ts";
-
-/** A row as it is stored, with the store's clock. */
-export interface RequestRow {
-  ask_id: string;
-  door: string;
-  asker: string;
-  ref: string;
-  title: string;
-  words: string;
-  form: string;
-  audience: string;
-  digest: string | null;
-  state: Request["state"];
-  version: number;
-  created_at: number;
-  expires_at: number;
-  settled_at: number | null;
-  outcome: string | null;
-  refused: string | null;
-  wire: string;
-  conversation: number | null;
-  prompt_of: string | null;
-  waited_until: number | null;
-  now: number;
-}
 
 /** An addressed request and the store's clock, read by one statement. */
 export interface RequestAt {
@@ -41,39 +17,40 @@ export interface RequestAt {
   now: number;
 }
 
-function toRequest(row: RequestRow): Request {
-  return {
-    id: row.ask_id,
-    door: row.door,
-    asker: row.asker,
-    ref: row.ref,
-    title: row.title,
-    words: row.words,
-    form: JSON.parse(row.form) as RequestForm,
-    audience: readKinds<Audience>(row.audience),
-    digest: row.digest,
-    state: row.state,
-    version: row.version,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    settledAt: row.settled_at,
-    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
-    refused: row.refused === null ? null : (JSON.parse(row.refused) as RefusedAnswer),
-    wire: JSON.parse(row.wire) as Record<string, unknown>,
-    ...(row.conversation !== null && { conversation: row.conversation }),
-    ...(row.prompt_of !== null && { promptOf: row.prompt_of }),
-    ...(row.waited_until !== null && { waitedUntil: row.waited_until }),
-  };
-}
+const requestRows = rowsOf<Request>()({
+  id: "ask_id",
+  door: "door",
+  asker: "asker",
+  ref: "ref",
+  title: "title",
+  words: "words",
+  form: json("form"),
+  audience: json("audience", readKinds),
+  digest: "digest",
+  state: "state",
+  version: "version",
+  createdAt: "created_at",
+  expiresAt: "expires_at",
+  settledAt: "settled_at",
+  outcome: json("outcome"),
+  refused: json("refused"),
+  wire: json("wire"),
+  conversation: optional("conversation"),
+  promptOf: optional("prompt_of"),
+  waitedUntil: optional("waited_until"),
+});
 
-const toRequestAt = (row: RequestRow): RequestAt => ({ request: toRequest(row), now: row.now });
+const requestAtRows = rowsOf<RequestAt>()({ request: requestRows.read, now: "now" });
+
+/** A row as it is stored, with the store's clock. */
+export type RequestRow = RowOf<typeof requestAtRows>;
 
 /** Reads rows as requests; others are served before and after each that is large, because a page of them may hold 50 MB. */
 export async function toRequestsAt(rows: readonly RequestRow[]): Promise<RequestAt[]> {
   const all: RequestAt[] = [];
   for (const row of rows) {
     await yieldAfterLarge(row.form);
-    all.push(toRequestAt(row));
+    all.push(requestAtRows.read(row));
     await yieldAfterLarge(row.form);
   }
   return all;
@@ -172,8 +149,7 @@ export async function insertReaders(tx: Tx, requestId: RequestId, readers: reado
 }
 
 export async function findRequest(on: Queryable, requestId: RequestId): Promise<RequestAt | undefined> {
-  const row = await first<RequestRow>(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`);
-  return row && toRequestAt(row);
+  return requestAtRows.first(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`);
 }
 
 /** Returns a requester's request by its `ref`, with the hash that shows whether a second request is the same. */
@@ -186,7 +162,7 @@ export async function findByRef(
     on,
     sql`SELECT *, parley_now() AS now FROM requests WHERE asker = ${asker} AND ref = ${ref}`,
   );
-  return row && { ...toRequestAt(row), sameHash: row.same_hash };
+  return row && { ...requestAtRows.read(row), sameHash: row.same_hash };
 }
 
 /** Returns what any asker calls `ref`. */
@@ -199,14 +175,13 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
 
 /** Holds the request to the end of the transaction, and returns it with the clock read after any wait. */
 export async function lockRequest(tx: Tx, requestId: RequestId): Promise<RequestAt | undefined> {
-  const row = await first<RequestRow>(
+  return requestAtRows.first(
     tx,
     // SQLite has one writer: whoever is in a transaction holds everything.
     tx.dialect === "sqlite"
       ? sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`
       : sql`UPDATE requests SET version = version WHERE ask_id = ${requestId} RETURNING *, parley_now() AS now`,
   );
-  return row && toRequestAt(row);
 }
 
 /** Ends a locked, open request; returns it as it is now, without reading its arguments again. */
@@ -282,12 +257,12 @@ export async function listAskedBy(
   asker: string,
   { after, limit }: { after?: ListPosition; limit: number },
 ): Promise<Request[]> {
-  const rows = await on.all<RequestRow>(
+  return requestRows.all(
+    on,
     sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker}
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
-  return rows.map(toRequest);
 }
 
 /**
@@ -340,11 +315,11 @@ export async function listPending(
 
 /** Returns the requests of these ids, oldest first. */
 export async function findRequests(on: Queryable, ids: readonly string[]): Promise<Request[]> {
-  const rows = await on.all<RequestRow>(
+  return requestRows.all(
+    on,
     sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE ask_id IN (${join(["", ...ids])})
       ORDER BY created_at, ask_id`,
   );
-  return rows.map(toRequest);
 }
 
 /** True when one of `readers` finds the request in the inbox. */

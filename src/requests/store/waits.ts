@@ -1,5 +1,6 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
 /** A wait for named people that stands in the store, so that it outlives the request that began it. */
@@ -16,27 +17,15 @@ export interface RequestWait {
   cancelledAt: number | null;
 }
 
-interface Row {
-  wait_id: string;
-  asker: string;
-  ask_id: string;
-  owns_ask: number;
-  created_at: number;
-  kept_until: number;
-  cancelled_at: number | null;
-}
-
-function toWait(row: Row): RequestWait {
-  return {
-    id: row.wait_id,
-    asker: row.asker,
-    requestId: row.ask_id,
-    ownsRequest: row.owns_ask === 1,
-    createdAt: row.created_at,
-    keptUntil: row.kept_until,
-    cancelledAt: row.cancelled_at,
-  };
-}
+const waitRows = rowsOf<RequestWait>()({
+  id: "wait_id",
+  asker: "asker",
+  requestId: "ask_id",
+  ownsRequest: flag("owns_ask"),
+  createdAt: "created_at",
+  keptUntil: "kept_until",
+  cancelledAt: "cancelled_at",
+});
 
 /** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
 export async function insertRequestWait(
@@ -45,14 +34,13 @@ export async function insertRequestWait(
 ): Promise<RequestWait> {
   const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
-  const row = await one<Row>(
+  return waitRows.one(
     tx,
     sql`INSERT INTO request_waits (wait_id, asker, ask_id, owns_ask, created_at, kept_until)
       VALUES (${wait.id}, ${wait.asker}, ${wait.requestId}, ${wait.ownsRequest ? 1 : 0}, ${createdAt},
         ${createdAt + wait.keptMs})
       RETURNING *`,
   );
-  return toWait(row);
 }
 
 /** Returns those of the waits that exist and are the asker's own. */
@@ -62,10 +50,10 @@ export async function findRequestWaits(
   asker: string,
 ): Promise<RequestWait[]> {
   if (waitIds.length === 0) return [];
-  const rows = await on.all<Row>(
+  return waitRows.all(
+    on,
     sql`SELECT * FROM request_waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
   );
-  return rows.map(toWait);
 }
 
 /** Ends a wait that nobody ended before; the caller holds its request. */

@@ -1,73 +1,43 @@
-import type { SandboxKind } from "../../core/model/sandbox.ts";
 import { ownTaskOf } from "../../requests/model/task-of-request.ts";
 import type { Request } from "../../requests/model/request.ts";
-import type { Attempt, AttemptState, AttemptUsage } from "../model/task.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import type { Attempt } from "../model/task.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import { TASKS_TOPIC, taskTopic } from "../../core/store/wake.ts";
 import { SHOWN_ASKS, SHOWN_JOBS } from "../../asks/store/tables.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
-interface AttemptRow {
-  attempt_id: string;
-  repo: string;
-  id: string;
-  n: number;
-  generation: number;
-  job_id: string;
-  epoch: number;
-  state: AttemptState;
-  outcome: string | null;
-  holder: string;
-  agent: string;
-  key_id: string | null;
-  pid: number | null;
-  starttime: string | null;
-  session_id: string | null;
-  resumes: number;
-  start_sha: string | null;
-  commit_sha: string | null;
-  changed: number | null;
-  sandbox: SandboxKind | null;
-  agent_version: string | null;
-  usage_json: string | null;
-  log_seq: number;
-  started_at: number;
-  ended_at: number | null;
-}
-
 /** An attempt with the key it speaks by. */
 export type StoredAttempt = Attempt & { keyId: string | null };
 
-function toAttempt(row: AttemptRow): StoredAttempt {
-  return {
-    attemptId: row.attempt_id,
-    repo: row.repo,
-    id: row.id,
-    n: row.n,
-    generation: row.generation,
-    jobId: row.job_id,
-    epoch: row.epoch,
-    state: row.state,
-    outcome: row.outcome,
-    holder: row.holder,
-    agent: row.agent,
-    keyId: row.key_id,
-    pid: row.pid,
-    starttime: row.starttime,
-    session: row.session_id,
-    resumes: row.resumes,
-    startSha: row.start_sha,
-    commitSha: row.commit_sha,
-    changed: row.changed === null ? null : row.changed === 1,
-    sandbox: row.sandbox,
-    agentVersion: row.agent_version,
-    usage: row.usage_json === null ? null : (JSON.parse(row.usage_json) as AttemptUsage),
-    logSeq: row.log_seq,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
-}
+const attemptRows = rowsOf<StoredAttempt>()({
+  attemptId: "attempt_id",
+  repo: "repo",
+  id: "id",
+  n: "n",
+  generation: "generation",
+  jobId: "job_id",
+  epoch: "epoch",
+  state: "state",
+  outcome: "outcome",
+  holder: "holder",
+  agent: "agent",
+  keyId: "key_id",
+  pid: "pid",
+  starttime: "starttime",
+  session: "session_id",
+  resumes: "resumes",
+  startSha: "start_sha",
+  commitSha: "commit_sha",
+  changed: flag("changed"),
+  sandbox: "sandbox",
+  agentVersion: "agent_version",
+  usage: json("usage_json"),
+  logSeq: "log_seq",
+  startedAt: "started_at",
+  endedAt: "ended_at",
+});
 
 /** A new attempt; the rest is not known yet. */
 export type NewAttempt = Pick<
@@ -79,7 +49,7 @@ export type NewAttempt = Pick<
 /** Stores an attempt that begins now. Its task's number of attempts is for `moveTaskIn` to change. */
 export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<StoredAttempt> {
   const { attemptId, repo, id, n, generation, jobId, epoch, holder, agent } = attempt;
-  const row = await one<AttemptRow>(
+  return attemptRows.one(
     tx,
     sql`INSERT INTO task_attempts (attempt_id, repo, id, n, generation, job_id, epoch, state, holder, agent, key_id,
         session_id, resumes, start_sha, sandbox, log_seq, started_at)
@@ -89,7 +59,6 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Stored
       RETURNING *`,
   );
   tx.wake(taskTopic(repo, id));
-  return toAttempt(row);
 }
 
 /** Changed fields of an attempt; fields left out stay as they are. */
@@ -148,18 +117,17 @@ export async function updateAttempt(
   epoch: number | null,
   patch: AttemptPatch,
 ): Promise<StoredAttempt | undefined> {
-  const row = await first<AttemptRow>(
+  const attempt = await attemptRows.first(
     tx,
     sql`UPDATE task_attempts SET ${join([sql`attempt_id = attempt_id`, ...setsOf(patch)])}
       WHERE attempt_id = ${attemptId} AND ended_at IS NULL ${epoch === null ? empty : sql`AND epoch = ${epoch}`}
       RETURNING *`,
   );
-  if (!row) return undefined;
-  if (patch.state === "ending" || patch.state === "ended") {
-    tx.wake(taskTopic(row.repo, row.id));
+  if (attempt && (patch.state === "ending" || patch.state === "ended")) {
+    tx.wake(taskTopic(attempt.repo, attempt.id));
     tx.wake(TASKS_TOPIC);
   }
-  return toAttempt(row);
+  return attempt;
 }
 
 /** An attempt never was: it began nothing. */
@@ -169,26 +137,21 @@ export async function deleteAttempt(tx: Tx, attemptId: string): Promise<void> {
 }
 
 export async function findAttempt(on: Queryable, attemptId: string): Promise<StoredAttempt | undefined> {
-  const row = await first<AttemptRow>(on, sql`SELECT * FROM task_attempts WHERE attempt_id = ${attemptId}`);
-  return row && toAttempt(row);
+  return attemptRows.first(on, sql`SELECT * FROM task_attempts WHERE attempt_id = ${attemptId}`);
 }
 
 /** Returns the attempt that a job of the relay is. */
 export async function findAttemptOfJob(on: Queryable, jobId: string): Promise<StoredAttempt | undefined> {
-  const row = await first<AttemptRow>(
-    on,
-    sql`SELECT * FROM task_attempts WHERE job_id = ${jobId} ORDER BY n DESC LIMIT 1`,
-  );
-  return row && toAttempt(row);
+  return attemptRows.first(on, sql`SELECT * FROM task_attempts WHERE job_id = ${jobId} ORDER BY n DESC LIMIT 1`);
 }
 
 /** Returns attempts whose processes are not proven dead, the oldest first: all, or one holder's. */
 export async function findLiveAttempts(on: Queryable, holder?: string): Promise<StoredAttempt[]> {
-  const rows = await on.all<AttemptRow>(
+  return attemptRows.all(
+    on,
     sql`SELECT * FROM task_attempts WHERE ended_at IS NULL
       ${holder === undefined ? empty : sql`AND holder = ${holder}`} ORDER BY started_at, attempt_id`,
   );
-  return rows.map(toAttempt);
 }
 
 /**
@@ -196,11 +159,11 @@ export async function findLiveAttempts(on: Queryable, holder?: string): Promise<
  * end, and those whose jobs somebody has ended without a word about the attempt.
  */
 export async function findLongOver(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
-  const rows = await on.all<AttemptRow>(
+  return attemptRows.all(
+    on,
     sql`SELECT a.* FROM task_attempts a JOIN ${SHOWN_JOBS} j ON j.job_id = a.job_id
       WHERE a.ended_at IS NULL AND a.holder LIKE ${holders} AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
   );
-  return rows.map(toAttempt);
 }
 
 /**
@@ -211,22 +174,21 @@ export async function findSilentAttempts(
   on: Queryable,
   { holder, isEnding, forMs }: { holder: string; isEnding: boolean; forMs: number },
 ): Promise<StoredAttempt[]> {
-  const rows = await on.all<AttemptRow>(
+  return attemptRows.all(
+    on,
     sql`SELECT a.* FROM task_attempts a LEFT JOIN task_workshops w ON w.holder = a.holder
       WHERE a.ended_at IS NULL AND a.holder LIKE 'workshop:%' AND a.holder <> ${holder}
         AND ${isEnding ? sql`a.state = 'ending'` : sql`a.state <> 'ending'`}
         AND coalesce(w.seen_at, a.started_at) <= (SELECT parley_now()) - ${forMs}`,
   );
-  return rows.map(toAttempt);
 }
 
 /** Returns the attempt of a task whose processes are not proven dead. */
 export async function findLiveAttempt(on: Queryable, repo: string, id: string): Promise<StoredAttempt | undefined> {
-  const row = await first<AttemptRow>(
+  return attemptRows.first(
     on,
     sql`SELECT * FROM task_attempts WHERE repo = ${repo} AND id = ${id} AND ended_at IS NULL ORDER BY n LIMIT 1`,
   );
-  return row && toAttempt(row);
 }
 
 /** Returns how many attempts are at work in a repository, or in all with null; those that are ending count. */
@@ -240,10 +202,7 @@ export async function countAtWork(on: Queryable, repo: string | null): Promise<n
 
 /** Returns a task's attempts, the first one first. */
 export async function listAttempts(on: Queryable, repo: string, id: string): Promise<StoredAttempt[]> {
-  const rows = await on.all<AttemptRow>(
-    sql`SELECT * FROM task_attempts WHERE repo = ${repo} AND id = ${id} ORDER BY n`,
-  );
-  return rows.map(toAttempt);
+  return attemptRows.all(on, sql`SELECT * FROM task_attempts WHERE repo = ${repo} AND id = ${id} ORDER BY n`);
 }
 
 /** Returns the newest attempt of each task of a repository that had one. */
@@ -253,11 +212,11 @@ export async function listNewestAttempts(
   ids?: readonly string[],
 ): Promise<StoredAttempt[]> {
   if (ids?.length === 0) return [];
-  const rows = await on.all<AttemptRow>(
+  return attemptRows.all(
+    on,
     sql`SELECT a.* FROM tasks t JOIN task_attempts a ON a.repo = t.repo AND a.id = t.id AND a.n = t.attempt
       WHERE t.repo = ${repo} ${ids ? sql`AND t.id IN (${join([...ids])})` : empty}`,
   );
-  return rows.map(toAttempt);
 }
 
 /** The question that a live attempt waits for. */

@@ -1,4 +1,5 @@
 import type { Queryable, Tx } from "../../core/store/db.ts";
+import { rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** A task that another task waits for, or was built on. */
@@ -9,16 +10,10 @@ export interface Dependency {
   usedCommit: string | null;
 }
 
-interface DependencyRow {
-  id: string;
-  depends_on: string;
-  used_commit: string | null;
-}
-
-const toDependency = (row: DependencyRow): Dependency => ({
-  id: row.id,
-  dependsOn: row.depends_on,
-  usedCommit: row.used_commit,
+const dependencyRows = rowsOf<Dependency>()({
+  id: "id",
+  dependsOn: "depends_on",
+  usedCommit: "used_commit",
 });
 
 /** A task depends on these from now on, and on nothing else. */
@@ -34,19 +29,19 @@ export async function replaceDependencies(tx: Tx, repo: string, id: string, on: 
 /** Returns what tasks of a repository depend on, each task's in the order they were named; of all, or of these. */
 export async function listDependencies(on: Queryable, repo: string, ids?: readonly string[]): Promise<Dependency[]> {
   if (ids?.length === 0) return [];
-  const rows = await on.all<DependencyRow>(
+  return dependencyRows.all(
+    on,
     sql`SELECT id, depends_on, used_commit FROM task_dependencies WHERE repo = ${repo}
       ${ids ? sql`AND id IN (${join([...ids])})` : empty} ORDER BY id, place`,
   );
-  return rows.map(toDependency);
 }
 
 /** Returns which tasks depend on one. */
 export async function listDependants(on: Queryable, repo: string, dependsOn: string): Promise<Dependency[]> {
-  const rows = await on.all<DependencyRow>(
+  return dependencyRows.all(
+    on,
     sql`SELECT id, depends_on, used_commit FROM task_dependencies WHERE repo = ${repo} AND depends_on = ${dependsOn} ORDER BY id`,
   );
-  return rows.map(toDependency);
 }
 
 /** An attempt began with this commit of a dependency; with none, where it is null. */

@@ -1,5 +1,6 @@
-import type { NewTaskEvent, Task, TaskEvent, TaskEventType } from "../model/task.ts";
+import type { NewTaskEvent, Task, TaskEvent } from "../model/task.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { json, rowsOf } from "../../core/store/rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { boardTopic, taskTopic } from "../../core/store/wake.ts";
 
@@ -11,22 +12,16 @@ export interface BoardEvent extends TaskEvent {
   id: string;
 }
 
-interface EventRow {
-  seq: number;
-  id: string;
-  attempt: number;
-  type: TaskEventType;
-  data_json: string;
-  at: number;
-}
+const eventColumns = {
+  seq: "seq",
+  at: "at",
+  attempt: "attempt",
+  type: "type",
+  data: json("data_json"),
+} as const;
+const eventRows = rowsOf<TaskEvent>()(eventColumns);
 
-const toEvent = (row: Omit<EventRow, "id">): TaskEvent => ({
-  seq: row.seq,
-  at: row.at,
-  attempt: row.attempt,
-  type: row.type,
-  data: JSON.parse(row.data_json) as Record<string, unknown>,
-});
+const boardEventRows = rowsOf<BoardEvent>()({ ...eventColumns, id: "id" });
 
 /**
  * Appends events to a task under its next numbers, states and questions also to its repository's board, and wakes
@@ -86,11 +81,11 @@ export async function listTaskEvents(
   after: number,
   limit: number,
 ): Promise<TaskEvent[]> {
-  const rows = await on.all<Omit<EventRow, "id">>(
+  return eventRows.all(
+    on,
     sql`SELECT seq, attempt, type, data_json, at FROM task_events
       WHERE repo = ${repo} AND id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
-  return rows.map(toEvent);
 }
 
 /** Returns the events of a repository's board after a number, oldest first. */
@@ -100,11 +95,11 @@ export async function listBoardEvents(
   after: number,
   limit: number,
 ): Promise<BoardEvent[]> {
-  const rows = await on.all<EventRow>(
+  return boardEventRows.all(
+    on,
     sql`SELECT seq, id, attempt, type, data_json, at FROM task_board_events
       WHERE repo = ${repo} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   );
-  return rows.map((row) => ({ ...toEvent(row), id: row.id }));
 }
 
 /** Returns the newest number of a repository's board; 0 before the first. */

@@ -1,71 +1,40 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
-import type { Diffstat, StartOn, Task, TaskState } from "../model/task.ts";
+import type { Task, TaskState } from "../model/task.ts";
 import { titleOfPrompt } from "../model/names.ts";
-import type { TaskConflict } from "../model/conflict.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
-interface TaskRow {
-  repo: string;
-  id: string;
-  slug: string;
-  prompt: string;
-  warnings_json: string;
-  agent: string | null;
-  base: string | null;
-  start_on: StartOn | null;
-  state: TaskState;
-  attempt: number;
-  generation: number;
-  started: number;
-  submitted_at: number;
-  updated_at: number;
-  blocked_reason: string | null;
-  error: string | null;
-  stale: number;
-  conflict_json: string | null;
-  resolve_conflict: number;
-  commit_sha: string | null;
-  changed: number | null;
-  diffstat_json: string | null;
-  branch: string | null;
-  review_ask: string | null;
-  principal: string;
-  seq: number;
-}
-
-function toTask(row: TaskRow): Task {
-  return {
-    repo: row.repo,
-    id: row.id,
-    slug: row.slug,
-    prompt: row.prompt,
-    warnings: JSON.parse(row.warnings_json) as string[],
-    agent: row.agent,
-    base: row.base,
-    startOn: row.start_on,
-    state: row.state,
-    attempt: row.attempt,
-    generation: row.generation,
-    started: row.started,
-    submittedAt: row.submitted_at,
-    updatedAt: row.updated_at,
-    blockedReason: row.blocked_reason,
-    error: row.error,
-    conflict: row.conflict_json === null ? null : readKinds<TaskConflict>(row.conflict_json),
-    stale: row.stale === 1,
-    resolveConflict: row.resolve_conflict === 1,
-    commit: row.commit_sha,
-    changed: row.changed === null ? null : row.changed === 1,
-    diffstat: row.diffstat_json === null ? null : (JSON.parse(row.diffstat_json) as Diffstat),
-    branch: row.branch,
-    reviewAsk: row.review_ask,
-    principal: row.principal,
-    seq: row.seq,
-  };
-}
+const taskRows = rowsOf<Task>()({
+  repo: "repo",
+  id: "id",
+  slug: "slug",
+  prompt: "prompt",
+  warnings: json("warnings_json"),
+  agent: "agent",
+  base: "base",
+  startOn: "start_on",
+  state: "state",
+  attempt: "attempt",
+  generation: "generation",
+  started: "started",
+  submittedAt: "submitted_at",
+  updatedAt: "updated_at",
+  blockedReason: "blocked_reason",
+  error: "error",
+  conflict: json("conflict_json", readKinds),
+  stale: flag("stale"),
+  resolveConflict: flag("resolve_conflict"),
+  commit: "commit_sha",
+  changed: flag("changed"),
+  diffstat: json("diffstat_json"),
+  branch: "branch",
+  reviewAsk: "review_ask",
+  principal: "principal",
+  seq: "seq",
+});
 
 /**
  * Holds every task of a repository to the end of the transaction, before anything else of it is read: whether a task may
@@ -87,14 +56,12 @@ export async function lockTask(tx: Tx, repo: string, id: string): Promise<Task |
 }
 
 export async function findTask(on: Queryable, repo: string, id: string): Promise<Task | undefined> {
-  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE repo = ${repo} AND id = ${id}`);
-  return row && toTask(row);
+  return taskRows.first(on, sql`SELECT * FROM tasks WHERE repo = ${repo} AND id = ${id}`);
 }
 
 /** Returns the task whose work, or whose conflict, people decide by this ask. */
 export async function findTaskOfRequest(on: Queryable, requestId: RequestId): Promise<Task | undefined> {
-  const row = await first<TaskRow>(on, sql`SELECT * FROM tasks WHERE review_ask = ${requestId}`);
-  return row && toTask(row);
+  return taskRows.first(on, sql`SELECT * FROM tasks WHERE review_ask = ${requestId}`);
 }
 
 /** Returns asks to people about tasks that are open though their task went on without them. */
@@ -122,7 +89,7 @@ export async function putTask(tx: Tx, task: NewTask): Promise<Task> {
     sql`INSERT INTO task_repositories (repo, places) VALUES (${task.repo}, 1)
       ON CONFLICT (repo) DO UPDATE SET places = task_repositories.places + 1 RETURNING places`,
   );
-  const row = await one<TaskRow>(
+  return taskRows.one(
     tx,
     sql`INSERT INTO tasks (repo, id, slug, prompt, warnings_json, agent, base, start_on, state, attempt, generation,
         started, submitted_at, place, updated_at, stale, resolve_conflict, principal, seq)
@@ -137,7 +104,6 @@ export async function putTask(tx: Tx, task: NewTask): Promise<Task> {
         review_ask = NULL, conflict_json = NULL, feedback_json = NULL, after_json = NULL, swept = 0
       RETURNING *`,
   );
-  return toTask(row);
 }
 
 /** Changed fields of a task besides its state; fields left out stay as they are. */
@@ -175,7 +141,8 @@ export interface AfterReview {
 }
 
 const bit = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0);
-const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));
+const jsonOrNull = (value: unknown): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value);
 
 function setsOf(patch: TaskPatch): Sql[] {
   const sets: Sql[] = [];
@@ -185,38 +152,36 @@ function setsOf(patch: TaskPatch): Sql[] {
   if (patch.started !== undefined) sets.push(sql`started = ${patch.started}`);
   if (patch.commit !== undefined) sets.push(sql`commit_sha = ${patch.commit}`);
   if (patch.changed !== undefined) sets.push(sql`changed = ${bit(patch.changed)}`);
-  if (patch.diffstat !== undefined) sets.push(sql`diffstat_json = ${json(patch.diffstat)}`);
+  if (patch.diffstat !== undefined) sets.push(sql`diffstat_json = ${jsonOrNull(patch.diffstat)}`);
   if (patch.branch !== undefined) sets.push(sql`branch = ${patch.branch}`);
   if (patch.reviewAsk !== undefined) sets.push(sql`review_ask = ${patch.reviewAsk}`);
   if (patch.stale !== undefined) sets.push(sql`stale = ${bit(patch.stale)}`);
-  if (patch.conflict !== undefined) sets.push(sql`conflict_json = ${json(patch.conflict)}`);
+  if (patch.conflict !== undefined) sets.push(sql`conflict_json = ${jsonOrNull(patch.conflict)}`);
   if (patch.resolveConflict !== undefined) sets.push(sql`resolve_conflict = ${bit(patch.resolveConflict)}`);
   if (patch.warnings !== undefined) sets.push(sql`warnings_json = ${JSON.stringify(patch.warnings)}`);
   if (patch.publishedSha !== undefined) sets.push(sql`published_sha = ${patch.publishedSha}`);
-  if (patch.feedback !== undefined) sets.push(sql`feedback_json = ${json(patch.feedback)}`);
-  if (patch.after !== undefined) sets.push(sql`after_json = ${json(patch.after)}`);
+  if (patch.feedback !== undefined) sets.push(sql`feedback_json = ${jsonOrNull(patch.feedback)}`);
+  if (patch.after !== undefined) sets.push(sql`after_json = ${jsonOrNull(patch.after)}`);
   return sets;
 }
 
 /** Moves a held task. @throws {Error} when it is not as it was held: our bug */
 export async function updateTaskState(tx: Tx, held: Task, to: TaskState, patch: TaskPatch): Promise<Task> {
-  const row = await one<TaskRow>(
+  return taskRows.one(
     tx,
     sql`UPDATE tasks SET ${join([sql`state = ${to}`, sql`updated_at = parley_now()`, sql`swept = 0`, ...setsOf(patch)])}
       WHERE repo = ${held.repo} AND id = ${held.id} AND state = ${held.state} AND generation = ${held.generation}
       RETURNING *`,
   );
-  return toTask(row);
 }
 
 /** Changes a held task that stays where it is. */
 export async function updateTask(tx: Tx, { repo, id }: Pick<Task, "repo" | "id">, patch: TaskPatch): Promise<Task> {
-  const row = await one<TaskRow>(
+  return taskRows.one(
     tx,
     sql`UPDATE tasks SET ${join([sql`updated_at = parley_now()`, ...setsOf(patch)])}
       WHERE repo = ${repo} AND id = ${id} RETURNING *`,
   );
-  return toTask(row);
 }
 
 /** A task as lists show it: its prompt may be long, and there may be many. */
@@ -228,14 +193,15 @@ const OPENING = 2000;
 /** Returns tasks of a repository, the oldest first: all, or those that are named. */
 export async function listTaskHeads(on: Queryable, repo: string, ids?: readonly string[]): Promise<TaskHead[]> {
   if (ids?.length === 0) return [];
-  const rows = await on.all<TaskRow>(
+  const tasks = await taskRows.all(
+    on,
     sql`SELECT repo, id, slug, substr(prompt, 1, ${OPENING}) AS prompt, warnings_json, agent, base, start_on, state,
         attempt, generation, started, submitted_at, updated_at, blocked_reason, error, stale, conflict_json,
-        resolve_conflict,        commit_sha, changed, diffstat_json, branch, review_ask, principal, seq
+        resolve_conflict, commit_sha, changed, diffstat_json, branch, review_ask, principal, seq
       FROM tasks WHERE repo = ${repo} ${ids ? sql`AND id IN (${join([...ids])})` : empty}
       ORDER BY submitted_at, place`,
   );
-  return rows.map((row) => headOf(toTask(row)));
+  return tasks.map(headOf);
 }
 
 /** Returns a task as lists show it. */
@@ -259,6 +225,8 @@ export interface InLine {
   place: number;
 }
 
+const inLineRows = rowsOf<InLine>()({ task: taskRows.read, place: "place" });
+
 /**
  * Returns the task of a repository that is first in line for one of these agents. One of which an attempt may still be
  * alive is not.
@@ -267,14 +235,13 @@ export async function findFirstInLine(
   on: Queryable,
   { repo, agent, agents }: { repo: string; agent: string; agents: readonly string[] | null },
 ): Promise<InLine | undefined> {
-  const row = await first<TaskRow & { place: number }>(
+  return inLineRows.first(
     on,
     sql`SELECT * FROM tasks t WHERE state = 'queued' AND repo = ${repo}
       ${agents ? sql`AND coalesce(agent, ${agent}) IN (${join([...agents])})` : empty}
       AND NOT EXISTS (SELECT 1 FROM task_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)
       ORDER BY submitted_at, place LIMIT 1`,
   );
-  return row && { task: toTask(row), place: row.place };
 }
 
 /** Fields of a task that only the next attempt and the steps in git after a review use. */
@@ -302,10 +269,10 @@ export async function findTaskMemory(on: Queryable, repo: string, id: string): P
 /** Returns tasks of these repositories of which a review has left something to be done in git. */
 export async function listReviewed(on: Queryable, repos: readonly string[], limit: number): Promise<Task[]> {
   if (repos.length === 0) return [];
-  const rows = await on.all<TaskRow>(
+  return taskRows.all(
+    on,
     // By the index of what is left to be done: not by that of the repository, which SQLite would walk through.
     sql`SELECT * FROM tasks WHERE after_json IS NOT NULL AND repo || '' IN (${join([...repos])})
       ORDER BY updated_at, repo, id LIMIT ${limit}`,
   );
-  return rows.map(toTask);
 }
