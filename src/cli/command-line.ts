@@ -94,8 +94,13 @@ async function failed(
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;
-  io.tell(`parley: ${inFlags(await sentenceOf(error, rest, io), command)}`, "fatal");
-  return EXIT.refused;
+  const sentence = await sentenceOf(error, rest, io);
+  const said = inFlags(sentence, command);
+  io.tell(`parley: ${said}`, "fatal");
+  // The verb itself, or the server, refuses the value of a flag or a word.
+  const { code, status } = error as { code?: unknown; status?: unknown };
+  const isOfFlag = said !== sentence && (status === 400 || status === 422);
+  return code === "invalid_input" || isOfFlag ? EXIT.usage : EXIT.refused;
 }
 
 /** Returns the message of one of our own errors; for any other error, also where it came from. */
