@@ -121,6 +121,15 @@ export default {
     { from: { pathNot: WITHOUT_PACKAGES }, to: { dependencyTypes: PACKAGES } },
     // A parser of the shell's language is no rule of ours.
     { from: { path: "^src/requests/facts/command[.]ts$" }, to: { path: "^node_modules/unbash/" } },
+    // Nor are the languages of expressions and of JSON Schema.
+    {
+      from: { path: "^src/policy/model/expression[.]ts$" },
+      to: { path: "^node_modules/(@bufbuild/cel|re2js)/" },
+    },
+    {
+      from: { path: "^src/policy/model/argument-conditions[.]ts$" },
+      to: { path: "^node_modules/@cfworker/json-schema/" },
+    },
   ],
   allowedSeverity: "error",
   forbidden: [

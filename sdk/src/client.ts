@@ -265,8 +265,8 @@ export class Parley {
    * were asked about or, where `editable` allows it, what the person made of them. Their digest has been compared with
    * what was shown and approved, and the signature of the receipt verified where the runtime knows Ed25519.
    *
-   * A server that goes away meanwhile is asked again under the same id, so that people are asked once. An aborted
-   * `signal` ends the wait alone: `decision` takes it up again, and `withdraw` ends the request.
+   * A server that is away is asked again under the same id for up to a minute, in silence; a `fetch` of your own sees each
+   * try. An aborted `signal` ends the wait alone: `decision` takes it up again, and `withdraw` ends the request.
    *
    * @throws {ApprovalRejected} with the comment
    * @throws {ApprovalUndecided} `EXPIRED`, `CANCELLED`: nobody decided, and silence is never consent

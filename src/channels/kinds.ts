@@ -1,4 +1,4 @@
-/** The kinds of channel. Shared code asks these records, and names no kind itself. */
+/** The kinds of channel. Shared code reads their facts here, and names a kind where that one alone differs. */
 import { email } from "./email/kind.ts";
 import type { ChannelKind } from "./kind.ts";
 import { slack } from "./slack/kind.ts";

@@ -12,6 +12,8 @@ interface Detail {
   read?: (text: string, name: string) => unknown;
   /** The text in the place of a flag that is left out; help names it. */
   default?: string;
+  /** The variable of the environment whose text stands in for a flag that is left out. */
+  env?: string;
   /** A flag that must be there; a text is the sentence about a missing one. */
   required?: true | string;
   /** The server's names for it, beside its own, so that a refusal names the flag. */
@@ -117,7 +119,11 @@ export function alternativesIn(taken: readonly Taken[]): Taken[][] {
 }
 
 /** Returns the values of a command line. @throws {WrongUsage}, and the errors of `parseArgs` */
-export function readArguments<const T extends Takes>(takes: T, argv: readonly string[]): Arguments<T> {
+export function readArguments<const T extends Takes>(
+  takes: T,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Arguments<T> {
   const taken = takenIn(takes);
   const words = taken.filter(({ kind }) => kind === "word");
   const rest = taken.find(({ kind }) => kind === "rest");
@@ -138,7 +144,8 @@ export function readArguments<const T extends Takes>(takes: T, argv: readonly st
     const given = names.filter((name) => values[name.slice(2)] !== undefined);
     if (flags.length > 1 && flags[0]?.required && given.length !== 1)
       throw new WrongUsage(`give one of ${names.join(", ")}`);
-    for (const flag of flags) read.push([flag, flagValue(flag, values[flag.name.slice(2)])]);
+    for (const flag of flags)
+      read.push([flag, flagValue(flag, values[flag.name.slice(2)] ?? (flag.env && env[flag.env]))]);
   }
   return Object.fromEntries(read.map(([one, value]) => [keyOf(one), value])) as Arguments<T>;
 }

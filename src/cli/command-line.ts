@@ -14,8 +14,8 @@ import {
 } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
 
-/** The relay's message for every invalid field; its details name the field and the fault (spec/relay 6). */
-const RELAY_REFUSAL = "Request body is not valid";
+/** The relay's messages for every invalid field; the details name the field and the fault (spec/relay 6). */
+const RELAY_REFUSAL = /^(Request body|Query) is not valid$/;
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/reference/command-line.md). */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
@@ -94,8 +94,13 @@ async function failed(
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;
-  io.tell(`parley: ${inFlags(await sentenceOf(error, rest, io), command)}`, "fatal");
-  return EXIT.refused;
+  const sentence = await sentenceOf(error, rest, io);
+  const said = inFlags(sentence, command);
+  io.tell(`parley: ${said}`, "fatal");
+  // The verb itself, or the server, refuses the value of a flag or a word.
+  const { code, status } = error as { code?: unknown; status?: unknown };
+  const isOfFlag = said !== sentence && (status === 400 || status === 422);
+  return code === "invalid_input" || isOfFlag ? EXIT.usage : EXIT.refused;
 }
 
 /** Returns the message of one of our own errors; for any other error, also where it came from. */
@@ -103,7 +108,7 @@ async function sentenceOf(error: unknown, rest: readonly string[], io: Io): Prom
   if (!(error instanceof Error)) return String(error);
   if (error.name === "ParleyError" && "code" in error) {
     const details = "details" in error ? (error.details as Record<string, unknown>) : {};
-    const ofField = error.message === RELAY_REFUSAL ? fieldSentence(details) : undefined;
+    const ofField = RELAY_REFUSAL.test(error.message) ? fieldSentence(details) : undefined;
     if (ofField !== undefined) return ofField;
     if (error.code === "UNREACHABLE") {
       const flag = rest.find((word, i) => rest[i - 1] === "--url" || word.startsWith("--url="))?.replace("--url=", "");

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -7,7 +5,6 @@ import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
 import { systemUser } from "../lib/system-user.ts";
 import type { Actor } from "../core/store/audit.ts";
-import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import type { Db } from "../core/store/db.ts";
 import { openStore, openToExamine } from "../core/store/open-store.ts";
 import { configOf } from "./command-config.ts";
@@ -50,11 +47,6 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
-}
-
-/** Returns whether there is a store to open: a file of SQLite's, or a database that the settings name. */
-export function hasStore({ databaseUrl, dataDir }: Config): boolean {
-  return databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE));
 }
 
 /** Runs `work` on the database of the settings as it is, which nothing changes. */

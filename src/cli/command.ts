@@ -33,7 +33,7 @@ export function command<const T extends Takes>({
   example: string;
   run: (given: Arguments<T>, io: Io) => Promise<number>;
 }): Command {
-  return { ...declared, run: async (argv, io) => run(readArguments(declared.takes, argv), io) };
+  return { ...declared, run: async (argv, io) => run(readArguments(declared.takes, argv, io.env), io) };
 }
 
 /** A command as lists of commands know it; what it needs is loaded when it is wanted: asking does not load the server. */

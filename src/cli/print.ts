@@ -19,6 +19,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** Returns a moment by UTC, in whole seconds; null for none. */
+/** Returns a moment by UTC, in whole seconds, and null for none. A number beyond every moment is called not valid. */
 export const utcText = (ms: number | null): string | null =>
-  ms === null ? null : new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  ms === null ? null : ((new Date(ms).toJSON() as string | null)?.replace(/\.\d+Z$/, "Z") ?? "not valid");

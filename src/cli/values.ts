@@ -25,12 +25,14 @@ export const timeWithin =
     throw new WrongUsage(`${name} must be a time from ${durationText(leastMs)} to ${durationText(mostMs)}`);
   };
 
-/** Reads a whole number within bounds. @throws {WrongUsage} for any other text */
-export function numberFrom(least: number, most: number, text: string, name: string): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number >= least && number <= most)) throw new WrongUsage(`${name} must be a number from ${least} to ${most}`);
-  return number;
-}
+/** Returns the reader of a whole number within bounds. */
+export const numberWithin =
+  (least: number, most: number) =>
+  (text: string, name: string): number => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new WrongUsage(`${name} must be a number from ${least} to ${most}`);
+  };
 
 /** Reads a list whose items are separated by commas; where it is given several times, each is one item. */
 export function listed(given: readonly string[]): string[] {

@@ -1,5 +1,6 @@
-/** Returns a moment on the reader's own clock, such as `2026-11-23 20:05 CET`. */
+/** Returns a moment on the reader's own clock, such as `2026-11-23 20:05 CET`; a number beyond all moments is not valid. */
 export function localTime(at: number | string): string {
+  if (Number.isNaN(new Date(at).getTime())) return "a time that is not valid";
   const parts = new Intl.DateTimeFormat("en-GB", {
     year: "numeric",
     month: "2-digit",

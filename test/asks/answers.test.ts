@@ -9,6 +9,7 @@ import {
   codeOf,
   gist,
   invalid,
+  invalidQuery,
   newAnswer,
   newAsk,
   noAsk,
@@ -376,9 +377,11 @@ for (const on of DATABASES) {
       assertRelayError(
         await service.get("/asks?status=ANSWERED"),
         400,
-        invalid({ field: "status", constraint: "enum", allowed: ["PENDING"] }),
+        invalidQuery({ field: "status", constraint: "enum", allowed: ["PENDING"] }),
       );
       assert.deepEqual(codeOf(await service.get("/asks?ask_type=GUESS")), [400, "VALIDATION_ERROR"]);
+      const noCursor = invalidQuery({ field: "cursor", constraint: "format" });
+      assertRelayError(await service.get("/asks?cursor=bad"), 400, noCursor);
     });
   });
 

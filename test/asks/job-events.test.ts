@@ -139,7 +139,7 @@ for (const on of DATABASES) {
       }
       assertRelayError(await ana.get(`/jobs/${id}/events?after=x`), 400, {
         code: "VALIDATION_ERROR",
-        message: "Request body is not valid",
+        message: "Query is not valid",
         details: { field: "after", constraint: "format" },
       });
     });

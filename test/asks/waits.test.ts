@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { DAY, fresh, isHeldFor, MINUTE, until } from "../support/contract.ts";
 import { assertRelayError, claim } from "../support/jobs.ts";
-import { answer, gist, invalid, newAsk, openRelayScene, sharedRelay } from "../support/relay.ts";
+import { answer, gist, invalidQuery, newAsk, openRelayScene, sharedRelay } from "../support/relay.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
 /** Returns the result of a request while the clock moves on step by step. */
@@ -35,7 +35,7 @@ for (const on of DATABASES) {
       const one = await ask();
       for (const wait of ["-1", "1h", "s", "1 s", "1e3", "Infinity", ".5"]) {
         const reply = await ana.get(`/asks/${one.ask_id}/answer?wait=${encodeURIComponent(wait)}`);
-        assertRelayError(reply, 400, invalid({ field: "wait", constraint: "format" }));
+        assertRelayError(reply, 400, invalidQuery({ field: "wait", constraint: "format" }));
       }
     });
 

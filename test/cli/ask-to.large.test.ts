@@ -149,7 +149,7 @@ describe("asking a named person from a terminal", () => {
     assert.equal(both.code, 2);
     assert.match(both.err, /--audience and --min are for asking everybody/);
     const short = await parley(["ask", QUESTION, "--to", "Ana", "--timeout", "5s"], env);
-    assert.equal(short.code, 1);
+    assert.equal(short.code, 2);
     assert.match(short.err, /^parley: --timeout must be .*\n$/);
     const wrongKey = await parley(["ask", QUESTION, "--to", "Ana"], { ...env, PARLEY_KEY: anasKey });
     assert.equal(wrongKey.code, 1);

@@ -260,7 +260,7 @@ for (const on of ["sqlite", "postgres"] as const) {
           1,
           /^parley: No person has this number\.\n$/,
         ],
-        [["keys", "create", "x", "--scope", "answer", "--self-respond"], 1, /^parley: Only a key of scope agent asks/],
+        [["keys", "create", "x", "--scope", "answer", "--self-respond"], 2, /^parley: Only a key of scope agent asks/],
         [["keys", "revoke", "key_unknown"], 1, /^parley: There is no such key\.\n$/],
         [["keys", "list", "--loud"], 2, /^parley keys list: there is no flag --loud\n/],
         [["link", "--person", "mallory"], 1, /^parley: No person has this number\.\n$/],

@@ -145,7 +145,7 @@ describe("parley exec", { concurrency: true }, () => {
     ];
     for (const [words, said] of SAID) {
       const { code, err } = await parley(["exec", ...words, "--once", "--", NODE, "-e", ""], env);
-      assert.deepEqual([code, err], [1, `parley: ${said}\n`]);
+      assert.deepEqual([code, err], [2, `parley: ${said}\n`]);
     }
   });
 

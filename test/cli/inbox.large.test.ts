@@ -218,6 +218,7 @@ describe("parley inbox", () => {
       [["inbox"], { ...env, PARLEY_URL: "http://127.0.0.1:9" }, 1, /no server answers at http:\/\/127\.0\.0\.1:9/],
       [["inbox", "--reject"], env, 2, /ID is missing/],
       [["inbox", "x", "--reject", "--approve", "y"], env, 2, /exclude each other/],
+      [["inbox", "x", "--option", "y", "--text", "z"], env, 2, /--option and --text exclude each other/],
       [["inbox", "x", "--comment", "y"], env, 2, /--comment goes with/],
       [["inbox", "x", "--value", "{"], env, 2, /must be JSON/],
       [["inbox", "x", "y"], env, 2, /one ID/],

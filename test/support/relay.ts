@@ -150,5 +150,8 @@ export const invalid = (details: object): { code: string; message: string; detai
   details,
 });
 
+/** The same where a query is wrong. */
+export const invalidQuery = (details: object) => ({ ...invalid(details), message: "Query is not valid" });
+
 export const noAsk = { code: "ASK_NOT_FOUND", message: "No such Ask" };
 export const codeOf = ({ status, body }: Reply): unknown[] => [status, body.error?.code];

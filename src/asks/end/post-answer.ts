@@ -73,9 +73,10 @@ export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswe
   const wasPeoples = who.person !== null && ask.addressedId !== null;
   if (before && !wasPeoples) return again(ctx, who, input, { held: found, ...before });
   try {
-    const fitting = await fittingAnswer(ctx, found, input);
+    const addressed = ask.addressedId === null ? undefined : (await findRequest(ctx.db, ask.addressedId))?.request;
+    const fitting = await fittingAnswer(ctx, { ...found, addressed }, input);
     if (who.person === null) return await settleByService(ctx, who, fitting, ask);
-    return await decideByKey(ctx, { ...who, person: who.person }, fitting, ask);
+    return await decideByKey(ctx, { ...who, person: who.person }, fitting, { ask, addressed });
   } catch (error) {
     // A person's repeated answer is the same decision. Any other answer is too late, whatever else is wrong with it.
     if (!before || !(error instanceof Refusal)) throw error;
@@ -122,8 +123,10 @@ async function again(
   throw new Refusal("ask_closed", { status: answer.status, at: answer.createdAt });
 }
 
+type ToAnswer = Pick<AskAt, "ask" | "options"> & Pick<Asked, "addressed">;
+
 /** Returns the answer as it is recorded, where it fits what was asked for. @throws {Refusal} `answer_misfit` */
-async function fittingAnswer(ctx: Context, { ask, options }: AskAt, input: AskAnswerInput): Promise<AskAnswerInput> {
+async function fittingAnswer(ctx: Context, { ask, options, addressed }: ToAnswer, input: AskAnswerInput) {
   if (input.status !== "ANSWERED" || isDecision(ask)) return input;
   // A question back is not an answer yet.
   if (input.askBack !== undefined && input.text === undefined && input.json === undefined) return input;
@@ -136,7 +139,7 @@ async function fittingAnswer(ctx: Context, { ask, options }: AskAt, input: AskAn
     }
     return { ...input, text: chosen.text, json: { ...membersOf(input.json), ...chosen.json } };
   }
-  const schema = await schemaOf(ctx, ask);
+  const schema = schemaOf(ask, addressed?.form);
   if (schema) {
     const errors = await ctx.schemas.validate(schema, input.json);
     if (errors.length > 0) throw new Refusal("answer_misfit", { errors });
@@ -157,8 +160,7 @@ function choiceOf(json: unknown): string | undefined {
 }
 
 /** Returns what an answer has to fit: what the asker wants, or what people are shown because a role wants it. */
-async function schemaOf(ctx: Context, { meta, addressedId }: Ask): Promise<ForeignSchema | null> {
-  const form = addressedId === null ? undefined : (await findRequest(ctx.db, addressedId))?.request.form;
+function schemaOf({ meta }: Ask, form: Request["form"] | undefined): ForeignSchema | null {
   if (form?.kind === "value") return form.schema;
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema;
@@ -169,15 +171,13 @@ async function decideByKey(
   ctx: Context,
   who: AskAnswerer & { person: string },
   input: AskAnswerInput,
-  ask: Ask,
+  { ask, addressed }: Omit<ToAnswer, "options">,
 ): Promise<AskAnswer | null> {
-  if (ask.addressedId === null) throw new Refusal("ask_not_found");
-  const addressed = await findRequest(ctx.db, ask.addressedId);
   if (!addressed) throw new Refusal("ask_not_found");
   const responder = await responderOf(ctx.db, who.person, "api");
-  const decision = decisionOf(ask, addressed.request.form.kind, input, addressed.request.digest);
+  const decision = decisionOf(ask, addressed.form.kind, input, addressed.digest);
   try {
-    await decideRequest(ctx, { requestId: addressed.request.id, responder, decision, byKey: true });
+    await decideRequest(ctx, { requestId: addressed.id, read: addressed, responder, decision, byKey: true });
   } catch (error) {
     const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
     const held = after && (await findAsk(ctx.db, ask.id));

@@ -6,7 +6,7 @@ import { CLIENT_FLAGS, command, type Io } from "../command.ts";
 import { print } from "../print.ts";
 import { openParticipantSession, type ParticipantSession } from "./participant.ts";
 import { serverUrl } from "../server-client.ts";
-import { numberFrom } from "../values.ts";
+import { numberWithin } from "../values.ts";
 
 const KEY_WANTED =
   "this server lets only its own people answer: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person ID";
@@ -20,10 +20,7 @@ export const answer = command({
       wire: ["answer"],
       or: true,
     },
-    "--confidence N": {
-      help: "how sure you are, from 1, a guess, to 5, certain",
-      read: (text: string, name: string) => numberFrom(1, 5, text, name),
-    },
+    "--confidence N": { help: "how sure you are, from 1, a guess, to 5, certain", read: numberWithin(1, 5) },
     ...CLIENT_FLAGS,
     "--data-dir DIR":
       "where it is kept who you are (PARLEY_DATA_DIR); not needed with a key of scope answer in PARLEY_KEY",
@@ -73,7 +70,7 @@ async function answerOnce(
 
 function optionOf({ options = [] }: HumanQuestion, option: string | undefined): number {
   if (option === undefined) throw new WrongUsage("this question has options: --option N chooses one");
-  return numberFrom(1, options.length, option, "--option") - 1;
+  return numberWithin(1, options.length)(option, "--option") - 1;
 }
 
 function wordsOf(text: string | undefined): string {

@@ -9,7 +9,7 @@ import { withLiveLine } from "../live-line.ts";
 import { countText, questionLines } from "./question-lines.ts";
 import { print } from "../print.ts";
 import { openClient, serverUrl } from "../server-client.ts";
-import { listed, seconds } from "../values.ts";
+import { listed, numberWithin, seconds } from "../values.ts";
 
 export const ask = command({
   takes: {
@@ -23,11 +23,7 @@ export const ask = command({
       choices: AUDIENCES,
       read: (text: string) => text.split(",") as Audience[],
     },
-    "--min N": {
-      help: "how many answers are wanted, 1 to 50; left out, 1",
-      read: wholeNumber,
-      wire: ["min_responses"],
-    },
+    "--min N": { help: "how many answers are wanted, 1 to 50; left out, 1", read: numberWithin(1, 50) },
     "--timeout TIME": {
       help: "how long to ask for, 60s to 24h, a named person 10s to 30d; left out, 1h",
       read: seconds("90s, 15m or 1h"),
@@ -90,9 +86,4 @@ async function waitFor(client: Parley, id: string, io: Io): Promise<Question | n
     };
     return client.wait(id, { signal: io.interrupted, onProgress });
   });
-}
-
-function wholeNumber(text: string, name: string): number {
-  if (!/^\d+$/.test(text)) throw new WrongUsage(`${name} must be a whole number`);
-  return Number(text);
 }

@@ -55,18 +55,19 @@ type DecisionFlags = Arguments<typeof DECISION_FLAGS>;
 
 /** Returns what the flags decide; nothing where they decide nothing. @throws {WrongUsage} */
 function decisionOf({ approve, reject, option, text, value, comment }: DecisionFlags): InboxDecision | null {
-  const isReply = option !== undefined || text !== undefined;
-  const ways = [approve !== undefined, reject, isReply && !reject, value !== undefined];
-  if (ways.filter(Boolean).length > 1)
-    throw new WrongUsage("--approve, --reject, --text and --value exclude each other");
   if (reject && text !== undefined) throw new WrongUsage("--comment goes with --reject, not --text");
+  // An option with --reject is a way to reject.
+  const choice = reject ? undefined : option;
+  const ways = { approve, reject: reject || undefined, option: choice, text, value };
+  const given = Object.entries(ways).flatMap(([name, way]) => (way === undefined ? [] : [`--${name}`]));
+  if (given.length > 1) throw new WrongUsage(`${given.join(" and ")} exclude each other`);
   if (comment !== undefined && approve === undefined && !reject) {
     throw new WrongUsage("--comment goes with --approve or --reject");
   }
   if (approve !== undefined) return { approved: true, digest: approve, comment };
   if (reject) return { approved: false, comment, option };
   if (value !== undefined) return { value: jsonOf(value) };
-  return isReply ? { option, text } : null;
+  return given.length === 0 ? null : { option, text };
 }
 
 function jsonOf(text: string): unknown {

@@ -14,12 +14,13 @@ import {
 import { pathText } from "../../policy/model/check.ts";
 import { explainDecision } from "../../policy/model/explain.ts";
 import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
+import { hasStore } from "../../core/store/open-store.ts";
 import { openGroups, ruleNotes } from "../../server/people.ts";
 import { judge } from "../../policy/judge.ts";
 import { shippedPolicy } from "../../policy/shipped.ts";
 import { type Takes, WrongUsage } from "../arguments.ts";
 import { configOf } from "../command-config.ts";
-import { hasStore, withDatabase, withStore } from "../command-store.ts";
+import { withDatabase, withStore } from "../command-store.ts";
 import { command, EXIT, type Io, STORE_FLAGS, type StorePlace } from "../command.ts";
 import { INPUT_FLAGS, policyPath, readPolicy, readText, UnreadableFile, wordsOf } from "./input.ts";
 

@@ -10,7 +10,6 @@ import { command, type Io, STORE_FLAGS } from "../command.ts";
 import { rowsLine } from "./rows-line.ts";
 import { storeSource, tellOfDamaged } from "./store-source.ts";
 
-const TARGET = "PARLEY_MOVE_TO";
 /** They say where the present store is, and say nothing of one in a folder of its own. */
 const PLACES = [
   "DATABASE_URL",
@@ -25,16 +24,18 @@ const PLACES = [
 
 export const move = command({
   takes: {
-    "--to ADDRESS": `an empty PostgreSQL database, or a folder that is empty or not there yet (${TARGET}, which no list of processes shows)`,
+    "--to ADDRESS": {
+      help: "an empty PostgreSQL database, or a folder that is empty or not there yet; else PARLEY_MOVE_TO, which no list of processes shows",
+      read: targetFrom,
+      env: "PARLEY_MOVE_TO",
+      required: true,
+    },
     ...STORE_FLAGS,
   },
   example: "parley move --to postgres://parley@db.internal/parley",
-  async run({ to: named, ...place }, io) {
-    const to = named ?? io.env[TARGET];
-    if (!to) throw new WrongUsage("--to is missing");
+  async run({ to: target, ...place }, io) {
     const sources = sourcesOf(place, io);
     const config = loadConfig(sources);
-    const target = targetOf(to);
     if ("dataDir" in target) judgeFolder(target.dataDir);
     const report = await moveStore(await storeSource(config, sources), target, {
       clock: systemClock,
@@ -52,7 +53,8 @@ export const move = command({
   },
 });
 
-function targetOf(to: string): MoveTarget {
+function targetFrom(to: string): MoveTarget {
+  if (to === "") throw new WrongUsage("--to is missing");
   if (!/^postgres(ql)?:/.test(to)) return { dataDir: resolve(to) };
   // The error does not quote the address: it may contain a password.
   if (!URL.canParse(to)) throw new WrongUsage("--to must be an address such as postgres://parley@db.internal/parley");

@@ -18,6 +18,7 @@ import { WrongUsage } from "../arguments.ts";
 import { command, EXIT, type Io } from "../command.ts";
 import { configOf } from "../command-config.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
+import { numberWithin } from "../values.ts";
 import {
   KeyRefused,
   openHttpAttemptClient,
@@ -38,7 +39,7 @@ export const work = command({
       help: "a repository that the server knows by this name, with worker: true, and where it is here",
       required: "--repo NAME=PATH is missing",
     },
-    "--parallel N": { help: "agents at work at one time", default: "2", read: parallelFrom },
+    "--parallel N": { help: "agents at work at one time", default: "2", read: numberWithin(1, 64) },
     "--url URL":
       "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
     "--data-dir DIR": "where settings of agents are read (parley.yaml) and work is kept, else PARLEY_DATA_DIR",
@@ -56,12 +57,6 @@ export const work = command({
     return run({ rules, dataDir: config.dataDir, place: { url, key }, parallel }, io);
   },
 });
-
-function parallelFrom(text: string): number {
-  const parallel = Number(text);
-  if (Number.isInteger(parallel) && parallel >= 1 && parallel <= 64) return parallel;
-  throw new WrongUsage("--parallel must be a whole number between 1 and 64");
-}
 
 function repoFrom(text: string, io: Io): RepoRules {
   const [, name = "", path = ""] = /^([a-z0-9][a-z0-9._-]{0,63})=(.+)$/.exec(text) ?? [];

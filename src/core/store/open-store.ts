@@ -70,6 +70,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Returns whether there is a store to open: a file of SQLite's, or a database that the settings name. */
+export function hasStore({ databaseUrl, dataDir }: Pick<StoreAddress, "databaseUrl" | "dataDir">): boolean {
+  return databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE));
+}
+
 /**
  * The store is open, its schema is this program's, and its history is as long as it ever was.
  *
@@ -88,7 +93,7 @@ async function openOnSqlite(place: StoreAddress, options: StoreOptions): Promise
   const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
   const path = join(place.dataDir, DATABASE_FILE);
   judgeFile(path, options.acceptLoss ? 0 : lastCommit);
-  if (options.mayBegin === false && !existsSync(path)) throw new Error(`There is no store in ${place.dataDir}.`);
+  if (options.mayBegin === false && !hasStore(place)) throw new Error(`There is no store in ${place.dataDir}.`);
   const notes = prepareDataDir(place.dataDir);
   // The key file is made before the database, so that a file that cannot be made is reported before anything else is
   // made.

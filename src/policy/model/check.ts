@@ -4,14 +4,8 @@ import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { isSentence } from "./sentence.ts";
 import { RULED_RISKS, type PolicyEffect, type Policy, type PolicyRule } from "./policy.ts";
-import {
-  type InputCondition,
-  isOnArguments,
-  patternOf,
-  POLICY_INPUTS,
-  type PolicyCondition,
-  type Pattern,
-} from "./match.ts";
+import { type InputCondition, patternOf, POLICY_INPUTS, type Pattern } from "./match.ts";
+import { isOnArguments, type PolicyCondition } from "./conditions.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];

@@ -14,14 +14,8 @@ import {
   type PolicyDecision,
 } from "./policy.ts";
 import { testWords } from "./argument-conditions.ts";
-import {
-  type InputCondition,
-  isOnArguments,
-  POLICY_INPUTS,
-  type PolicyCondition,
-  type PolicyValue,
-  type Pattern,
-} from "./match.ts";
+import { type InputCondition, POLICY_INPUTS, type PolicyValue, type Pattern } from "./match.ts";
+import { isOnArguments, type PolicyCondition } from "./conditions.ts";
 
 /**
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding

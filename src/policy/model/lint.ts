@@ -1,6 +1,7 @@
 import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
 import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
-import { allCover, type InputCondition, type PolicyCondition } from "./match.ts";
+import { type InputCondition } from "./match.ts";
+import { allCover, type PolicyCondition } from "./conditions.ts";
 
 /** A rule that does nothing, and why. */
 export interface LintNote {

@@ -1,6 +1,3 @@
-import type { ArgumentCondition } from "./argument-conditions.ts";
-import type { Expression } from "./expression.ts";
-
 /**
  * The inputs that a rule may look at; besides these, `meta.<key>` of the data that the asker sent along (spec/relay 8).
  * `fn` is the function of a call that agents ask people about (spec/a2h 8), and missing from everything else.
@@ -37,20 +34,6 @@ export type PolicyValue = string | typeof NOT_COMPARABLE | null;
 export interface InputCondition {
   input: PolicyInputName | `meta.${string}`;
   any: readonly Pattern[];
-}
-
-/** The line of `when` or `unless` that is an expression over the arguments. */
-export interface ExpressionCondition {
-  input: "expr";
-  expression: Expression;
-}
-
-/** One line of `when` or `unless`. */
-export type PolicyCondition = InputCondition | ArgumentCondition | ExpressionCondition;
-
-/** Returns whether a condition looks at the arguments of a call. */
-export function isOnArguments(condition: PolicyCondition): condition is ArgumentCondition | ExpressionCondition {
-  return condition.input === "args" || condition.input === "expr";
 }
 
 /** Stands for a star when a pattern is itself looked at as a text; no character has this number. */
@@ -102,20 +85,4 @@ export function fits(pattern: Pattern, value: string | null): boolean {
 /** Returns whether one pattern certainly takes whatever the other takes. */
 export function covers(one: Pattern, other: Pattern): boolean {
   return fits(one, other && other.join(ANY_RUN));
-}
-
-/** Returns whether the conditions certainly hold wherever the others do. Those on arguments do where they are the same. */
-export function allCover(some: readonly PolicyCondition[], others: readonly PolicyCondition[]): boolean {
-  return some.every((condition) => {
-    if (isOnArguments(condition)) return others.some((other) => isSame(condition, other));
-    const other = others.find(({ input }) => condition.input === input);
-    const narrows = other && !isOnArguments(other) ? other.any : null;
-    return narrows?.every((narrow) => condition.any.some((wide) => covers(wide, narrow))) ?? false;
-  });
-}
-
-function isSame(one: ArgumentCondition | ExpressionCondition, other: PolicyCondition): boolean {
-  if (one.input === "expr") return other.input === "expr" && other.expression.text === one.expression.text;
-  if (other.input !== "args" || other.pointer !== one.pointer) return false;
-  return JSON.stringify(other.tests) === JSON.stringify(one.tests);
 }

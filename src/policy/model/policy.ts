@@ -6,10 +6,10 @@ import {
   type InputCondition,
   normalised,
   NOT_COMPARABLE,
-  type PolicyCondition,
   type PolicyInputName,
   type PolicyValue,
 } from "./match.ts";
+import type { PolicyCondition } from "./conditions.ts";
 import type { PolicyTrace } from "./trace.ts";
 
 export type PolicyEffect = PolicyTrace["decision"];

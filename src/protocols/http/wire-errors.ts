@@ -7,7 +7,7 @@ import { logFailure, refusalFrom, setRefusalHeaders } from "./errors.ts";
 /** A refusal at a door whose errors are `{"error":{"code","message","details"?}}`. */
 export type WireError = WireWorkError["error"] & { status: number };
 
-export type PrintError = (refusal: Refusal) => WireError;
+export type PrintError = (refusal: Refusal, http: Pick<FastifyRequest, "method">) => WireError;
 
 /** Prints a refusal with its details, in its own words unless others are given. */
 export const as =
@@ -75,7 +75,7 @@ export function errorSender({ kinds, codes, challenge }: ErrorTable) {
     setRefusalHeaders(reply, refusal);
     if (challenge !== undefined && refusal.kind === "unauthenticated") reply.header("www-authenticate", challenge);
     const print = codes[refusal.code] ?? kinds[refusal.kind];
-    return send(reply, print(refusal));
+    return send(reply, print(refusal, http));
   };
 }
 

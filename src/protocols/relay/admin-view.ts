@@ -1,5 +1,5 @@
 import { readJobEvents } from "../../asks/jobs/follow-job.ts";
-import { ASK_STATUSES, isOver, JOB_STATES, type AskStatus, type JobState } from "../../asks/model/ask.ts";
+import { ASK_STATUSES, isOver, JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import { readAsk } from "../../asks/read/read-ask.ts";
 import { readJob } from "../../asks/jobs/read-job.ts";
 import {
@@ -11,7 +11,6 @@ import {
   listSharedBy,
   readWholeAsk,
 } from "../../asks/read/all-asks.ts";
-import { Refusal } from "../../refusals.ts";
 import {
   WireJobHistoryPage,
   WireLateAnswerPage,
@@ -24,10 +23,10 @@ import { RELAY_ID } from "../../wire/relay/fields.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { PAGE, pageAfter, pageAfterNumber, placeText } from "../http/list-pages.ts";
 import { administrator } from "../http/principals.ts";
-import { queryText, queryTexts } from "../http/query.ts";
+import { queryTexts } from "../http/query.ts";
 import { ADMIN, askIdOf, jobIdOf, statesOf } from "./job-requests.ts";
 import { askLineWire, jobEventWire, jobLineWire, lateWire, wholeAskWire, wholeJobWire } from "./print.ts";
-import { routeOptions } from "./request.ts";
+import { queryChoice, queryNumber, routeOptions } from "./request.ts";
 
 /** Shows a request to people, by its id, to somebody who is not asked. */
 export type ShowRequest = (requestId: string) => Promise<object>;
@@ -59,11 +58,8 @@ export function adminRoutes(app: Door, door: DoorContext): void {
 /** Returns a page of everybody's asks, the newest first. */
 export async function askPage(door: DoorContext, http: FastifyRequest): Promise<WireAskLinePage> {
   await administrator(door, http);
-  const status = queryText(http.query, "status") as AskStatus | undefined;
-  if (status !== undefined && !ASK_STATUSES.includes(status)) {
-    throw new Refusal("invalid_input", { field: "status", constraint: "enum", allowed: ASK_STATUSES });
-  }
-  const found = await listAllAsks(door.ctx, { status, ...afterOf(http), limit: PAGE });
+  const status = queryChoice(http, "status", ASK_STATUSES);
+  const found = await listAllAsks(door.ctx, { status, ...afterOf(http), limit: limitOf(http) });
   const { open, oldestMs } = await countWaiting(door.ctx);
   return { asks: found.items.map(askLineWire), ...nextOf(found), open, oldest_ms: oldestMs };
 }
@@ -102,7 +98,7 @@ export async function jobPage(
 ): Promise<WireJobLinePage> {
   await administrator(door, http);
   const states = statesIn(http);
-  const found = await listAllJobs(door.ctx, { states, ...afterOf(http), limit: PAGE });
+  const found = await listAllJobs(door.ctx, { states, ...afterOf(http), limit: limitOf(http) });
   return { jobs: found.items.map(jobLineWire), ...nextOf(found), open: await countJobsIn(door.ctx, OPEN) };
 }
 
@@ -122,6 +118,7 @@ export async function historyPage(door: DoorContext, http: FastifyRequest): Prom
   return { events: events.map(jobEventWire), ...nextOf({ next }) };
 }
 
+const limitOf = (http: FastifyRequest) => queryNumber(http, "limit", { min: 1, max: 100, usual: PAGE });
 const afterOf = (http: FastifyRequest) => pageAfter(cursorIn(http), RELAY_ID);
 
 /** Returns the cursor of a query, which is no page's next where it is empty or repeated. */

@@ -26,8 +26,7 @@ import { WireAskLinePage, WireWholeAsk } from "../../wire/relay/admin-view.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import { WireAnswer, WireAsk, WireAskHistory, WireAskPage } from "../../wire/relay/ask.ts";
 import { answerWire, askWire } from "./print.ts";
-import { queryText } from "../http/query.ts";
-import { bodyOf, cursorOf, cursorText, queryNumber, routeOptions, queryWaitOf } from "./request.ts";
+import { bodyOf, cursorOf, cursorText, queryChoice, queryNumber, routeOptions, queryWaitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
 
@@ -142,10 +141,8 @@ async function takeAsk(
 /** Returns a page of what the caller may answer, the ask that ends first first. */
 async function answerable(door: DoorContext, http: FastifyRequest): Promise<WireAskPage> {
   const { principal, person } = await enter(door, http, ["answer", "admin"]);
-  const status = queryText(http.query, "status");
-  if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
-  const type = queryText(http.query, "ask_type");
-  if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
+  queryChoice(http, "status", ["PENDING"]);
+  const type = queryChoice(http, "ask_type", ASK_TYPES);
   const after = cursorOf(http);
   const { asks, next } = await listAnswerable(
     door.ctx,
@@ -153,7 +150,7 @@ async function answerable(door: DoorContext, http: FastifyRequest): Promise<Wire
     {
       limit: queryNumber(http, "limit", PAGE),
       after,
-      ...(type !== undefined && { type: type as AskType }),
+      ...(type !== undefined && { type }),
     },
   );
   const page: WireAskPage = { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
@@ -220,10 +217,6 @@ async function adminReader(door: DoorContext, http: FastifyRequest): Promise<Rea
 
 function readerOf({ principal, scope }: RelayCaller): Reader {
   return { principal, readsAll: scope === "admin" };
-}
-
-function badQuery(field: string, constraint: string, allowed: readonly string[]): Refusal {
-  return new Refusal("invalid_input", { field, constraint, allowed });
 }
 
 /**

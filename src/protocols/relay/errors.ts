@@ -13,7 +13,8 @@ import {
 /** The longest body of this door, in bytes. */
 export const RELAY_BODY_BYTES = 1_048_576;
 
-const invalid = as(400, "VALIDATION_ERROR", "Request body is not valid");
+const invalid: PrintError = (refusal, http) =>
+  as(400, "VALIDATION_ERROR", `${http.method === "GET" ? "Query" : "Request body"} is not valid`)(refusal, http);
 const selfAnswer = bare(403, "SELF_ANSWER", "The asker cannot answer its own Ask");
 const missingAsk = bare(404, "ASK_NOT_FOUND", "No such Ask");
 const missing = bare(404, "NOT_FOUND", REFUSALS.route_not_found.says);
@@ -73,8 +74,8 @@ export const sendRelayError = errorSender({
     job_external: bare(400, "VALIDATION_ERROR"),
     wrong_decision: misfit,
     answer_misfit: misfit,
-    unknown_option: ({ details }) =>
-      misfit(new Refusal("answer_misfit", { errors: [optionProblem(details["options"])] })),
+    unknown_option: ({ details }, http) =>
+      misfit(new Refusal("answer_misfit", { errors: [optionProblem(details["options"])] }), http),
     self_answer: selfAnswer,
     self_response: selfAnswer,
     person_needed: bare(403, "APPROVAL_NEEDS_PERSON"),

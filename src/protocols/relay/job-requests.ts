@@ -7,6 +7,7 @@ import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { queryText } from "../http/query.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "../../wire/relay/fields.ts";
+import { queryChoice } from "./request.ts";
 
 /** The scopes of keys that may read jobs: all but those that only answer. */
 export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const satisfies readonly Scope[];
@@ -52,9 +53,9 @@ export function statesOf(http: FastifyRequest): JobState[] | undefined {
 /** Admins read everything, and nothing becomes theirs by it. */
 export const ADMIN = { principal: "", readsAll: true, isAdmin: true } as const;
 
-/** True where an admin asks to see everybody's (spec/relay 5.1). */
+/** True where an admin asks to see everybody's (spec/relay 5.1). @throws {Refusal} `invalid_input` for another view */
 export function isAdminView(http: FastifyRequest): boolean {
-  return queryText(http.query, "view") === "admin";
+  return queryChoice(http, "view", ["admin"]) === "admin";
 }
 
 export function readerOf({ principal, scope }: RelayCaller): JobReader {

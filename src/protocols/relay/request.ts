@@ -73,6 +73,14 @@ export function jsonOf(http: FastifyRequest): unknown {
   return readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
 }
 
+/** Returns a word of the query. @throws {Refusal} `invalid_input` for one that is not allowed */
+export function queryChoice<T extends string>(http: FastifyRequest, name: string, among: readonly T[]): T | undefined {
+  const text = queryText(http.query, name);
+  const choice = among.find((one) => one === text);
+  if (choice === text) return choice;
+  throw new Refusal("invalid_input", { field: name, constraint: "enum", allowed: among });
+}
+
 /** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
 export function queryNumber(
   http: FastifyRequest,

@@ -45,16 +45,16 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
 
 /**
  * Decides as the recipient of the link's message. Every answer needs the message's code too, unless the recipient is
- * signed in: a machine may have read the link, or followed it.
+ * signed in: a machine may have read the link, or followed it. `read` is the link as the caller has just read it.
  *
  * @throws {Refusal} `link_dead`, `code_missing`, and whatever `decideAsk` throws
  */
 export async function decideByLink(
   ctx: Context,
   token: string,
-  given: { decision: Decision; code?: string; signedIn?: string },
+  given: { decision: Decision; code?: string; signedIn?: string; read?: LinkReading },
 ): Promise<Decided> {
-  const { request, delivery } = await readLink(ctx, token);
+  const { request, delivery } = given.read ?? (await readLink(ctx, token));
   const responder = await recipientOf(ctx, delivery);
   const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
   if (request.state === "open" && !isOwnSession) {
@@ -63,7 +63,7 @@ export async function decideByLink(
     if (tried === "wrong") throw new Refusal("code_missing");
   }
   const origin = decisionOriginOf(ctx, delivery, identityAt(delivery.target));
-  return decideRequest(ctx, { requestId: request.id, responder, decision: given.decision, origin });
+  return decideRequest(ctx, { requestId: request.id, read: request, responder, decision: given.decision, origin });
 }
 
 /** Returns the recipient of a message as a decider; `via` is the channel that carried the link. */

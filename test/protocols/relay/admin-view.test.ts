@@ -4,7 +4,8 @@ import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
 import { SCOPES } from "../../../src/lib/secrets/key-text.ts";
 import { fresh } from "../../support/contract.ts";
 import { OPERATOR } from "../../support/identities.ts";
-import { sharedRelay, type RelayScene } from "../../support/relay.ts";
+import { assertRelayError } from "../../support/jobs.ts";
+import { invalidQuery, sharedRelay, type RelayScene } from "../../support/relay.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
 async function sessionOf({ world }: RelayScene, person: string): Promise<Record<string, string>> {
@@ -58,7 +59,7 @@ for (const on of ONE_DATABASE) {
       const scene = shared();
       const { ana, bo } = scene;
       const asked = await scene.ask({ prompt: "Which of mine?" }, ana);
-      for (const query of ["", "?view=all", "?view=", "?view=own&view=", "?state=RUNNING,WAITING_ON_ANSWER"]) {
+      for (const query of ["", "?view=", "?view=own&view=", "?state=RUNNING,WAITING_ON_ANSWER"]) {
         const { status, body, text } = await bo.get(`/jobs${query}`);
         assert.deepEqual([status, body.jobs], [200, []], text);
         assert.equal((await bo.get(`/asks/${asked.ask_id}${query}`)).status, 404, query);
@@ -70,6 +71,32 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([own.owner, own.title, own.seq], [undefined, undefined, undefined], "only admins are told more");
       const ask = (await ana.get(`/asks/${asked.ask_id}`)).body;
       assert.deepEqual([ask.asked_by, ask.people, ask.late], [undefined, undefined, undefined]);
+    });
+
+    it("are shown by no other view, and in pages as long as an admin wants", async () => {
+      const scene = shared();
+      const { admin, bo } = scene;
+      const { ask_id: ask, job_id: job } = await scene.ask();
+      await scene.ask();
+      const other = invalidQuery({ field: "view", constraint: "enum", allowed: ["admin"] });
+      for (const path of [
+        "/asks",
+        `/asks/${ask}`,
+        "/jobs",
+        `/jobs/${job}`,
+        `/jobs/${job}/asks`,
+        `/jobs/${job}/events`,
+      ]) {
+        for (const by of [admin, bo]) assertRelayError(await by.get(`${path}?view=ADMIN`), 400, other);
+      }
+      for (const list of ["asks", "jobs"]) {
+        const { body } = await admin.get(`/${list}?view=admin&limit=1`);
+        const next = (await admin.get(`/${list}?view=admin&limit=1&cursor=${body.next_cursor}`)).body;
+        assert.deepEqual([body[list].length, next[list].length], [1, 1], list);
+        assert.notDeepEqual(body[list], next[list]);
+        const long = invalidQuery({ field: "limit", constraint: "range", min: 1, max: 100 });
+        assertRelayError(await admin.get(`/${list}?view=admin&limit=101`), 400, long);
+      }
     });
 
     it("have the names of the relay, whole and as lines", async () => {

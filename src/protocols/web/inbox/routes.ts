@@ -217,7 +217,7 @@ async function decide(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<
     throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-  const decided = await decideRequest(ctx, { requestId: request.id, responder, decision, byKey });
+  const decided = await decideRequest(ctx, { requestId: request.id, read: request, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
   return wholeFor(ctx, readerOf(http, person), decided.request);
 }

@@ -84,7 +84,7 @@ interface FollowedLink {
 async function decide(
   door: DoorContext,
   http: FastifyRequest,
-  { token, reading: { request } }: FollowedLink,
+  { token, reading, reading: { request } }: FollowedLink,
   given: URLSearchParams,
 ): Promise<{ status: number; says: string } | null> {
   const decision = decisionOf(request, given);
@@ -93,7 +93,7 @@ async function decide(
   const signedIn = await signedInBy(door, http);
   try {
     const code = given.get("code") ?? "";
-    await decideByLink(door.ctx, token, { decision, code, ...(signedIn !== undefined && { signedIn }) });
+    await decideByLink(door.ctx, token, { decision, code, read: reading, ...(signedIn !== undefined && { signedIn }) });
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
