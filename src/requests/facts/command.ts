@@ -1,7 +1,9 @@
 import { forEachChild, parse, type Command, type Redirection, type SyntaxNode, type Word } from "unbash";
-import type { CommandWord, SimpleCommand } from "./simple-command.ts";
-import { runsCode } from "./program-code.ts";
-import { unwrapped } from "./wrappers.ts";
+import { CHOOSES_PROGRAM, SHELLS, UNJUDGED, setsProgram } from "../../lib/shell/changed-meaning.ts";
+import { scriptOf } from "../../lib/shell/shell-script.ts";
+import type { CommandWord, SimpleCommand } from "../../lib/shell/simple-command.ts";
+import { runsCode } from "../../lib/shell/program-code.ts";
+import { unwrapped } from "../../lib/shell/wrappers.ts";
 
 /** Nobody reads more in one line; a parser needs longer for each level within another. */
 const LONGEST_COMMAND = 10_000;
@@ -15,18 +17,6 @@ const OPENS_LEVEL = /[$<>(]\(|\$\{|`/g;
 const STARTS_AS_SUM = /^(?:\s*[\w$]+\s*[-+*\/%<>=!&|^~?:,[\]]+)*\s*(?:\w+\s*\)\)|\$[({]|\()/;
 /** Characters that a person does not see, and that a shell takes as a part of a word. */
 const UNSEEN = /[^\P{C}\n\t]|[\u2028\u2029]/u;
-/** They change what other words mean, or run text that a parser of the line does not see. */
-const UNJUDGED = new Set(
-  (
-    "eval source . alias unalias trap enable hash builtin bind complete compgen mapfile readarray let parallel watch script su " +
-    "chroot fc history coproc rbash do done then fi elif else esac in } )"
-  ).split(" "),
-);
-const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"]);
-/** Variables that choose the programs that run, or what code they load. */
-const CHOOSES_PROGRAM =
-  /^(?:PATH|IFS|ENV|CDPATH|HOME|BASH.*|LD_.*|DYLD_.*|GIT_(?!AUTHOR_|COMMITTER_).*|NODE_(?:OPTIONS|PATH)|PYTHON.*|PERL.*|RUBY.*|LUA_.*|JAVA_.*|.*PAGER|.*EDITOR|.*SHELL.*|PROMPT_COMMAND|PS\d|.*_COMMAND|.*_OPTIONS|.*OPTS|.*OPEN|.*WRAPPER.*|npm_config_.*|CC|CXX|MAKEFLAGS|BROWSER|SSH_.*|RUSTC.*|GO(?:FLAGS|ENV|ROOT))$/i;
-
 /**
  * Reads which programs a command runs: a line for a shell, or a list of words as a program is started with, such as
  * `["bash", "-lc", "npm test"]`. Programs within substitutions, functions, loops, and behind `sudo`, `env`, `xargs` or
@@ -153,32 +143,10 @@ function resolved(command: SimpleCommand, within: number): SimpleCommand[] | nul
   return commands;
 }
 
-/** `declare` and its kind set variables, and a subscript in one of their words may run a command. */
-function setsProgram({ program, words }: SimpleCommand): boolean {
-  const sets = ["export", "declare", "typeset", "local", "readonly", "unset", "read", "printf", "test", "[", "getopts"];
-  if (!sets.includes(program)) return false;
-  const named = words.some(({ text }) => CHOOSES_PROGRAM.test(text.split("=")[0]?.replace("+", "") ?? ""));
-  const isCondition = program === "test" || program === "[" || program === "printf";
-  return (named && !isCondition) || words.some(({ text }) => text.includes("[") && /[$`]/.test(text));
-}
-
 /** `bash -lc LINE`, or a script of a file; a shell that reads its line from elsewhere runs anything. */
 function shellOf(command: SimpleCommand, within: number): SimpleCommand[] | null {
-  const at = command.words.findIndex(({ text }) => !text.startsWith("-") && !text.startsWith("+"));
-  const options = command.words.slice(0, at < 0 ? undefined : at);
-  if (
-    options.some(({ text, isExact }) => !isExact || !/^-(?:[a-z]+|-(?:login|norc|noprofile|version|help))$/.test(text))
-  )
-    return null;
-  const flags = options
-    .filter(({ text }) => !text.startsWith("--"))
-    .map(({ text }) => text.slice(1))
-    .join("");
-  const first = command.words[at];
-  if (flags.includes("s") || flags.includes("o") || flags.includes("i")) return null;
-  if (!flags.includes("c"))
-    return first?.isExact === true || options.some(({ text }) => text === "--version") ? [command] : null;
-  if (first?.isExact !== true) return null;
-  const inner = readLine(first.text, within + 1);
+  const script = scriptOf(command.words);
+  if (script === null || script === "file") return script === null ? null : [command];
+  const inner = readLine(script.line, within + 1);
   return inner === null ? null : [command, ...inner];
 }
