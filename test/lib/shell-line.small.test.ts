@@ -115,6 +115,9 @@ const UNREAD: Record<string, string[]> = {
   syntax: [
     ">&-rm -rf tea",
     "(!)",
+    "1<(rm tea)",
+    "pour 1<(rm tea)",
+    "pour 2>(rm tea)",
     "pour >2>&1",
     "pour > x=(a)",
     "pour 'tea",

@@ -237,12 +237,16 @@ const KINDS: Partial<Record<WordPart["type"], Expansion["kind"]>> = {
   ProcessSubstitution: "substitution",
   ArithmeticExpansion: "arithmetic",
   Glob: "glob",
+  ExtendedGlob: "glob",
   BraceExpansion: "brace",
   LocaleString: "translation",
 };
 /** A home folder, also behind `=` and `:`; and in zsh `=ls`, the path of a program. */
 const TILDE = /^[~=]|[=:]~/;
 const QUOTED = /^(?:'[^']*'|"[^"]*")$/;
+
+const QUOTES = /\$'(?:[^'\\]|\\[^])*'|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"/g;
+const OPERATOR = /[<>()`;&|]|\$[\w{]/;
 
 function wordOf(word: Word): ShellWord {
   const expansions: Expansion[] = [];
@@ -256,6 +260,8 @@ function wordOf(word: Word): ShellWord {
   if (tilde !== null) expansions.push({ kind: "tilde", at: tilde.index, text: tilde[0] });
   const brace = expansions.length === 0 && !QUOTED.test(word.text) ? braceAt(word.text) : -1;
   if (brace >= 0) expansions.push({ kind: "brace", at: brace, text: word.text.slice(brace) });
+  // The parser takes `1<(rm)` for a word that is exact; bash runs `rm`.
+  if (expansions.length === 0 && OPERATOR.test(word.text.replace(QUOTES, ""))) throw new Unread("syntax");
   return { text: word.value, isExact: expansions.length === 0, expansions };
 }
 
