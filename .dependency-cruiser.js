@@ -119,9 +119,7 @@ export default {
   allowed: [
     ...IMPORTS.map(([from, to]) => ({ from: { path: from }, to: { path: to } })),
     { from: { pathNot: WITHOUT_PACKAGES }, to: { dependencyTypes: PACKAGES } },
-    // A parser of the shell's language is no rule of ours.
-    { from: { path: "^src/requests/facts/command[.]ts$" }, to: { path: "^node_modules/unbash/" } },
-    // Nor are the languages of expressions and of JSON Schema.
+    // The languages of expressions and of JSON Schema are no rules of ours.
     {
       from: { path: "^src/policy/model/expression[.]ts$" },
       to: { path: "^node_modules/(@bufbuild/cel|re2js)/" },

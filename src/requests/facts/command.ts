@@ -1,184 +1,51 @@
-import { forEachChild, parse, type Command, type Redirection, type SyntaxNode, type Word } from "unbash";
-import type { CommandWord, SimpleCommand } from "./simple-command.ts";
-import { runsCode } from "./program-code.ts";
-import { unwrapped } from "./wrappers.ts";
+import { runsCode } from "../../lib/shell/program-code.ts";
+import { readShellLine } from "../../lib/shell/read-line.ts";
+import type { ShellCommand } from "../../lib/shell/shell-line.ts";
+import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
+import { startedCommands } from "../../lib/shell/started-commands.ts";
 
-/** Nobody reads more in one line; a parser needs longer for each level within another. */
+/** Nobody reads more in one line. */
 const LONGEST_COMMAND = 10_000;
-const MOST_COMMANDS = 200;
-const MOST_LEVELS = 40;
-/** Lines within words of other lines, as of `bash -c`. */
-const MOST_WITHIN = 4;
-/** `$(`, `${`, `<(`, `((` and backquotes. */
-const OPENS_LEVEL = /[$<>(]\(|\$\{|`/g;
-/** Behind `((`; one shell reads a sum where another one reads commands in two pairs of brackets. */
-const STARTS_AS_SUM = /^(?:\s*[\w$]+\s*[-+*\/%<>=!&|^~?:,[\]]+)*\s*(?:\w+\s*\)\)|\$[({]|\()/;
-/** Characters that a person does not see, and that a shell takes as a part of a word. */
+/** Characters that a person does not see, and that a program takes as a part of its name. */
 const UNSEEN = /[^\P{C}\n\t]|[\u2028\u2029]/u;
-/** They change what other words mean, or run text that a parser of the line does not see. */
-const UNJUDGED = new Set(
-  (
-    "eval source . alias unalias trap enable hash builtin bind complete compgen mapfile readarray let parallel watch script su " +
-    "chroot fc history coproc rbash do done then fi elif else esac in } )"
-  ).split(" "),
-);
-const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"]);
-/** Variables that choose the programs that run, or what code they load. */
-const CHOOSES_PROGRAM =
-  /^(?:PATH|IFS|ENV|CDPATH|HOME|BASH.*|LD_.*|DYLD_.*|GIT_(?!AUTHOR_|COMMITTER_).*|NODE_(?:OPTIONS|PATH)|PYTHON.*|PERL.*|RUBY.*|LUA_.*|JAVA_.*|.*PAGER|.*EDITOR|.*SHELL.*|PROMPT_COMMAND|PS\d|.*_COMMAND|.*_OPTIONS|.*OPTS|.*OPEN|.*WRAPPER.*|npm_config_.*|CC|CXX|MAKEFLAGS|BROWSER|SSH_.*|RUSTC.*|GO(?:FLAGS|ENV|ROOT))$/i;
 
 /**
  * Reads which programs a command runs: a line for a shell, or a list of words as a program is started with, such as
- * `["bash", "-lc", "npm test"]`. Programs within substitutions, functions, loops, and behind `sudo`, `env`, `xargs` or
- * `find -exec` count. Returns null if it cannot tell every one of them: it understands too little rather than too much.
- * It never throws.
+ * `["bash", "-lc", "npm test"]`. Programs within substitutions, loops, and behind `sudo`, `env`, `xargs` or `find -exec`
+ * count. Returns null if it cannot tell every one of them: it understands too little rather than too much. It never
+ * throws.
  */
 export function readCommand(command: string | readonly string[]): SimpleCommand[] | null {
-  return typeof command === "string" ? readLine(command, 0) : readWords(command, 0);
+  if (typeof command !== "string") return readWords(command);
+  const line = command.length > LONGEST_COMMAND ? null : readShellLine(command);
+  if (line?.kind !== "read") return null;
+  return allStarted(line.commands.filter(({ program }) => program !== "[[").map(withoutDescriptors));
 }
 
-function readWords(words: readonly string[], within: number): SimpleCommand[] | null {
-  const [program, ...rest] = words.map((text) => ({ text, isExact: true }));
-  if (program === undefined || words.some((word) => word.length > LONGEST_COMMAND || UNSEEN.test(program.text)))
-    return null;
-  return resolved({ program: program.text, words: rest, redirects: [], sets: [], hasInput: false }, within);
+function readWords(texts: readonly string[]): SimpleCommand[] | null {
+  const [program, ...words] = texts.map((text) => ({ text, isExact: true }));
+  const isLong = texts.some((text) => text.length > LONGEST_COMMAND);
+  if (program === undefined || isLong || UNSEEN.test(program.text)) return null;
+  return allStarted([{ program: program.text, words, redirects: [], sets: [], hasInput: false }]);
 }
 
-function readLine(line: string, within: number): SimpleCommand[] | null {
-  if (line.length > LONGEST_COMMAND || UNSEEN.test(line) || within > MOST_WITHIN) return null;
-  if ((line.match(OPENS_LEVEL)?.length ?? 0) > MOST_LEVELS) return null;
-  if (
-    line
-      .split("((")
-      .slice(1)
-      .some((rest) => !STARTS_AS_SUM.test(rest))
-  )
-    return null;
-  try {
-    const script = parse(line);
-    return (script.errors?.length ?? 0) > 0 ? null : readScript(script, line, within);
-  } catch {
-    return null;
-  }
+/** Returns these commands with those that they start; null where one is not certain, or runs code of another language. */
+function allStarted(commands: readonly SimpleCommand[]): SimpleCommand[] | null {
+  const all = commands.flatMap((one) => (one.program === "" ? [one] : (startedCommands(one) ?? [null])));
+  const isCertain = (one: SimpleCommand | null): one is SimpleCommand => one !== null && !isCode(one);
+  return all.every(isCertain) ? all : null;
 }
 
-function readScript(script: SyntaxNode, line: string, within: number): SimpleCommand[] | null {
-  const commands: SimpleCommand[] = [];
-  const functions = new Set<string>();
-  let isJudged = true;
-  const read = (node: SyntaxNode, hasInput: boolean) => {
-    if (!isJudged || commands.length > MOST_COMMANDS || isUncertain(node, line)) {
-      isJudged = false;
-      return;
-    }
-    if (node.type === "Function") functions.add(node.name.value);
-    if (node.type === "Command") {
-      const all = simple(node, hasInput, within);
-      if (all === null) isJudged = false;
-      else commands.push(...all);
-    }
-    const isPipe = node.type === "Pipeline";
-    forEachChild(node, (child) => {
-      read(child, node.type === "Script" ? false : isPipe ? hasInput || child !== node.commands[0] : hasInput);
-    });
-  };
-  read(script, false);
-  // The name may be that of a program, which runs where the function is not yet known.
-  const isHidden = commands.some(({ program }) => functions.has(program));
-  return isJudged && commands.length <= MOST_COMMANDS && !isHidden ? commands : null;
+function isCode(command: SimpleCommand): boolean {
+  const program = command.program.slice(command.program.lastIndexOf("/") + 1);
+  return runsCode({ ...command, program });
 }
 
-/** A shell evaluates these once more: the text of a variable, or of a subscript within quotes, may run a command. */
-function isUncertain(node: SyntaxNode, line: string): boolean {
-  if (node.type === "Coproc") return true;
-  if (node.type === "ParameterExpansion") return node.prefix === "!" || node.operation?.type === "Transform";
-  const evaluates = node.type.startsWith("Arithmetic") || node.type === "TestUnary" || node.type === "TestBinary";
-  return evaluates && line.includes("[") && /['\\]/.test(line) && (line.includes("$(") || line.includes("`"));
-}
-
-function simple(node: Command, hasPipe: boolean, within: number): SimpleCommand[] | null {
-  const assigned = [...node.prefix, ...node.suffix].flatMap((one) => (one.type === "Assignment" ? [one.name] : []));
-  if (assigned.some((name) => CHOOSES_PROGRAM.test(name))) return null;
-  const all = node.redirects.map((one) => ({ operator: one.operator, path: pathOf(one) }));
-  if (node.redirects.some((one) => one.type === "Redirect" && one.target === undefined)) return null;
-  // A line of nothing but redirections or assignments runs no program.
-  const program = node.name === undefined ? { text: "", isExact: true } : wordOf(node.name);
-  if (!program.isExact) return null;
-  const words = node.args.map((one) => (one.type === "Word" ? wordOf(one) : { text: one.text, isExact: false }));
-  const hasInput = hasPipe || all.some(({ operator }) => operator.startsWith("<"));
-  return resolved({ program: program.text, words, redirects: all, sets: assigned, hasInput }, within);
-}
-
-function pathOf(one: Redirection): CommandWord | null {
-  if (one.type !== "Redirect" || one.target === undefined) return null;
-  const isDescriptor = /^[<>]&$/.test(one.operator) && /^(?:\d+|-)$/.test(one.target.text);
-  return isDescriptor ? null : wordOf(one.target);
-}
-
-function wordOf(word: Word): CommandWord {
-  const parts = word.parts ?? [];
-  const isLiteral = ({ type, ...part }: (typeof parts)[number]): boolean =>
-    type === "DoubleQuoted" && "parts" in part
-      ? (part.parts ?? []).every((inner) => inner.type === "Literal")
-      : ["Literal", "SingleQuoted", "AnsiCQuoted"].includes(type);
-  const isExact = parts.every(isLiteral) && !/^~|[=:]~/.test(word.text);
-  return { text: word.value, isExact };
-}
-
-/** The command itself, with those that it runs by its words. */
-function resolved(command: SimpleCommand, within: number): SimpleCommand[] | null {
-  const { program, words } = command;
-  if (within > MOST_WITHIN || UNJUDGED.has(program)) return null;
-  const base = program.slice(program.lastIndexOf("/") + 1);
-  if (SHELLS.has(base)) return shellOf(command, within);
-  if (setsProgram(command) || runsCode({ ...command, program: base })) return null;
-  const inner = unwrapped(base, words);
-  if (inner === null) return null;
-  if (inner === "itself") return [command];
-  const commands = [command];
-  for (const one of inner) {
-    const [first, ...rest] = one.words;
-    const more =
-      one.line !== undefined
-        ? readLine(one.line, within + 1)
-        : first?.isExact === true
-          ? resolved(
-              { program: first.text, words: rest, redirects: [], sets: one.sets ?? [], hasInput: command.hasInput },
-              within + 1,
-            )
-          : null;
-    if (more === null || (one.sets ?? []).some((name) => CHOOSES_PROGRAM.test(name))) return null;
-    commands.push(...more);
-  }
-  return commands;
-}
-
-/** `declare` and its kind set variables, and a subscript in one of their words may run a command. */
-function setsProgram({ program, words }: SimpleCommand): boolean {
-  const sets = ["export", "declare", "typeset", "local", "readonly", "unset", "read", "printf", "test", "[", "getopts"];
-  if (!sets.includes(program)) return false;
-  const named = words.some(({ text }) => CHOOSES_PROGRAM.test(text.split("=")[0]?.replace("+", "") ?? ""));
-  const isCondition = program === "test" || program === "[" || program === "printf";
-  return (named && !isCondition) || words.some(({ text }) => text.includes("[") && /[$`]/.test(text));
-}
-
-/** `bash -lc LINE`, or a script of a file; a shell that reads its line from elsewhere runs anything. */
-function shellOf(command: SimpleCommand, within: number): SimpleCommand[] | null {
-  const at = command.words.findIndex(({ text }) => !text.startsWith("-") && !text.startsWith("+"));
-  const options = command.words.slice(0, at < 0 ? undefined : at);
-  if (
-    options.some(({ text, isExact }) => !isExact || !/^-(?:[a-z]+|-(?:login|norc|noprofile|version|help))$/.test(text))
-  )
-    return null;
-  const flags = options
-    .filter(({ text }) => !text.startsWith("--"))
-    .map(({ text }) => text.slice(1))
-    .join("");
-  const first = command.words[at];
-  if (flags.includes("s") || flags.includes("o") || flags.includes("i")) return null;
-  if (!flags.includes("c"))
-    return first?.isExact === true || options.some(({ text }) => text === "--version") ? [command] : null;
-  if (first?.isExact !== true) return null;
-  const inner = readLine(first.text, within + 1);
-  return inner === null ? null : [command, ...inner];
+/** An output that goes where the other one goes is written to no file. */
+function withoutDescriptors(command: ShellCommand): SimpleCommand {
+  const redirects = command.redirects.map(({ operator, path }) => {
+    const isDescriptor = /^[<>]&$/.test(operator) && /^(?:\d+|-)$/.test(path.text);
+    return { operator, path: isDescriptor || operator.startsWith("<<") ? null : path };
+  });
+  return { ...command, redirects };
 }

@@ -1,5 +1,5 @@
 import { readCommand } from "../facts/command.ts";
-import type { CommandWord, SimpleCommand } from "../facts/simple-command.ts";
+import type { CommandWord, SimpleCommand } from "../../lib/shell/simple-command.ts";
 import { DESTROYING, KNOWN, READING, runsTask, type Destroying } from "./programs.ts";
 import { deletedFile, placeOf, secretFile, writtenFile } from "./paths.ts";
 import { isProduction, unread, type RiskFact, type Judgement } from "./reason.ts";

@@ -37,6 +37,11 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   flock: { flags: /^-(?:[nesux]+|-nonblock|-exclusive|-shared)$/, valued: /^-[wE]$/, before: 1 },
   caffeinate: { flags: /^-[dimsu]+$/, valued: /^-[tw]$/ },
   busybox: { flags: /^(?!)/, valued: /^(?!)/ },
+  strace: { flags: /^(?!)/, valued: /^(?!)/ },
+  taskset: { flags: /^(?!)/, valued: /^(?!)/, before: 1 },
+  unshare: { flags: /^(?!)/, valued: /^(?!)/ },
+  pkexec: { flags: /^(?!)/, valued: /^(?!)/ },
+  "systemd-run": { flags: /^(?!)/, valued: /^(?!)/ },
   xargs: {
     flags: /^-(?:[0rtxp]+|[nPLI]\S+|d\S+|-(?:null|no-run-if-empty|verbose|max-args=\d+|max-procs=\d+))$/,
     valued: /^-[nPLIda]$/,

@@ -1,0 +1,43 @@
+/** Long options, and a pattern of short ones, by which a program that reads writes a file, deletes, or runs a program. */
+const WRITING: Readonly<Record<string, { long: string; short?: RegExp }>> = {
+  git: {
+    long:
+      "output ext-diff textconv upload-pack receive-pack exec exec-path extcmd open-files-in-pager template config " +
+      "git-dir work-tree separate-git-dir",
+  },
+  find: { long: "", short: /^-(?:delete|fprint|fls)/ },
+  rg: { long: "pre hostname-bin" },
+  sort: { long: "output compress-program files0-from", short: /^-[A-Za-z]*[oT]/ },
+  tree: { long: "output", short: /^-[A-Za-z]*[oR]/ },
+  sed: { long: "in-place file", short: /^-[A-Za-z]*[if]/ },
+  less: { long: "log-file LOG-FILE lesskey-file lesskey-src", short: /^(?:\+|-[A-Za-z]*[oOk])/ },
+  bat: { long: "pager" },
+  date: { long: "set", short: /^-[A-Za-z]*s/ },
+  file: { long: "compile", short: /^-[A-Za-z]*C/ },
+  yq: { long: "inplace in-place", short: /^-[A-Za-z]*[is]/ },
+  curl: {
+    long:
+      "output output-dir remote-name remote-name-all config upload-file dump-header cookie-jar trace trace-ascii stderr hsts " +
+      "alt-svc etag-save libcurl form form-string data data-ascii data-binary data-raw data-urlencode json next proxy",
+    short: /^-[A-Za-z#]*[oOJKTDcFd:x]/,
+  },
+};
+/** Their second file is the one that they write. */
+const WRITES_SECOND = new Set(["uniq", "xxd"]);
+
+/**
+ * Whether a word of a program is an option by which a program that otherwise reads does more. A long one may be shortened,
+ * as programs let it.
+ */
+export function isWritingOption(program: string, text: string): boolean {
+  const options = Object.hasOwn(WRITING, program) ? WRITING[program] : undefined;
+  if (options === undefined) return false;
+  if (options.short?.test(text) === true) return true;
+  const name = /^--([A-Za-z][\w-]+)/.exec(text)?.[1];
+  return name !== undefined && options.long.split(" ").some((long) => long.startsWith(name));
+}
+
+/** Whether a program writes the second of these words. */
+export function writesSecond(program: string, words: readonly string[]): boolean {
+  return WRITES_SECOND.has(program) && words.filter((text) => !/^-./.test(text)).length > 1;
+}
