@@ -45,6 +45,7 @@ const MATCHES: [pattern: string, lines: string[], not: string[]][] = [
     ["curl -s http://localhost/a"],
     ["curl -s http://localhost@tea.example/", "curl -s http://localhost\\\\@tea"],
   ],
+  ["make test *", ["make test", "make test -j4"], ["make test deploy", "make test -f tea", "make test SHELL=tea"]],
   ["git * --stat", ["git diff --stat"], ["git --stat", "git -p --stat", "git diff a --stat"]],
   ["sort -o tea *", ["sort -o tea a"], ["sort -o a a", "sort -o tea -oa"]],
   ["git -C web status", ["git -C web status"], ["git -C tea status"]],

@@ -39,6 +39,13 @@ const TABLE: readonly (readonly [when: string, args: string, expected: boolean |
   ["args: { /env: { one_of: [prod, test] } }", '{"env":"test"}', true],
   ["args: { /to/0: { glob: '*@shop.example' } }", '{"to":["a@shop.example"]}', true],
   ["args: { /to/0: { glob: '*@shop.example' } }", '{"to":[5]}', false],
+  ["args: { /to: '*@shop.example' }", '{"to":"a@shop.example"}', true],
+  ["args: { /to: '*@shop.example' }", '{"to":"b@else.example, a@shop.example"}', null],
+  ["args: { /to: '*@shop.example' }", '{"to":"b@else.example"}', false],
+  ["args: { /url: 'https://*.shop.example/*' }", '{"url":"https://www.shop.example/a/b?c"}', true],
+  ["args: { /url: 'https://*.shop.example/*' }", '{"url":"https://else.example/.shop.example/"}', null],
+  ["args: { /url: 'https://*.shop.example/*' }", '{"url":"https://a@else.example:1/.shop.example/"}', null],
+  ["args: { /text: 'Order *' }", '{"text":"Order A-1, shipped"}', true],
   ["args: { /to/01: x }", '{"to":["x"]}', null],
   ["args: { /a~1b~0: 1 }", '{"a/b~":1}', true],
   ["args: { /__proto__: { exists: true } }", "{}", false],
@@ -131,7 +138,7 @@ describe("a condition on the arguments of a call", () => {
     ["args: { /a: { schema: { pattern: x } } }", "must have no pattern, format or uniqueItems: use glob or expr"],
     ["expr: 5", 'rules[0].when.expr must be a text, not "5"'],
     ["expr: 'amount > 1'", "rules[0].when.expr has no variable amount; it knows args"],
-    ["args: { /a: 1 }, tool: x", "is nothing that a function call has: it has fn, agent, args and expr"],
+    ["args: { /a: 1 }, tool: x", "is nothing that a function call has: it has fn, agent, args, command, path and expr"],
   ] as const) {
     it(`is refused where it is ${when}`, async () => {
       const text = `version: 1\nrules:\n  - { id: one, decision: ALLOW, when: { fn: ${FN}, ${when} } }\n`;

@@ -56,6 +56,40 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual(await broken(scene), []);
     });
 
+    it("see the arguments as they are bound, and leave to people what they cannot decide", async () => {
+      await using scene = await openScene(on);
+      await withRules(
+        scene,
+        `version: 1
+rules:
+  - { id: small, when: { fn: pay_out, args: { /amount: { max: 100 } }, expr: 'args.to == "shop"' }, decision: ALLOW }
+  - { id: exact, when: { fn: move_units, args: { /units: { max: "9007199254740992" } } }, decision: ALLOW }
+  - { id: looks, when: { fn: Bash, command: git log * }, decision: ALLOW }
+  - { id: no-force, when: { fn: Bash, command: git push --force * }, decision: DENY }
+`,
+      );
+      const decided = async (fn: string, kwargs: string) => {
+        const body = JSON.stringify(callBody({ fn, kwargs: 0 })).replace('"kwargs":0', `"kwargs":${kwargs}`);
+        const { approved = null, user_info } = accepted(await scene.agent.call("POST", "/function_calls", body)).status;
+        return [approved, user_info?.name];
+      };
+      for (const [fn, kwargs, expected] of [
+        ["pay_out", '{"amount":99.5,"to":"shop"}', [true, "policy: small"]],
+        ["pay_out", '{"amount":1e2,"to":"shop"}', [true, "policy: small"]],
+        ["pay_out", '{"amount":100.5,"to":"shop"}', [null, undefined]],
+        ["pay_out", '{"amount":"99","to":"shop"}', [null, undefined]],
+        ["pay_out", '{"to":"shop"}', [null, undefined]],
+        ["move_units", '{"units":9007199254740992}', [true, "policy: exact"]],
+        ["move_units", '{"units":9007199254740993}', [null, undefined]],
+        ["Bash", '{"command":"git log -3"}', [true, "policy: looks"]],
+        ["Bash", '{"command":"git log -3; ls"}', [null, undefined]],
+        ["Bash", '{"command":"git push --force origin"}', [false, "policy: no-force"]],
+        ["Bash", '{"command":"echo $(git push --force)"}', [false, "policy: no-force"]],
+      ] as const) {
+        assert.deepEqual(await decided(fn, kwargs), expected, `${fn} ${kwargs}`);
+      }
+    });
+
     it("come before whom the call names and how many must agree, and before edits; a replay is the same", async () => {
       await using scene = await openScene(on);
       await withRules(scene);

@@ -108,7 +108,7 @@ describe("a policy file", () => {
       ["version: 1\nrules: [{ decision: DENY }]", "policy.yaml:2: rules[0] has no when, which says what it is about."],
       [
         "version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]",
-        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn, args, expr and meta.<key>.',
+        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn, args, command, path, expr and meta.<key>.',
       ],
       [
         "version: 1\nrules: [{ when: {}, decision: ALLOW }]",
@@ -142,8 +142,8 @@ describe("a policy file", () => {
       ],
       [
         "version: 1\nrules: [{ when: { fn: deploy, env: prod }, unless: { meta.a: b }, decision: ALLOW }]",
-        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn, agent, args and expr.",
-        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn, agent, args and expr.",
+        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn, agent, args, command, path and expr.",
+        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn, agent, args, command, path and expr.",
         "policy.yaml:2: rules[0].id is missing: what a rule decides of function calls is named after it.",
       ],
       [

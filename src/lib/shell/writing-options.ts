@@ -22,14 +22,19 @@ const WRITING: Readonly<Record<string, { long: string; short?: RegExp }>> = {
     short: /^-[A-Za-z#]*[oOJKTDcFd:x]/,
   },
 };
+/** Each of their words is one more task, a file of tasks or a variable, but for these options. */
+const RUNS_TASKS = new Set(["make", "gmake", "ninja", "just", "rake", "gradle", "gradlew", "mvn", "ant"]);
+const OPTION_OF_TASKS =
+  /^-(?:[jknsB]|j\d+|-(?:jobs(?:=\d+)?|keep-going|silent|quiet|dry-run|no-print-directory|offline|info|stacktrace))$/;
 /** Their second file is the one that they write. */
 const WRITES_SECOND = new Set(["uniq", "xxd"]);
 
 /**
- * Whether a word of a program is an option by which a program that otherwise reads does more. A long one may be shortened,
- * as programs let it.
+ * Whether a word of a program is an option by which a program that otherwise reads does more, or one more task. A long
+ * option may be shortened, as programs let it.
  */
 export function isWritingOption(program: string, text: string): boolean {
+  if (RUNS_TASKS.has(program)) return !OPTION_OF_TASKS.test(text);
   const options = Object.hasOwn(WRITING, program) ? WRITING[program] : undefined;
   if (options === undefined) return false;
   if (options.short?.test(text) === true) return true;

@@ -45,7 +45,7 @@ function judgeTest(test: ArgumentTest, value: ArgumentValue | undefined, isRead:
   if (value === undefined) return null;
   switch (test.kind) {
     case "any":
-      return isScalar(value) ? test.values.some((wanted) => isValue(wanted, value)) : null;
+      return isScalar(value) ? judgeAny(test.values, value) : null;
     case "min":
       return value instanceof NumberText ? compared(value, test.number, (order) => order >= 0) : null;
     case "max":
@@ -63,13 +63,36 @@ function isScalar(value: ArgumentValue): value is ScalarValue {
   return value === null || typeof value !== "object" || value instanceof NumberText;
 }
 
-function isValue(wanted: WantedValue, value: ScalarValue): boolean {
+function judgeAny(values: readonly WantedValue[], value: ScalarValue): Answer {
+  const answers = values.map((wanted) => judgeWanted(wanted, value));
+  if (answers.includes(true)) return true;
+  return answers.includes(null) ? null : false;
+}
+
+function judgeWanted(wanted: WantedValue, value: ScalarValue): Answer {
   if (wanted === null || typeof wanted === "boolean") return wanted === value;
   if (value instanceof NumberText)
-    return "number" in wanted && compared(value, wanted.number, (order) => order === 0) === true;
+    return "number" in wanted ? compared(value, wanted.number, (order) => order === 0) : false;
   if (typeof value !== "string") return false;
   if ("text" in wanted) return wanted.text === value.normalize("NFC");
-  return "pattern" in wanted && fits(wanted.pattern, value.normalize("NFC"));
+  return "pattern" in wanted ? judgePattern(wanted.pattern, value.normalize("NFC")) : false;
+}
+
+const IN_LISTS = /[\s,;<>"()\p{C}]/u;
+const URL_PARTS = /^([^:/?#]*):\/\/([^/?#]*)((?:[/?#].*)?)$/su;
+
+/** A star within an address of mail takes no second address, and one within the host of a URL takes no path. */
+function judgePattern(pattern: Pattern, text: string): Answer {
+  if (pattern === null || pattern.length < 2 || !fits(pattern, text)) return fits(pattern, text);
+  const written = pattern.join("*");
+  const [, ...wanted] = URL_PARTS.exec(written) ?? [];
+  if (wanted.length > 0) {
+    const [, ...parts] = URL_PARTS.exec(text) ?? [];
+    const isPlain = parts.length > 0 && !/[\s\\\p{C}]/u.test(text) && !parts[1]?.includes("@");
+    return isPlain && wanted.every((part, at) => fits(part.split("*"), parts[at] ?? "")) ? true : null;
+  }
+  if (!written.includes("@")) return true;
+  return !IN_LISTS.test(text) && text.split("@").length === written.split("@").length ? true : null;
 }
 
 function compared({ text }: NumberText, number: string, holds: (order: number) => boolean): Answer {

@@ -1,11 +1,13 @@
 import { readArgumentCondition } from "./argument-conditions.ts";
+import { patternProblem } from "../../lib/shell/command-pattern.ts";
 import type { Expression } from "./expression.ts";
+import { pathPatternProblem } from "./path-condition.ts";
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { isSentence } from "./sentence.ts";
 import { RULED_RISKS, type PolicyEffect, type Policy, type PolicyRule } from "./policy.ts";
 import { type InputCondition, patternOf, POLICY_INPUTS, type Pattern } from "./match.ts";
-import { isOnArguments, type PolicyCondition } from "./conditions.ts";
+import { isOnCall, type PolicyCondition } from "./conditions.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];
@@ -42,7 +44,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency
 /** These are never missing. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
 /** The inputs that a function call is known by. */
-const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent", "args", "expr"]);
+const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent", "args", "expr", "command", "path"]);
 
 /**
  * Returns a policy that is ready to be asked. Unknown names are mistakes, so that a slip of the pen never opens
@@ -222,7 +224,7 @@ function checkCallRule(
   for (const [key, conditions] of Object.entries({ when, unless })) {
     for (const { input } of conditions) {
       if (!CALL_INPUTS.has(input))
-        say([...at(key), input], "is nothing that a function call has: it has fn, agent, args and expr");
+        say([...at(key), input], "is nothing that a function call has: it has fn, agent, args, command, path and expr");
     }
   }
   if (id === undefined) say(at("id"), "is missing: what a rule decides of function calls is named after it");
@@ -240,8 +242,11 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondi
   const conditions = entries.flatMap(([input, given]): PolicyCondition[] => {
     if (input === "args") return readArguments(given, [...path, input], say);
     if (input === "expr") return readExpressionAt(given, [...path, input], say);
+    if (input === "command" || input === "path") {
+      return [{ input, patterns: readPatterns(given, [...path, input], { say, problemOf: PATTERN_PROBLEMS[input] }) }];
+    }
     if (!isConditionInput(input)) {
-      say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")}, args, expr and meta.<key>`);
+      say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")}, args, command, path, expr and meta.<key>`);
       return [];
     }
     const values = Array.isArray(given) ? (given as unknown[]) : [given];
@@ -254,7 +259,7 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondi
     return [{ input, any }];
   });
   // The function is compared before the arguments are read.
-  return conditions.toSorted((one, other) => Number(isOnArguments(one)) - Number(isOnArguments(other)));
+  return conditions.toSorted((one, other) => Number(isOnCall(one)) - Number(isOnCall(other)));
 }
 
 function readArguments(value: unknown, path: PolicyPath, say: Say): PolicyCondition[] {
@@ -264,6 +269,25 @@ function readArguments(value: unknown, path: PolicyPath, say: Say): PolicyCondit
   return entries.map(([pointer, given]) =>
     readArgumentCondition(pointer, given, (at, says) => say([...path, pointer, ...at], says)),
   );
+}
+
+const PATTERN_PROBLEMS = { command: patternProblem, path: pathPatternProblem };
+
+function readPatterns(
+  value: unknown,
+  path: PolicyPath,
+  { say, problemOf }: { say: Say; problemOf: (pattern: string) => string | null },
+): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0 || list.length > MAX_VALUES)
+    say(path, `must have 1 to ${MAX_VALUES} values, not ${list.length}`);
+  return list.slice(0, MAX_VALUES).flatMap((one, i) => {
+    const place = Array.isArray(value) ? [...path, i] : path;
+    const isPattern = typeof one === "string" && one.length <= MAX_VALUE_CHARS;
+    const problem = isPattern ? problemOf(one) : `must be a text of at most ${MAX_VALUE_CHARS} characters`;
+    if (problem !== null) say(place, problem);
+    return isPattern ? [one] : [];
+  });
 }
 
 function readExpressionAt(value: unknown, path: PolicyPath, say: Say): PolicyCondition[] {

@@ -1,6 +1,8 @@
 import type { ArgumentCondition } from "./argument-conditions.ts";
+import type { CommandCondition } from "./command-condition.ts";
 import type { Expression } from "./expression.ts";
 import { covers, type InputCondition } from "./match.ts";
+import type { PathCondition } from "./path-condition.ts";
 
 /** The line of `when` or `unless` that is an expression over the arguments. */
 export interface ExpressionCondition {
@@ -9,25 +11,26 @@ export interface ExpressionCondition {
 }
 
 /** One line of `when` or `unless`. */
-export type PolicyCondition = InputCondition | ArgumentCondition | ExpressionCondition;
+export type PolicyCondition = InputCondition | CallCondition;
 
-/** Returns whether a condition looks at the arguments of a call. */
-export function isOnArguments(condition: PolicyCondition): condition is ArgumentCondition | ExpressionCondition {
-  return condition.input === "args" || condition.input === "expr";
+/** A condition on what a call would do exactly: its arguments, its command, its file. */
+export type CallCondition = ArgumentCondition | ExpressionCondition | CommandCondition | PathCondition;
+
+/** Returns whether a condition looks at what a call would do exactly. */
+export function isOnCall(condition: PolicyCondition): condition is CallCondition {
+  return !("any" in condition);
 }
 
 /** Returns whether the conditions certainly hold wherever the others do. Those on arguments do where they are the same. */
 export function allCover(some: readonly PolicyCondition[], others: readonly PolicyCondition[]): boolean {
   return some.every((condition) => {
-    if (isOnArguments(condition)) return others.some((other) => isSame(condition, other));
+    if (isOnCall(condition)) return others.some((other) => isSame(condition, other));
     const other = others.find(({ input }) => condition.input === input);
-    const narrows = other && !isOnArguments(other) ? other.any : null;
+    const narrows = other && !isOnCall(other) ? other.any : null;
     return narrows?.every((narrow) => condition.any.some((wide) => covers(wide, narrow))) ?? false;
   });
 }
 
-function isSame(one: ArgumentCondition | ExpressionCondition, other: PolicyCondition): boolean {
-  if (one.input === "expr") return other.input === "expr" && other.expression.text === one.expression.text;
-  if (other.input !== "args" || other.pointer !== one.pointer) return false;
-  return JSON.stringify(other.tests) === JSON.stringify(one.tests);
+function isSame(one: CallCondition, other: PolicyCondition): boolean {
+  return one.input === other.input && JSON.stringify(one) === JSON.stringify(other);
 }

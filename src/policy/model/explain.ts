@@ -15,7 +15,7 @@ import {
 } from "./policy.ts";
 import { testWords } from "./argument-conditions.ts";
 import { type InputCondition, POLICY_INPUTS, type PolicyValue, type Pattern } from "./match.ts";
-import { isOnArguments, type PolicyCondition } from "./conditions.ts";
+import { isOnCall, type PolicyCondition } from "./conditions.ts";
 
 /**
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
@@ -93,7 +93,7 @@ function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
   const missed = rule.when.find((condition) => !isMet(condition, input, rule.decision !== "ALLOW"));
   if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
-  if (isOnArguments(missed)) {
+  if (isOnCall(missed)) {
     const isOpen = judgeCondition(missed, input) === null;
     const words = conditionWords(missed);
     return isOpen ? `does not match: whether ${words} cannot be decided` : `does not match: it is not so that ${words}`;
@@ -110,6 +110,9 @@ export function conditionsText({ when, unless }: Pick<PolicyRule, "when" | "unle
 
 function conditionWords(condition: PolicyCondition): string {
   if (condition.input === "expr") return condition.expression.text;
+  if (condition.input === "command" || condition.input === "path") {
+    return `${condition.input} is ${condition.patterns.map((pattern) => JSON.stringify(pattern)).join(" or ")}`;
+  }
   if (condition.input === "args") return `args${condition.pointer} ${condition.tests.map(testWords).join(" and ")}`;
   return `${condition.input} is ${anyWords(condition)}`;
 }

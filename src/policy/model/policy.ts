@@ -1,6 +1,8 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import { type Answer, judgeArgument } from "./argument-conditions.ts";
-import { CallArguments } from "./call-arguments.ts";
+import { type ArgumentValue, CallArguments } from "./call-arguments.ts";
+import { commandOf, judgeCommand } from "./command-condition.ts";
+import { type CalledPaths, judgePaths, pathsOf } from "./path-condition.ts";
 import {
   fits,
   type InputCondition,
@@ -9,7 +11,7 @@ import {
   type PolicyInputName,
   type PolicyValue,
 } from "./match.ts";
-import type { PolicyCondition } from "./conditions.ts";
+import { isOnCall, type PolicyCondition } from "./conditions.ts";
 import type { PolicyTrace } from "./trace.ts";
 
 export type PolicyEffect = PolicyTrace["decision"];
@@ -304,11 +306,38 @@ export function isMet(condition: PolicyCondition, input: PolicyInput, inDoubt: b
 
 /** Returns whether one condition holds; null where that cannot be decided, as of a value that cannot be compared. */
 export function judgeCondition(condition: PolicyCondition, input: PolicyInput): Answer {
-  if (condition.input === "args") return judgeArgument(condition, input.args);
-  if (condition.input === "expr") return condition.expression.judge(input.args);
+  if (!isOnCall(condition)) return judgeValue(condition, input);
+  switch (condition.input) {
+    case "args":
+      return judgeArgument(condition, input.args);
+    case "expr":
+      return condition.expression.judge(input.args);
+    case "command":
+      return judgeCommand(condition, commandIn(input));
+    case "path":
+      return judgePaths(condition, pathsIn(input));
+  }
+}
+
+function judgeValue(condition: InputCondition, input: PolicyInput): Answer {
   const value = valueOf(condition.input, input);
   if (typeof value === "object" && value !== null) return null;
   return condition.any.some((pattern) => fits(pattern, value));
+}
+
+/** An executor names the command of an ask as its resource. */
+function commandIn({ fn, action, resource, args }: PolicyInput): ArgumentValue | undefined {
+  if (fn !== null || action !== "execute") return commandOf(args?.root);
+  return typeof resource === "string" ? resource : undefined;
+}
+
+const ON_FILES: ReadonlySet<PolicyValue> = new Set(["read", "write", "reconfigure"]);
+
+/** An executor names the file of an ask as its resource, as seen from the folder of the work. */
+function pathsIn({ fn, action, resource, args }: PolicyInput): CalledPaths | undefined {
+  if (fn !== null || !ON_FILES.has(action)) return pathsOf(args?.root);
+  const isKnown = typeof resource === "string" && !resource.endsWith(UNKNOWN_ARGUMENTS);
+  return isKnown ? { folder: null, paths: [resource] } : undefined;
 }
 
 /** Returns one value of an input by the name rules know it by. */

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { evaluate, policyInput, type PolicyWords } from "../../src/policy/model/policy.ts";
+import { PolicyMistake } from "../../src/policy/model/check.ts";
+import { loadPolicy } from "../../src/policy/model/text.ts";
+
+/** Returns the answer of a condition on a call: true, false, or null where it cannot be decided. */
+async function answerOf(when: string, words: PolicyWords, about = "fn: Bash"): Promise<boolean | null> {
+  const matches = async (decision: string) => {
+    const rule = `{ id: one, decision: ${decision}, when: { ${about}, ${when} } }`;
+    const policy = await loadPolicy(`version: 1\nrules:\n  - ${rule}\n`);
+    return evaluate(policy, [], policyInput(words)).trace.matched.length > 0;
+  };
+  const [allowed, denied] = [await matches("ALLOW"), await matches("DENY")];
+  assert.ok(denied || !allowed, "an ALLOW that matches where a DENY does not");
+  return allowed ? true : denied ? null : false;
+}
+
+const call = (args: unknown): PolicyWords => ({ fn: "Bash", agent: "claude", args: () => JSON.stringify(args) });
+const GIT = 'command: ["git status", "git log *", "npm test *"]';
+
+const COMMANDS: readonly (readonly [args: unknown, expected: boolean | null])[] = [
+  [{ command: "git status" }, true],
+  [{ command: "git log -3 && npm test -- a.test.ts 2>&1" }, true],
+  [{ command: "git push" }, false],
+  [{ command: "ls -la" }, false],
+  [{ command: "git status; ls" }, null],
+  [{ command: "git log --output=notes.txt" }, null],
+  [{ command: "git log > notes.txt" }, null],
+  [{ command: "git log $(ls)" }, null],
+  [{ command: "timeout 5 git status" }, null],
+  [{ command: "/usr/bin/git status" }, null],
+  [{ command: 'git status "unfinished' }, null],
+  [{ command: ["git", "log", "-3"] }, true],
+  [{ command: ["git", "log; ls"] }, false],
+  [{ command: ["git", "log", "; ls"] }, true],
+  [{ command: ["bash", "-lc", "ls"] }, false],
+  [{ command: ["bash", "-lc", "git status"] }, true],
+  [{ command: ["bash", "-lc", "git status; ls"] }, null],
+  [{ command: ["bash", "-lic", "git status"] }, null],
+  [{ command: ["/tmp/bash", "-c", "git status"] }, null],
+  [{ command: ["bash", "-c", "git status", "more"] }, null],
+  [{ command: [] }, null],
+  [{ command: ["git", 5] }, null],
+  [{ cmd: "git status" }, true],
+  [{ cmd: "git status", command: "git status" }, null],
+  [{ script: "git status" }, null],
+  [{ command: "git status", description: "Look", timeout: 5000, run_in_background: true }, true],
+  [{ command: "git status", dangerouslyDisableSandbox: true }, null],
+  [{ command: "git status", cwd: "/home/kim/shop", workdir: "/home/kim/shop" }, true],
+  [{ command: "git status", cwd: "/home/kim/shop", workdir: "/home/kim/other" }, null],
+  [{ command: "git status", workdir: "/home/kim/shop" }, null],
+];
+
+const SOURCES = 'path: ["src/**", "docs/*.md"]';
+const PATHS: readonly (readonly [args: unknown, expected: boolean | null])[] = [
+  [{ file_path: "src/cart.ts" }, true],
+  [{ file_path: "src/a/b/cart.ts" }, true],
+  [{ file_path: "./src//cart.ts" }, true],
+  [{ file_path: "src/../src/cart.ts" }, true],
+  [{ file_path: "docs/policy.md" }, true],
+  [{ file_path: "docs/how/policy.md" }, false],
+  [{ file_path: "package.json" }, false],
+  [{ file_path: "src/../package.json" }, false],
+  [{ file_path: "src/../../notes.txt" }, null],
+  [{ file_path: "../shop/src/cart.ts" }, null],
+  [{ file_path: "/home/kim/shop/src/cart.ts" }, null],
+  [{ file_path: "/home/kim/shop/src/cart.ts", cwd: "/home/kim/shop" }, true],
+  [{ file_path: "/home/kim/shop2/src/cart.ts", cwd: "/home/kim/shop" }, null],
+  [{ file_path: "~/src/cart.ts" }, null],
+  [{ file_path: "src/$NAME" }, null],
+  [{ file_path: "src\\..\\..\\notes.txt" }, null],
+  [{ file_path: "C:/src/cart.ts" }, null],
+  [{ file_path: "SRC/cart.ts" }, null],
+  [{ file_path: "src/.env" }, null],
+  [{ file_path: "docs/.policy.md" }, null],
+  [{ file_path: "src/app/[id]/page.tsx" }, true],
+  [{ old_path: "src/a.ts", new_path: "src/b.ts" }, true],
+  [{ old_path: "src/a.ts", new_path: "b.ts" }, null],
+  [{ path: ["src/a.ts"] }, null],
+  [{ pattern: "src" }, null],
+];
+
+describe("a condition on the command of a call", () => {
+  for (const [args, expected] of COMMANDS) {
+    it(`${JSON.stringify(args)} is ${expected === null ? "not to be decided" : String(expected)}`, async () => {
+      assert.equal(await answerOf(GIT, call(args)), expected);
+    });
+  }
+
+  it("reads what an executor's ask would execute from its resource", async () => {
+    const ask = (resource: string): PolicyWords => ({ action: "execute", env: "agent", resource });
+    assert.equal(await answerOf(GIT, ask("git status"), "action: execute"), true);
+    assert.equal(await answerOf(GIT, ask("git status; ls"), "action: execute"), null);
+    assert.equal(await answerOf(GIT, ask("ls"), "action: execute"), false);
+    assert.equal(await answerOf(GIT, ask("git status (arguments unknown)"), "action: execute"), null);
+  });
+
+  it("denies by a program behind others that start it", async () => {
+    for (const [command, expected] of [
+      ["sudo rm -rf build", null],
+      ["ls && /bin/rm -rf build", null],
+      ["xargs rm -rf < names", null],
+      ["rm -rf build", true],
+      ["echo rm -rf build", false],
+    ] as const) {
+      assert.equal(await answerOf('command: "rm -rf *"', call({ command })), expected, command);
+    }
+  });
+});
+
+describe("a condition on the file of a call", () => {
+  for (const [args, expected] of PATHS) {
+    it(`${JSON.stringify(args)} is ${expected === null ? "not to be decided" : String(expected)}`, async () => {
+      assert.equal(await answerOf(SOURCES, call(args)), expected);
+    });
+  }
+
+  it("reads what an executor's ask would read or write from its resource", async () => {
+    const ask = (resource: string): PolicyWords => ({ action: "write", env: "agent", resource });
+    assert.equal(await answerOf(SOURCES, ask("src/cart.ts"), "action: write"), true);
+    assert.equal(await answerOf(SOURCES, ask("/etc/hosts"), "action: write"), null);
+    assert.equal(await answerOf(SOURCES, ask("src/cart.ts (arguments unknown)"), "action: write"), null);
+  });
+});
+
+describe("patterns of commands and files", () => {
+  for (const [when, expected] of [
+    ["command: []", "must have 1 to 100 values, not 0"],
+    ["command: 5", "must be a text of at most 512 characters"],
+    ['command: "* status"', "rules[0].when.command has a * in the name of its program"],
+    ['command: ["git status; ls"]', "rules[0].when.command[0] holds a character that a shell does not take for itself"],
+    ['path: "/etc/**"', "rules[0].when.path must begin in the folder of the call, as src/**"],
+    ['path: "src/../x"', "must have whole names between its slashes"],
+    ['path: "src/**.ts"', "must have whole names between its slashes"],
+    ['path: "**/a/**/b/**"', "must have ** at most twice"],
+    ['path: "src/?.ts"', "holds a sign other than * that is no part of a name"],
+  ] as const) {
+    it(`are refused where they are ${when}`, async () => {
+      const text = `version: 1\nrules:\n  - { id: one, decision: ALLOW, when: { fn: Bash, ${when} } }\n`;
+      await assert.rejects(loadPolicy(text), (error) => {
+        assert.ok(error instanceof PolicyMistake, String(error));
+        assert.ok(error.message.includes(expected), error.message);
+        return true;
+      });
+    });
+  }
+});
