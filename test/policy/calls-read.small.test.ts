@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { evaluate, policyInput, type PolicyWords } from "../../src/policy/model/policy.ts";
 import { PolicyMistake } from "../../src/policy/model/check.ts";
-import { loadPolicy } from "../../src/policy/model/text.ts";
+import { FIRST_POLICY, loadPolicy } from "../../src/policy/model/text.ts";
 
 /** Returns the answer of a condition on a call: true, false, or null where it cannot be decided. */
 async function answerOf(when: string, words: PolicyWords, about = "fn: Bash"): Promise<boolean | null> {
@@ -50,6 +50,15 @@ const COMMANDS: readonly (readonly [args: unknown, expected: boolean | null])[] 
   [{ command: "git status", cwd: "/home/kim/shop", workdir: "/home/kim/shop" }, true],
   [{ command: "git status", cwd: "/home/kim/shop", workdir: "/home/kim/other" }, null],
   [{ command: "git status", workdir: "/home/kim/shop" }, null],
+  [{ command: "git status", cwd: "/home/kim/shop", dir_path: "." }, true],
+  [{ command: "cd /home/kim/shop && git status", cwd: "/home/kim/shop" }, true],
+  [{ command: "cd /home/kim && git status", cwd: "/home/kim/shop" }, null],
+  [{ command: "cd .. && cd /home/kim/shop && git status", cwd: "/home/kim/shop" }, null],
+  [{ command: "cd /home/kim/shop && git status" }, null],
+  [{ patterns: ["git status"], input: { command: "git status" } }, true],
+  [{ patterns: ["git status"], input: { command: "git status", workdir: "/tmp" }, cwd: "/home/kim/shop" }, null],
+  [{ patterns: ["git status"], input: { command: "git status", cwd: "/tmp" }, cwd: "/home/kim/shop" }, null],
+  [{ command: "ls", input: { command: "git status" } }, null],
 ];
 
 const SOURCES = 'path: ["src/**", "docs/*.md"]';
@@ -77,6 +86,7 @@ const PATHS: readonly (readonly [args: unknown, expected: boolean | null])[] = [
   [{ file_path: "src/app/[id]/page.tsx" }, true],
   [{ old_path: "src/a.ts", new_path: "src/b.ts" }, true],
   [{ old_path: "src/a.ts", new_path: "b.ts" }, null],
+  [{ patterns: ["src/a.ts"], input: { filePath: "src/a.ts" } }, true],
   [{ path: ["src/a.ts"] }, null],
   [{ pattern: "src" }, null],
 ];
@@ -121,6 +131,84 @@ describe("a condition on the file of a call", () => {
     assert.equal(await answerOf(SOURCES, ask("src/cart.ts"), "action: write"), true);
     assert.equal(await answerOf(SOURCES, ask("/etc/hosts"), "action: write"), null);
     assert.equal(await answerOf(SOURCES, ask("src/cart.ts (arguments unknown)"), "action: write"), null);
+  });
+});
+
+/** Commands that do more than look or test. */
+const OTHER_COMMANDS = `git commit -m x
+git push
+git status; id
+git log --output=x
+git -c a=b status
+git diff > x
+cat /etc/hosts
+cat ../x
+cat .env
+cat ~/x
+cat $X
+ls $(id)
+ls \`id\`
+ls & id
+npm test --prefix x
+npm test -- --watch
+npm run other
+npx eslint --fix src
+npx other
+sed -n 'w x' a
+sed -i 1p a
+sort -o x a
+tree -o x
+date -s x
+uniq a b
+env ls
+sudo ls
+pytest --basetemp=x
+go test -exec id
+node --test -e 1
+make test other
+PATH=x ls
+./ls
+lS
+echo x > y
+echo x | sh
+bash -c ls
+eval ls
+npx prettier --check --write a`;
+
+describe("the rules for coding agents that the first policy has as a comment", () => {
+  const at = FIRST_POLICY.indexOf("  # - id: agents-look");
+  const text = FIRST_POLICY.slice(0, at) + FIRST_POLICY.slice(at).replaceAll(/^ {2}# /gm, "  ");
+  const decisionOf = async (fn: string, args: object): Promise<string> =>
+    evaluate(await loadPolicy(text), [], policyInput({ fn, agent: "claude", args: () => JSON.stringify(args) }))
+      .decision;
+
+  it("allow what only looks, and the tests of a project", async () => {
+    for (const command of [
+      "git status --short",
+      "git log --oneline -10 -- src/cart.ts",
+      'rg -n "total" src | head -20',
+      "ls -la src && cat package.json",
+      "npm test 2>&1 | tail -40",
+      "npm test -- test/cart.test.ts",
+      "npx tsc --noEmit",
+      "pytest tests/test_parse.py -q",
+      "sed -n 20,80p src/cart.ts",
+      "git diff main...HEAD --stat",
+      "gh pr view --json title,state",
+    ]) {
+      assert.equal(await decisionOf("Bash", { command }), "ALLOW", command);
+    }
+    assert.equal(await decisionOf("Read", { file_path: "/work/shop/src/a.ts", cwd: "/work/shop" }), "ALLOW");
+  });
+
+  it("leave to people what writes, runs something else, or leads out of the folder", async () => {
+    for (const command of [...OTHER_COMMANDS.split("\n"), "ls\nid"]) {
+      assert.equal(await decisionOf("Bash", { command }), "ESCALATE", command);
+    }
+    for (const file_path of ["/work/other/a.ts", "../a.ts", "/work/shop/.env", "~/a.ts"]) {
+      assert.equal(await decisionOf("Read", { file_path, cwd: "/work/shop" }), "ESCALATE", file_path);
+    }
+    assert.equal(await decisionOf("Write", { file_path: "a.ts", content: "" }), "ESCALATE");
   });
 });
 

@@ -2,12 +2,14 @@ import { runsCode } from "./program-code.ts";
 import type { ShellLine, ShellRedirect } from "./shell-line.ts";
 import type { CommandWord, SimpleCommand } from "./simple-command.ts";
 import { startedCommands } from "./started-commands.ts";
-import { isWritingOption, writesSecond } from "./writing-options.ts";
+import { isUnknownOption, isWritingOption, writesSecond } from "./writing-options.ts";
 
 /** A pattern has no quotes: its words have no blanks. */
 const READS_OTHERWISE = /["'\\`$;&|<>()\n\r]/;
 /** A folder above, from which a path leaves the folder that a pattern names. */
 const CLIMBS = /(?:^|[/=])\.\.(?:\/|$)/;
+/** A path from the root, also behind an option or the name of another computer; and a name with a dot in front. */
+const LEAVES = /(?:^|[=:,])\/|^-[A-Za-z]\/|(?:^|[/=:,])\.[^./]/;
 const RESTS = "*";
 
 /** Says why a text is no pattern of commands, as the end of a sentence; null for a pattern. */
@@ -26,9 +28,11 @@ export function patternProblem(pattern: string): string | null {
  *   `/usr/bin/git` nor `Git` is `git`.
  * - Each other word matches the word in the same place. Both have the same characters; the quotes of the command do not
  *   count. A word that the shell expands, such as `$HOME` or `*.ts`, matches no word.
- * - `*` as the last word matches all further words, also none.
+ * - `*` as the last word matches all further words, also none; but no path from the root, none with `..`, and no name
+ *   with a dot in front.
  * - `*` elsewhere matches any characters of one word, also none and `/`. It does not match the `-` at the beginning of a
  *   word, a word with the folder `..`, nor the `@` or `\` of a word whose pattern has `://`.
+ * - `*` at the beginning of a word matches an option only of a program that is known to read, as `ls` and `git`.
  * - No `*` matches an option by which a program that reads is known to write a file or run a program, as `--output` of
  *   `git log` or `-delete` of `find`. No pattern with `*` allows a command that runs code of a word, as `python -c` and
  *   `git -c`; one without allows it unless the command also has input.
@@ -52,13 +56,14 @@ export function commandMatches(pattern: string, command: SimpleCommand): boolean
     ({ text, isExact }, at) =>
       isExact &&
       !(isStarred(at) && isWritingOption(base, text)) &&
+      !((fixed[at] ?? RESTS).startsWith("*") && isUnknownOption(base, text)) &&
       wordMatches(fixed[at] ?? RESTS, text, at < fixed.length),
   );
 }
 
-/** The rules of one word; a `*` for the rest of a command matches each word. */
+/** The rules of one word; a `*` for the rest of a command matches each word that stays in the folder. */
 function wordMatches(pattern: string, text: string, isInPlace: boolean): boolean {
-  if (!isInPlace) return true;
+  if (!isInPlace) return !LEAVES.test(text) && !CLIMBS.test(text);
   if (!pattern.includes("*")) return pattern === text;
   if (pattern.startsWith("*") && text.startsWith("-")) return false;
   if (CLIMBS.test(text)) return false;

@@ -22,6 +22,20 @@ const WRITING: Readonly<Record<string, { long: string; short?: RegExp }>> = {
     short: /^-[A-Za-z#]*[oOJKTDcFd:x]/,
   },
 };
+/** They read, and their options change nothing of that, but for those above. */
+const READS = new Set(
+  (
+    "ls cat head tail wc grep egrep fgrep stat which uniq xxd pwd echo diff cmp basename dirname realpath readlink du df cut tr " +
+    "nl tac rev fold column comm paste sha256sum md5sum whoami id uname printf seq strings od hexdump"
+  ).split(" "),
+);
+
+/** Whether a word is an option of a program whose options are not known here: it may write, or run a program. */
+export function isUnknownOption(program: string, text: string): boolean {
+  const isKnown = READS.has(program) || RUNS_TASKS.has(program) || Object.hasOwn(WRITING, program);
+  return !isKnown && text.length > 1 && text.startsWith("-") && text !== "--";
+}
+
 /** Each of their words is one more task, a file of tasks or a variable, but for these options. */
 const RUNS_TASKS = new Set(["make", "gmake", "ninja", "just", "rake", "gradle", "gradlew", "mvn", "ant"]);
 const OPTION_OF_TASKS =

@@ -1,6 +1,7 @@
 import { anyCommand, everyCommand } from "../../lib/shell/command-pattern.ts";
 import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { ShellLine } from "../../lib/shell/shell-line.ts";
+import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import type { Answer } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
 
@@ -10,10 +11,19 @@ export interface CommandCondition {
   patterns: readonly string[];
 }
 
+/** The command of a call, and the folder in which it would run. */
+export interface CalledCommand {
+  command: ArgumentValue;
+  folder: string | null;
+}
+
+type Members = ReadonlyMap<string, ArgumentValue>;
+
 /** Where agents put the command itself: a line for a shell, or the words of one program. */
 const COMMANDS = ["command", "cmd"];
 /** Where they name the folder in which it runs; it must be the folder of the prompt, which is `cwd`. */
 const FOLDERS = "tool_cwd workdir working_directory workingDirectory directory dir_path".split(" ");
+const WRAPPED = new Set(["input", "patterns", "cwd"]);
 /** Members that change nothing of what runs. */
 const HARMLESS = new Set(
   (
@@ -25,30 +35,51 @@ const HARMLESS = new Set(
  * Returns whether the patterns cover a command: true if each of its programs is covered, false if certainly none is, and
  * null otherwise. Arguments that hold no command, or a member that may change what runs, leave the answer open.
  */
-export function judgeCommand({ patterns }: CommandCondition, command: ArgumentValue | undefined): Answer {
-  const line = lineOf(command);
-  if (line === null) return null;
+export function judgeCommand({ patterns }: CommandCondition, called: CalledCommand | undefined): Answer {
+  const line = called && lineOf(called);
+  if (!line) return null;
   if (everyCommand(patterns, line)) return true;
   return anyCommand(patterns, line) ? null : false;
 }
 
 /** Returns the command of these arguments, or undefined where they have none that is certain. */
-export function commandOf(root: ArgumentValue | undefined): ArgumentValue | undefined {
+export function commandOf(root: ArgumentValue | undefined): CalledCommand | undefined {
   if (!(root instanceof Map)) return undefined;
-  const members = root as ReadonlyMap<string, ArgumentValue>;
+  const members = inputOf(root as Members);
   const [name, another] = COMMANDS.filter((one) => members.has(one));
   if (name === undefined || another !== undefined) return undefined;
   const isPlain = [...members].every(([member, value]) => {
     if (member === name || HARMLESS.has(member)) return true;
-    return FOLDERS.includes(member) && typeof value === "string" && value === members.get("cwd");
+    return FOLDERS.includes(member) && (value === "." || value === members.get("cwd"));
   });
-  return isPlain ? members.get(name) : undefined;
+  const [command, folder] = [members.get(name), members.get("cwd")];
+  return isPlain && command !== undefined ? { command, folder: typeof folder === "string" ? folder : null } : undefined;
+}
+
+/** opencode shows the input of its tool beside patterns of its own. */
+export function inputOf(members: Members): Members {
+  const input = members.get("input");
+  if (!(input instanceof Map) || ![...members.keys()].every((name) => WRAPPED.has(name))) return members;
+  const inner = input as Members;
+  const folder = members.get("cwd");
+  return folder === undefined ? inner : new Map([...inner, ["cwd", folder], ["tool_cwd", inner.get("cwd") ?? folder]]);
 }
 
 /** An agent that starts programs without a shell starts one for a line. */
 const SHELL = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh$/;
 
-function lineOf(command: ArgumentValue | undefined): ShellLine | null {
+function lineOf({ command, folder }: CalledCommand): ShellLine | null {
+  const line = readCommand(command);
+  if (line?.kind !== "read") return line;
+  const isMove = ({ program }: SimpleCommand) => program === "cd";
+  const stays = ({ words: [to, ...more] }: SimpleCommand) =>
+    to?.isExact === true && more.length === 0 && (to.text === "." || to.text === folder);
+  // A line that begins by going where it is, as agents write it, goes nowhere.
+  const isThere = line.commands.filter(isMove).every(stays);
+  return isThere ? { ...line, commands: line.commands.filter((one) => !isMove(one)) } : line;
+}
+
+function readCommand(command: ArgumentValue): ShellLine | null {
   if (typeof command === "string") return readShellLine(command);
   if (!Array.isArray(command) || command.length === 0) return null;
   const words = (command as readonly ArgumentValue[]).flatMap((word) => (typeof word === "string" ? [word] : []));

@@ -1,5 +1,6 @@
 import type { Answer } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
+import { inputOf } from "./command-condition.ts";
 import { fits } from "./match.ts";
 
 /** The line of `when` or `unless` about the file of a call, or of an ask: patterns such as `src/**` (spec/relay 8). */
@@ -22,7 +23,7 @@ const PATHS = (
 /** Returns the paths of these arguments, or undefined where they have none. */
 export function pathsOf(root: ArgumentValue | undefined): CalledPaths | undefined {
   if (!(root instanceof Map)) return undefined;
-  const members = root as ReadonlyMap<string, ArgumentValue>;
+  const members = inputOf(root as ReadonlyMap<string, ArgumentValue>);
   const named = PATHS.filter((name) => members.has(name)).map((name) => members.get(name));
   const paths = named.flatMap((value) => (typeof value === "string" ? [value] : []));
   if (paths.length === 0 || paths.length < named.length) return undefined;

@@ -1,7 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import { type Answer, judgeArgument } from "./argument-conditions.ts";
-import { type ArgumentValue, CallArguments } from "./call-arguments.ts";
-import { commandOf, judgeCommand } from "./command-condition.ts";
+import { CallArguments } from "./call-arguments.ts";
+import { type CalledCommand, commandOf, judgeCommand } from "./command-condition.ts";
 import { type CalledPaths, judgePaths, pathsOf } from "./path-condition.ts";
 import {
   fits,
@@ -326,9 +326,9 @@ function judgeValue(condition: InputCondition, input: PolicyInput): Answer {
 }
 
 /** An executor names the command of an ask as its resource. */
-function commandIn({ fn, action, resource, args }: PolicyInput): ArgumentValue | undefined {
+function commandIn({ fn, action, resource, args }: PolicyInput): CalledCommand | undefined {
   if (fn !== null || action !== "execute") return commandOf(args?.root);
-  return typeof resource === "string" ? resource : undefined;
+  return typeof resource === "string" ? { command: resource, folder: null } : undefined;
 }
 
 const ON_FILES: ReadonlySet<PolicyValue> = new Set(["read", "write", "reconfigure"]);

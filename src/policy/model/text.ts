@@ -89,4 +89,23 @@ rules:
   # - id: lookups
   #   when: { fn: "look_up_*", agent: support }
   #   decision: ALLOW
+
+  # What coding agents look at, and the tests of a project, without a question. Take out the "# " of each line, and what
+  # your projects do not need: tests, linters and hooks of git run code of the project.
+  #
+  # - id: agents-look-and-test
+  #   when:
+  #     fn: [ Bash, bash, shell, Shell, exec_command, run_shell_command ]
+  #     command:
+  #       [ pwd, date, echo *, ls *, tree *, cat *, head *, tail *, wc *, stat *, which *, grep *, rg *, sort *, uniq,
+  #         uniq -c, sed -n *, git status *, git log *, git diff *, git show *, git blame *, git ls-files *,
+  #         git rev-parse *, git branch, git branch -a, git branch -vv, git branch --show-current, gh pr list *,
+  #         gh pr view *, gh pr view --json *, gh pr diff *, gh pr checks *, gh run list *, gh run view *, npm test *,
+  #         npm run build, npm run lint *, npm run typecheck *, node --test *, node --version, npx tsc --noEmit *,
+  #         npx eslint *, npx prettier --check *, npx vitest run *, pytest *, pytest -q, pytest * -q,
+  #         python -m pytest *, ruff check *, mypy *, go test *, cargo check *, cargo test *, make test, make lint ]
+  #   decision: ALLOW
+  # - id: agents-read
+  #   when: { fn: [ Read, read, view, read_file, Grep, grep, Glob, glob, search_file_content ], path: "**" }
+  #   decision: ALLOW
 `;
