@@ -14,7 +14,8 @@ import { fresh, ROOMY, sharedWorld } from "../support/contract.ts";
 const folder = mkdtempSync(join(tmpdir(), "parley-receipt-keys-"));
 const HOME = { XDG_DATA_HOME: folder };
 const KEPT = join(folder, "parley", "receipt-keys.json");
-const RULE = "version: 1\nrules:\n  - id: bash\n    when: { fn: Bash, command: [ls, git log *] }\n    decision: ALLOW\n";
+const RULE =
+  "version: 1\nrules:\n  - id: bash\n    when: { fn: Bash, command: [ls, git log *] }\n    decision: ALLOW\n";
 
 const kids = (url: string) => JSON.parse(readFileSync(KEPT, "utf8"))[url].map(({ kid }: { kid: string }) => kid);
 
