@@ -6,6 +6,7 @@ import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
 import type { Ask } from "../../src/asks/model/ask.ts";
 import { decide, ODD, type Decided, type RawAsk, type RawGrant, type RawPolicy, type RawRule } from "./policy-model.ts";
+import { argumentsText, type RawArgument, type RawArguments } from "./policy-arguments.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 
 /** The number of asks that are put to each random policy. */
@@ -91,13 +92,19 @@ export function differenceOf(seed: number): Difference | null {
 
 function inputOf(ask: RawAsk): PolicyInput {
   if (!ask.call) return policyInputOf(relayAskOf(ask), ask.job, ask.tool === undefined ? {} : { tool: ask.tool });
-  const form = { kind: "approval" as const, fn: ask.call.fn, kwargs: "{}", rejectOptions: [], editable: false };
+  const form = {
+    kind: "approval" as const,
+    fn: ask.call.fn,
+    kwargs: argumentsText(ask.call.args),
+    rejectOptions: [],
+    editable: false,
+  };
   return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form });
 }
 
-/** Whether an ask says something that no rule can hold. */
-const hasOdd = ({ meta }: RawAsk): boolean =>
-  Object.values(meta).some((value) => typeof value === "object" || value === 1.5);
+/** Whether an ask says something that no rule can hold, as arguments may. */
+const hasOdd = ({ meta, call }: RawAsk): boolean =>
+  call !== undefined || Object.values(meta).some((value) => typeof value === "object" || value === 1.5);
 
 const plain = (value: PolicyInput["action"]): string => (typeof value === "string" ? value : ODD);
 
@@ -125,6 +132,7 @@ function callRuleOf(dice: Dice, index: number): RawRule {
   const block = (fn: boolean): Record<string, unknown> => ({
     ...(fn && { fn: dice.pick(["write", "Write", "e*", "é", "*o*", "*e", ["deploy", "w*"]]) }),
     ...((!fn || dice.chance(0.4)) && { agent: wantedOf(dice, "agent") }),
+    ...(dice.chance(0.6) && { args: argumentBlockOf(dice) }),
   });
   return {
     id: `rule-${index}`,
@@ -134,6 +142,40 @@ function callRuleOf(dice: Dice, index: number): RawRule {
     ...(dice.chance(0.3) && { reason: `reason ${index}` }),
     ...(decision === "ESCALATE" && dice.chance(0.4) && { standing: dice.chance(0.3) }),
   };
+}
+
+const ARGUMENTS = ["amount", "to"];
+const NUMBERS = ["100", "1e2", "100.0", "99.5", "100.00000000000000001", "9007199254740993", "-3", "0"];
+const ADDRESSES = ["a@b", "aa@b", "c@d, a@b", "b"];
+
+function argumentsOf(dice: Dice): RawArguments {
+  const one = (): RawArgument =>
+    dice.pick<() => RawArgument>([
+      () => ({ number: dice.pick(NUMBERS) }),
+      () => dice.pick(ADDRESSES),
+      () => dice.pick(WORDS),
+      () => dice.pick([true, false, null]),
+      () => dice.pick([["a"], ["a", "b"]]),
+    ])();
+  return Object.fromEntries(ARGUMENTS.filter(() => dice.chance(0.8)).map((name) => [name, one()]));
+}
+
+function argumentBlockOf(dice: Dice): Record<string, unknown> {
+  const scalar = (): unknown => dice.pick([100, 99.5, -3, true, null, "a", "a@b", "é"]);
+  const pattern = (): string => dice.pick(["a*", "*@b", "*a*", "*", "a@*", "e\u0301*"]);
+  const tests: readonly (() => unknown)[] = [
+    () => dice.pick([scalar, pattern])(),
+    () => [scalar(), pattern()],
+    () => ({ equals: dice.pick([scalar, pattern])() }),
+    () => ({ one_of: [scalar(), pattern()] }),
+    () => ({ glob: pattern() }),
+    () => ({ min: dice.pick([100, 99.5, "9007199254740993"]) }),
+    () => ({ max: dice.pick([100, 0, "100.00000000000000001"]), exists: true }),
+    () => ({ length: dice.pick([1, 2, 3]) }),
+    () => ({ exists: dice.chance(0.5) }),
+  ];
+  const names = ARGUMENTS.filter(() => dice.chance(0.6));
+  return Object.fromEntries((names.length > 0 ? names : ["amount"]).map((name) => [`/${name}`, dice.pick(tests)()]));
 }
 
 function ruleOf(dice: Dice, index: number): RawRule {
@@ -236,7 +278,9 @@ function askOf(dice: Dice): RawAsk {
       env: dice.chance(0.5) ? null : dice.pick(ENVS.slice(0, -1)),
       repo: dice.chance(0.5) ? null : dice.pick(WORDS.slice(1)),
     },
-    ...(dice.chance(0.25) && { call: { fn: dice.pick(FUNCTIONS), digest: dice.pick(DIGESTS) } }),
+    ...(dice.chance(0.25) && {
+      call: { fn: dice.pick(FUNCTIONS), digest: dice.pick(DIGESTS), args: argumentsOf(dice) },
+    }),
   };
 }
 

@@ -1,3 +1,6 @@
+import { argumentsAgree, type RawArguments } from "./policy-arguments.ts";
+import { like, STAR } from "./policy-like.ts";
+
 /** A policy file, parsed and not yet looked at. */
 export interface RawPolicy {
   version: number;
@@ -25,8 +28,8 @@ export interface RawAsk {
   principal: string;
   tool?: string;
   job: { id: string; env: string | null; repo: string | null };
-  /** The function of a function call, and the digest of its exact arguments. */
-  call?: { fn: string; digest: string };
+  /** The function of a function call, its arguments, and the digest of exactly these. */
+  call?: { fn: string; digest: string; args: RawArguments };
 }
 
 export interface RawGrant {
@@ -54,7 +57,6 @@ export interface Decided {
   claimed: Record<string, string>;
 }
 
-const STAR = "\0";
 /** Stands for a value that is there and that no rule can hold. */
 export const ODD = "\u0001odd";
 
@@ -66,7 +68,9 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
   const { values, claimed } = inputOf(ask);
   const action = String(values["action"]);
   const rules = policy.rules ?? [];
-  const matched = rules.map((rule, index) => ({ rule, index })).filter(({ rule }) => speaks(rule, values));
+  const matched = rules
+    .map((rule, index) => ({ rule, index }))
+    .filter(({ rule }) => speaks(rule, values, ask.call?.args ?? {}));
 
   interface Voice {
     rank: number;
@@ -120,10 +124,11 @@ function rankOf(rule: RawRule): number {
   return 5;
 }
 
-function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>): boolean {
+function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>, args: RawArguments): boolean {
   const strict = rule.decision !== "ALLOW";
   const all = (block: Record<string, unknown>, ifOdd: boolean) =>
     Object.entries(block).every(([name, wanted]) => {
+      if (name === "args") return argumentsAgree(wanted as Record<string, unknown>, args, ifOdd);
       if (values[name] === ODD) return ifOdd;
       return [wanted].flat().some((one) => agrees(name, one, values[name] ?? null));
     });
@@ -136,13 +141,6 @@ function agrees(name: string, wanted: unknown, value: string | null): boolean {
   if (wanted === null) return value === null;
   if (value === null) return false;
   return like(tidy(name, String(wanted).replaceAll("*", STAR)), value);
-}
-
-function like(pattern: string, text: string): boolean {
-  if (pattern === "") return text === "";
-  if (pattern[0] !== STAR) return pattern[0] === text[0] && like(pattern.slice(1), text.slice(1));
-  for (let from = 0; from <= text.length; from += 1) if (like(pattern.slice(1), text.slice(from))) return true;
-  return false;
 }
 
 function tidy(name: string, text: string): string {
