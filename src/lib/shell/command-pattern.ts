@@ -1,3 +1,4 @@
+import { keepResults } from "../kept-results.ts";
 import { runsCode } from "./program-code.ts";
 import type { ShellLine, ShellRedirect } from "./shell-line.ts";
 import type { CommandWord, SimpleCommand } from "./simple-command.ts";
@@ -39,9 +40,8 @@ export function patternProblem(pattern: string): string | null {
  * - A pattern with a `patternProblem` allows nothing.
  */
 export function commandMatches(pattern: string, command: SimpleCommand): boolean {
-  if (patternProblem(pattern) !== null) return false;
-  const [program = "", ...patterns] = wordsOf(pattern);
-  if (command.program !== program) return false;
+  const { isPattern, program, patterns } = readPattern(pattern);
+  if (!isPattern || command.program !== program) return false;
   const base = baseOf(program);
   const isCode = runsCode({ ...command, program: base });
   if (isCode && (pattern.includes("*") || command.hasInput)) return false;
@@ -60,6 +60,12 @@ export function commandMatches(pattern: string, command: SimpleCommand): boolean
       wordMatches(fixed[at] ?? RESTS, text, at < fixed.length),
   );
 }
+
+/** Patterns are those of rules, and come again with every line. */
+const readPattern = keepResults(5000, (pattern) => {
+  const [program = "", ...patterns] = wordsOf(pattern);
+  return { isPattern: patternProblem(pattern) === null, program, name: sameName(program), patterns };
+});
 
 /** The rules of one word; a `*` for the rest of a command matches each word that stays in the folder. */
 function wordMatches(pattern: string, text: string, isInPlace: boolean): boolean {
@@ -139,9 +145,9 @@ export function anyCommand(patterns: readonly string[], line: ShellLine): boolea
 }
 
 function mayMatch(pattern: string, { program, words }: SimpleCommand): boolean {
-  if (patternProblem(pattern) !== null) return true;
-  const [denied = "", ...patterns] = wordsOf(pattern);
-  if (sameName(denied) !== sameName(program)) return false;
+  const { isPattern, name, patterns } = readPattern(pattern);
+  if (!isPattern) return true;
+  if (name !== sameName(program)) return false;
   if (mayMatchFrom(patterns, words)) return true;
   const mayStandLater = words[0]?.text.startsWith("-") === true && /^[^*-]/.test(patterns[0] ?? "");
   return mayStandLater && words.some((_, at) => mayMatchFrom(patterns, words.slice(at)));

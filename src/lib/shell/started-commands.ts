@@ -11,9 +11,14 @@ const MOST_WITHIN = 4;
  * A command, and those that it starts by its words: `sudo git log` starts `git log`, and `bash -c LINE` each command of
  * the line. Null if they are not certain. Code of another language is not read, and neither is the script of a file.
  */
-export function startedCommands(command: SimpleCommand): SimpleCommand[] | null {
-  return startedWithin(command, 0);
+export function startedCommands(command: SimpleCommand): readonly SimpleCommand[] | null {
+  let found = STARTED.get(command);
+  if (found === undefined) STARTED.set(command, (found = startedWithin(command, 0)));
+  return found;
 }
+
+/** Every rule of a policy asks of the same commands. */
+const STARTED = new WeakMap<SimpleCommand, readonly SimpleCommand[] | null>();
 
 function startedWithin(command: SimpleCommand, within: number): SimpleCommand[] | null {
   const { program, words, hasInput } = command;

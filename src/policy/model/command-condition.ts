@@ -1,3 +1,4 @@
+import { keepResults } from "../../lib/kept-results.ts";
 import { anyCommand, everyCommand } from "../../lib/shell/command-pattern.ts";
 import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { ShellLine } from "../../lib/shell/shell-line.ts";
@@ -65,6 +66,9 @@ export function inputOf(members: Members): Members {
   return folder === undefined ? inner : new Map([...inner, ["cwd", folder], ["tool_cwd", inner.get("cwd") ?? folder]]);
 }
 
+/** Every rule of a policy looks at the same line. */
+const readLine = keepResults(20, readShellLine);
+
 /** An agent that starts programs without a shell starts one for a line. */
 const SHELL = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh$/;
 
@@ -80,12 +84,12 @@ function lineOf({ command, folder }: CalledCommand): ShellLine | null {
 }
 
 function readCommand(command: ArgumentValue): ShellLine | null {
-  if (typeof command === "string") return readShellLine(command);
+  if (typeof command === "string") return readLine(command);
   if (!Array.isArray(command) || command.length === 0) return null;
   const words = (command as readonly ArgumentValue[]).flatMap((word) => (typeof word === "string" ? [word] : []));
   if (words.length < command.length) return null;
   const [shell = "", option = "", line = "", ...more] = words;
-  if (SHELL.test(shell) && /^-l?c$/.test(option) && words.length > 2 && more.length === 0) return readShellLine(line);
+  if (SHELL.test(shell) && /^-l?c$/.test(option) && words.length > 2 && more.length === 0) return readLine(line);
   // The words of one program, which no shell reads, are a line in which each is quoted.
-  return readShellLine(words.map((word) => `'${word.replaceAll("'", `'"'"'`)}'`).join(" "));
+  return readLine(words.map((word) => `'${word.replaceAll("'", `'"'"'`)}'`).join(" "));
 }

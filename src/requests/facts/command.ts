@@ -31,7 +31,9 @@ function readWords(texts: readonly string[]): SimpleCommand[] | null {
 
 /** Returns these commands with those that they start; null where one is not certain, or runs code of another language. */
 function allStarted(commands: readonly SimpleCommand[]): SimpleCommand[] | null {
-  const all = commands.flatMap((one) => (one.program === "" ? [one] : (startedCommands(one) ?? [null])));
+  const all = commands.flatMap((one): readonly (SimpleCommand | null)[] =>
+    one.program === "" ? [one] : (startedCommands(one) ?? [null]),
+  );
   const isCertain = (one: SimpleCommand | null): one is SimpleCommand => one !== null && !isCode(one);
   return all.every(isCertain) ? all : null;
 }
