@@ -79,6 +79,12 @@ function judgeWanted(wanted: WantedValue, value: ScalarValue): Answer {
 }
 
 const IN_LISTS = /[\s,;<>"()\p{C}]/u;
+/** Signs by which mail goes to another place, unless the pattern has them itself. */
+const ROUTES = /[|!%:/\\]/g;
+/** A name of a host and its port; another sign may end the host for some program. */
+const PLAIN_HOST = /^[\w.-]*(?::\d+)?$/;
+/** A folder above, from which an address leaves the one that a pattern names. */
+const CLIMBS = /[/?#](?:\.|%2e){2}(?:[/?#]|$)/i;
 const URL_PARTS = /^([^:/?#]*):\/\/([^/?#]*)((?:[/?#].*)?)$/su;
 
 /** A star within an address of mail takes no second address, and one within the host of a URL takes no path. */
@@ -88,11 +94,12 @@ function judgePattern(pattern: Pattern, text: string): Answer {
   const [, ...wanted] = URL_PARTS.exec(written) ?? [];
   if (wanted.length > 0) {
     const [, ...parts] = URL_PARTS.exec(text) ?? [];
-    const isPlain = parts.length > 0 && !/[\s\\\p{C}]/u.test(text) && !parts[1]?.includes("@");
+    const isPlain = PLAIN_HOST.test(parts[1] ?? "@") && !CLIMBS.test(text) && !/[\s\\\p{C}]/u.test(text);
     return isPlain && wanted.every((part, at) => fits(part.split("*"), parts[at] ?? "")) ? true : null;
   }
   if (!written.includes("@")) return true;
-  return !IN_LISTS.test(text) && text.split("@").length === written.split("@").length ? true : null;
+  const isRouted = text.match(ROUTES)?.some((sign) => !written.includes(sign)) ?? false;
+  return !isRouted && !IN_LISTS.test(text) && text.split("@").length === written.split("@").length ? true : null;
 }
 
 function compared({ text }: NumberText, number: string, holds: (order: number) => boolean): Answer {
