@@ -374,11 +374,8 @@ for (const on of DATABASES) {
       const all = await listed("/asks?limit=100", service);
       assert.ok(all.includes(asks[0]) && !all.includes(asks[1]));
       assertRelayError(await asker.get("/asks"), 403, scopeMissing("answer"));
-      assertRelayError(
-        await service.get("/asks?status=ANSWERED"),
-        400,
-        invalidQuery({ field: "status", constraint: "enum", allowed: ["PENDING"] }),
-      );
+      const noStatus = invalidQuery({ field: "status", constraint: "enum", allowed: ["PENDING"] });
+      assertRelayError(await service.get("/asks?status=ANSWERED"), 400, noStatus);
       assert.deepEqual(codeOf(await service.get("/asks?ask_type=GUESS")), [400, "VALIDATION_ERROR"]);
       const noCursor = invalidQuery({ field: "cursor", constraint: "format" });
       assertRelayError(await service.get("/asks?cursor=bad"), 400, noCursor);

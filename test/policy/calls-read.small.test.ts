@@ -89,6 +89,18 @@ const PATHS: readonly (readonly [args: unknown, expected: boolean | null])[] = [
   [{ patterns: ["src/a.ts"], input: { filePath: "src/a.ts" } }, true],
   [{ path: ["src/a.ts"] }, null],
   [{ pattern: "src" }, null],
+  [{ path: "src/a.ts", destination: "notes.txt" }, null],
+  [{ path: "src/a.ts", edits: [{ file_path: "notes.txt" }] }, null],
+  [{ path: "src/a.ts", edits: [{ old_string: "a", new_string: "../b" }] }, true],
+  [{ path: "src", pattern: "**/*.ts", glob: "*.ts" }, true],
+  [{ path: "src", pattern: "../../**" }, null],
+  [{ path: "src", glob: "/etc/*" }, null],
+  [{ path: "/src/a.ts", cwd: "" }, null],
+  [{ path: "/src/a.ts", cwd: "/" }, true],
+  [{ path: "file:///src/a.ts" }, null],
+  [{ path: " src/a.ts" }, null],
+  [{ path: "docs/policy.md." }, null],
+  [{ path: "src/" + "a/".repeat(3000) }, null],
 ];
 
 describe("a condition on the command of a call", () => {
@@ -111,6 +123,8 @@ describe("a condition on the command of a call", () => {
       ["sudo rm -rf build", null],
       ["ls && /bin/rm -rf build", null],
       ["xargs rm -rf < names", null],
+      ["fd -Hx rm -rf build", null],
+      ["fd --exec=rm -rf build", null],
       ["rm -rf build", true],
       ["echo rm -rf build", false],
     ] as const) {
@@ -125,6 +139,12 @@ describe("a condition on the file of a call", () => {
       assert.equal(await answerOf(SOURCES, call(args)), expected);
     });
   }
+
+  it("looks at each name of a long path once", async () => {
+    const path = "x/".repeat(2000);
+    assert.equal(await answerOf('path: "**/x/**/y"', call({ path })), false);
+    assert.equal(await answerOf('path: "**/x/**/x"', call({ path })), true);
+  });
 
   it("reads what an executor's ask would read or write from its resource", async () => {
     const ask = (resource: string): PolicyWords => ({ action: "write", env: "agent", resource });

@@ -130,6 +130,22 @@ describe("an expression over the arguments of a call", () => {
     assert.equal(answer("args.items.all(a, args.items.all(b, a + b >= 0))", few), true);
   });
 
+  it("leaves open what has too large values for its loops", () => {
+    const list = Array.from({ length: 5000 }, (_, i) => i);
+    const text = "a".repeat(100_000);
+    const large = JSON.stringify({ list, other: list, text });
+    for (const each of ["a in args.other", "args.list == args.other", "size(args.text) > 0", 'args.text.contains("a")'])
+      assert.equal(answer(`args.list.all(a, ${each})`, large), null, each);
+    assert.equal(answer("args.list.all(a, a in [-1] || a >= 0)", large), true);
+    assert.equal(answer("4999 in args.list && size(args.text) == 100000", large), true);
+  });
+
+  it("takes a text for a whole number only as JSON writes it", () => {
+    for (const amount of ["", " 5", "0x5"])
+      assert.equal(answer("int(args.amount) <= 9", JSON.stringify({ amount })), null);
+    assert.equal(answer("int(args.amount) <= 9", '{"amount":"5"}'), true);
+  });
+
   it("leaves open what has too many characters for its patterns, counted over the whole evaluation", () => {
     const text = (length: number) => JSON.stringify({ text: "a".repeat(length) });
     assert.equal(answer('args.text.matches("b")', text(10_000)), false);

@@ -1,7 +1,7 @@
 import type { SimpleCommand } from "./simple-command.ts";
 
 /** They change what other words mean, or run text that a parser of the line does not see. */
-export const UNJUDGED = new Set(
+const UNJUDGED = new Set(
   (
     "eval source . alias unalias trap enable hash builtin bind complete compgen mapfile readarray let parallel watch script su " +
     "chroot fc history coproc rbash do done then fi elif else esac in } )"

@@ -18,7 +18,7 @@ const INTERPRETERS: readonly [name: RegExp, code: RegExp][] = [
 /** Options of other programs that name a program to run, or a file that holds such a name. */
 const RUNS_OPTION: Readonly<Record<string, RegExp>> = {
   git: /^--(?:upload-pack|receive-pack|exec|ext-diff|textconv|open-files-in-pager|template)|^-[xO]$/,
-  tar: /^(?:--to-command|--checkpoint-action|--use-compress-program|-I|--rsh-command|--info-script|--new-volume-script|-F|--rmt-command)/,
+  tar: /^(?:--(?:to-c|checkpoint-a|use|rsh|rmt|info|new-v)|-[A-EGHJ-Za-z]*[IF]|[A-EGHJ-Za-z]*[IF][A-Za-z]*$)/,
   rg: /^--(?:pre|hostname-bin)/,
   ssh: /^-o|^-F/,
   scp: /^-[oSF]/,
@@ -26,10 +26,10 @@ const RUNS_OPTION: Readonly<Record<string, RegExp>> = {
   rsync: /^(?:-e|--rsh|--rsync-path)/,
   less: /^\+|^-(?:k|o|-lesskey)/,
   more: /^\+/,
-  man: /^-[PH]|^--(?:pager|html)/,
+  man: /^-[PH]|^--(?:pag|h)/,
   vim: /^(?:\+|-c|-S|-s|--cmd)/,
-  npm: /^--(?:script-shell|prefix|node-options|userconfig|globalconfig|git|editor|shell)|^-C$/,
-  pnpm: /^--(?:script-shell|dir|prefix)|^-C$/,
+  npm: /^--(?:sc|pre|node-o|userc|globalc|git|editor|she)|^-C/,
+  pnpm: /^--(?:sc|dir|pre)|^-C/,
   yarn: /^--(?:cwd|script-shell|use-yarnrc)/,
   make: /^(?:[A-Za-z_.]+\??[:+]?=|-f|-C|-I|--eval|--file|--makefile|--directory|-E)/,
   curl: /^(?:-K|--config)/,
@@ -40,7 +40,7 @@ const RUNS_OPTION: Readonly<Record<string, RegExp>> = {
   xargs: /^(?!)/,
   docker: /^(?:--config|-c|--context|-H|--host)/,
   cargo: /^--config/,
-  go: /^-(?:exec|toolexec|vettool|overlay)/,
+  go: /^--?(?:exec|toolexec|vettool|overlay)/,
   pip: /^--(?:global-option|install-option|config-settings)/,
   sqlite3: /^(?:-cmd|-init|\.(?:shell|system))/,
 };
@@ -70,14 +70,32 @@ export function runsCode({ program, words, hasInput }: SimpleCommand): boolean {
     );
   }
   if (/^[gmn]?awk$/.test(program))
-    return words.some(({ text, isExact }) => !isExact || /system|getline|[|>@]|^-[fEil]/.test(text));
+    return words.some(
+      ({ text, isExact }) => !isExact || /system|getline|[|>@]|^-(?!$|[Fv]|-(?:field|assign|version))/.test(text),
+    );
   if (program === "sed" || program === "gsed") return sedRunsCode(words);
   // An option before the subcommand changes the configuration, and with it the programs that run.
   if (program === "git" && /^-(?!-(?:version|help|no-pager|no-optional-locks)$)/.test(words[0]?.text ?? ""))
     return true;
+  if (program === "git" && gitRunsCode(words)) return true;
   const option = Object.hasOwn(RUNS_OPTION, program) ? RUNS_OPTION[program] : undefined;
   const mayHide = option !== undefined && words.some(({ text, isExact }) => !isExact && /^[-{]/.test(text));
   return mayHide || (option !== undefined && words.some(({ text }) => option.test(text)));
+}
+
+/** Subcommands of git with what of their words names a program; short options may stand in one word. */
+const GIT_RUNS: Readonly<Record<string, RegExp>> = {
+  bisect: /^run$/,
+  clone: /^-[a-z]*[uc]|^--(?:c|u)/,
+  grep: /^-[A-Za-z]*O/,
+  rebase: /^-[a-z]*x/,
+  submodule: /^foreach$/,
+};
+
+function gitRunsCode([subcommand, ...words]: SimpleCommand["words"]): boolean {
+  const name = subcommand?.text ?? "";
+  const runs = Object.hasOwn(GIT_RUNS, name) ? GIT_RUNS[name] : undefined;
+  return runs !== undefined && words.some(({ text }) => runs.test(text));
 }
 
 /** `e` runs a command and `w` writes a file, also as flags of a substitution. */

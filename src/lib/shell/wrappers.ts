@@ -98,10 +98,14 @@ function environment(words: readonly CommandWord[]): Started[] | "itself" | null
   return "itself";
 }
 
+/** An option of `fd` that starts a program, behind others or with the program in the same word. */
+const BUNDLED_START = /^-(?:[A-Za-z\d]*[xX]|-exe)/;
+
 /** Each `-exec` of `find` runs to `;` or `+`, with the name of a file for `{}`. */
 function found(program: string, words: readonly CommandWord[]): Started[] | "itself" | null {
   const starts = program === "find" ? /^-(?:exec|execdir|ok|okdir)$/ : /^(?:-x|-X|--exec|--exec-batch)$/;
   if (words.some(({ text, isExact }) => !isExact && text.startsWith("-"))) return null;
+  if (program === "fd" && words.some(({ text }) => BUNDLED_START.test(text) && !starts.test(text))) return null;
   const started: Started[] = [];
   for (let at = 0; at < words.length; at += 1) {
     if (!starts.test(words[at]?.text ?? "")) continue;

@@ -4,7 +4,9 @@ const WRITING: Readonly<Record<string, { long: string; short?: RegExp }>> = {
     long:
       "output ext-diff textconv upload-pack receive-pack exec exec-path extcmd open-files-in-pager template config " +
       "git-dir work-tree separate-git-dir",
+    short: /^-o/,
   },
+  shuf: { long: "output", short: /^-[A-Za-z]*o/ },
   find: { long: "", short: /^-(?:delete|fprint|fls)/ },
   rg: { long: "pre hostname-bin" },
   sort: { long: "output compress-program files0-from", short: /^-[A-Za-z]*[oT]/ },

@@ -25,22 +25,22 @@ export type ArgumentTest =
 type WantedValue = null | boolean | { text: string } | { number: string } | { pattern: Pattern };
 type ScalarValue = null | boolean | string | NumberText;
 
-/** The answer of a condition: true, false, or null where it cannot be decided. */
-export type Answer = boolean | null;
+/** Whether a condition holds: true, false, or null where it cannot be decided. */
+export type Truth = boolean | null;
 
 /** Returns whether a condition on arguments holds. A missing member leaves open what its value would have said. */
-export function judgeArgument({ path, tests }: ArgumentCondition, args: CallArguments | undefined): Answer {
+export function judgeArgument({ path, tests }: ArgumentCondition, args: CallArguments | undefined): Truth {
   const value = args?.at(path);
   return allOf(tests.map((test) => judgeTest(test, value, args?.root !== undefined)));
 }
 
 /** Returns false where one answer is false, true where all are true, and null otherwise. */
-export function allOf(answers: readonly Answer[]): Answer {
+export function allOf(answers: readonly Truth[]): Truth {
   if (answers.includes(false)) return false;
   return answers.includes(null) ? null : true;
 }
 
-function judgeTest(test: ArgumentTest, value: ArgumentValue | undefined, isRead: boolean): Answer {
+function judgeTest(test: ArgumentTest, value: ArgumentValue | undefined, isRead: boolean): Truth {
   if (test.kind === "exists") return isRead ? (value !== undefined) === test.is : null;
   if (value === undefined) return null;
   switch (test.kind) {
@@ -63,13 +63,13 @@ function isScalar(value: ArgumentValue): value is ScalarValue {
   return value === null || typeof value !== "object" || value instanceof NumberText;
 }
 
-function judgeAny(values: readonly WantedValue[], value: ScalarValue): Answer {
+function judgeAny(values: readonly WantedValue[], value: ScalarValue): Truth {
   const answers = values.map((wanted) => judgeWanted(wanted, value));
   if (answers.includes(true)) return true;
   return answers.includes(null) ? null : false;
 }
 
-function judgeWanted(wanted: WantedValue, value: ScalarValue): Answer {
+function judgeWanted(wanted: WantedValue, value: ScalarValue): Truth {
   if (wanted === null || typeof wanted === "boolean") return wanted === value;
   if (value instanceof NumberText)
     return "number" in wanted ? compared(value, wanted.number, (order) => order === 0) : false;
@@ -79,23 +79,30 @@ function judgeWanted(wanted: WantedValue, value: ScalarValue): Answer {
 }
 
 const IN_LISTS = /[\s,;<>"()\p{C}]/u;
+/** Signs by which mail goes to another place, unless the pattern has them itself. */
+const ROUTES = /[|!%:/\\]/g;
+/** A name of a host and its port; another sign may end the host for some program. */
+const PLAIN_HOST = /^[\w.-]*(?::\d+)?$/;
+/** A folder above, from which an address leaves the one that a pattern names. */
+const CLIMBS = /[/?#](?:\.|%2e){2}(?:[/?#]|$)/i;
 const URL_PARTS = /^([^:/?#]*):\/\/([^/?#]*)((?:[/?#].*)?)$/su;
 
 /** A star within an address of mail takes no second address, and one within the host of a URL takes no path. */
-function judgePattern(pattern: Pattern, text: string): Answer {
+function judgePattern(pattern: Pattern, text: string): Truth {
   if (pattern === null || pattern.length < 2 || !fits(pattern, text)) return fits(pattern, text);
   const written = pattern.join("*");
   const [, ...wanted] = URL_PARTS.exec(written) ?? [];
   if (wanted.length > 0) {
     const [, ...parts] = URL_PARTS.exec(text) ?? [];
-    const isPlain = parts.length > 0 && !/[\s\\\p{C}]/u.test(text) && !parts[1]?.includes("@");
+    const isPlain = PLAIN_HOST.test(parts[1] ?? "@") && !CLIMBS.test(text) && !/[\s\\\p{C}]/u.test(text);
     return isPlain && wanted.every((part, at) => fits(part.split("*"), parts[at] ?? "")) ? true : null;
   }
   if (!written.includes("@")) return true;
-  return !IN_LISTS.test(text) && text.split("@").length === written.split("@").length ? true : null;
+  const isRouted = text.match(ROUTES)?.some((sign) => !written.includes(sign)) ?? false;
+  return !isRouted && !IN_LISTS.test(text) && text.split("@").length === written.split("@").length ? true : null;
 }
 
-function compared({ text }: NumberText, number: string, holds: (order: number) => boolean): Answer {
+function compared({ text }: NumberText, number: string, holds: (order: number) => boolean): Truth {
   return isNumberText(text) ? holds(compareNumberTexts(text, number)) : null;
 }
 
@@ -107,7 +114,7 @@ function lengthOf(value: ArgumentValue): number | null {
 }
 
 /** A number that a double cannot hold leaves the answer open. */
-function fitsSchema(schema: Schema, value: ArgumentValue): Answer {
+function fitsSchema(schema: Schema, value: ArgumentValue): Truth {
   const plain = plainValue(value);
   if (plain === undefined) return null;
   try {

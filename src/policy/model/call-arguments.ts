@@ -13,6 +13,8 @@ export type ArgumentValue =
 
 /** Longer arguments are not read: no condition on them can be decided. */
 const MOST_CHARS = 1_000_000;
+/** Neither are arguments with more lists and blocks within one another. */
+const MOST_LEVELS = 200;
 
 /** TypeScript's types lack the third argument of a reviver. */
 type ExactParse = (
@@ -32,12 +34,12 @@ export class CallArguments {
     this.#text = text;
   }
 
-  /** The arguments as a whole; undefined when they are too long to be read, or no JSON. */
+  /** The arguments as a whole; undefined when they are too long or too deep to be read, or no JSON. */
   get root(): ArgumentValue | undefined {
     if (!this.#isRead) {
       this.#isRead = true;
       const text = this.#text();
-      this.#root = text.length > MOST_CHARS ? undefined : readArguments(text);
+      this.#root = text.length > MOST_CHARS || isDeep(text) ? undefined : readArguments(text);
     }
     return this.#root;
   }
@@ -55,6 +57,16 @@ export class CallArguments {
 }
 
 const INDEX = /^(0|[1-9]\d{0,8})$/;
+
+function isDeep(text: string): boolean {
+  let levels = 0;
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (sign === "[" || sign === "{") levels += 1;
+    else if (sign === "]" || sign === "}") levels -= 1;
+    if (levels > MOST_LEVELS) return true;
+  }
+  return false;
+}
 
 function readArguments(text: string): ArgumentValue | undefined {
   try {

@@ -3,7 +3,7 @@ import { anyCommand, everyCommand } from "../../lib/shell/command-pattern.ts";
 import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { ShellLine } from "../../lib/shell/shell-line.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
-import type { Answer } from "./argument-conditions.ts";
+import type { Truth } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
 
 /** The line of `when` or `unless` about the command of a call, or of an ask: patterns such as `git log *` (spec/relay 8). */
@@ -13,7 +13,7 @@ export interface CommandCondition {
 }
 
 /** The command of a call, and the folder in which it would run. */
-export interface CalledCommand {
+export interface CommandOfCall {
   command: ArgumentValue;
   folder: string | null;
 }
@@ -36,7 +36,7 @@ const HARMLESS = new Set(
  * Returns whether the patterns cover a command: true if each of its programs is covered, false if certainly none is, and
  * null otherwise. Arguments that hold no command, or a member that may change what runs, leave the answer open.
  */
-export function judgeCommand({ patterns }: CommandCondition, called: CalledCommand | undefined): Answer {
+export function judgeCommand({ patterns }: CommandCondition, called: CommandOfCall | undefined): Truth {
   const line = called && lineOf(called);
   if (!line) return null;
   if (everyCommand(patterns, line)) return true;
@@ -44,7 +44,7 @@ export function judgeCommand({ patterns }: CommandCondition, called: CalledComma
 }
 
 /** Returns the command of these arguments, or undefined where they have none that is certain. */
-export function commandOf(root: ArgumentValue | undefined): CalledCommand | undefined {
+export function commandOf(root: ArgumentValue | undefined): CommandOfCall | undefined {
   if (!(root instanceof Map)) return undefined;
   const members = inputOf(root as Members);
   const [name, another] = COMMANDS.filter((one) => members.has(one));
@@ -72,7 +72,7 @@ const readLine = keepResults(20, readShellLine);
 /** An agent that starts programs without a shell starts one for a line. */
 const SHELL = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh$/;
 
-function lineOf({ command, folder }: CalledCommand): ShellLine | null {
+function lineOf({ command, folder }: CommandOfCall): ShellLine | null {
   const line = readCommand(command);
   if (line?.kind !== "read") return line;
   const isMove = ({ program }: SimpleCommand) => program === "cd";

@@ -1,7 +1,18 @@
-import { celEnv, celFunc, CelScalar, type CelInput, isCelError, mapType, parse, plan } from "@bufbuild/cel";
+import {
+  celEnv,
+  celFunc,
+  CelScalar,
+  type CelInput,
+  isCelError,
+  isCelList,
+  isCelMap,
+  mapType,
+  parse,
+  plan,
+} from "@bufbuild/cel";
 import { RE2JS } from "re2js";
 import { compareNumberTexts, isNumberText } from "../../lib/json/number-text.ts";
-import { type Answer, doubleOf } from "./argument-conditions.ts";
+import { type Truth, doubleOf } from "./argument-conditions.ts";
 import { type ArgumentValue, type CallArguments, NumberText } from "./call-arguments.ts";
 
 type Expr = NonNullable<ReturnType<typeof parse>["expr"]>;
@@ -10,18 +21,27 @@ type Expr = NonNullable<ReturnType<typeof parse>["expr"]>;
 export interface Expression {
   text: string;
   /** Returns whether it holds of these arguments; null where it cannot be decided. */
-  judge(args: CallArguments | undefined): Answer;
+  judge(args: CallArguments | undefined): Truth;
 }
 
 const MOST_CHARS = 2000;
 const MOST_NODES = 300;
 /** Steps of one evaluation, about 50 ms of them. */
-const MOST_STEPS = 1_000_000;
+const MOST_STEPS = 500_000;
 /** Characters that one evaluation may hold against regular expressions. */
 const MOST_MATCHED_CHARS = 10_000;
 const VARIABLE = "args";
 
+/** Characters that are read in the time of one step. */
+const CHARS_OF_STEP = 5;
+/** One value is compared with another in the time of so many. */
+const STEPS_OF_VALUE = 3;
+/** Made once, because a loop may meet it at each of its members. */
+const TOO_MUCH = new Error("too much to look at");
+
 let matchedChars = 0;
+/** Steps within functions, which take as long as their values are large. */
+let steps = 0;
 
 const MAP = mapType(CelScalar.DYN, CelScalar.DYN);
 const environment = celEnv({
@@ -36,6 +56,15 @@ const environment = celEnv({
     celFunc("@decimal", [CelScalar.DYN], CelScalar.DYN, (value) =>
       insist(value, typeof value !== "string" || isNumberText(value)),
     ),
+    // Functions whose time depends on a value: it is weighed before they look.
+    celFunc("@weighed", [CelScalar.DYN], CelScalar.DYN, (value) => {
+      weigh(value);
+      return value;
+    }),
+    celFunc("@listed", [CelScalar.DYN], CelScalar.DYN, (value) => {
+      if (isCelList(value)) weigh(value);
+      return value;
+    }),
     celFunc("@span", [CelScalar.DYN], CelScalar.DYN, (value) => insist(value, typeof value === "string")),
   ],
   re2: {
@@ -51,7 +80,25 @@ const environment = celEnv({
     },
   },
 });
-const STRICTER: Readonly<Record<string, string>> = { timestamp: "@day", double: "@decimal", duration: "@span" };
+const STRICTER: Readonly<Record<string, string>> = {
+  timestamp: "@day",
+  double: "@decimal",
+  int: "@decimal",
+  uint: "@decimal",
+  duration: "@span",
+};
+
+/** Functions that read a text from end to end, and those that compare two values, or the end of one with another. */
+const READS_TEXT = new Set("size contains string bytes int uint double bool timestamp duration".split(" "));
+const COMPARES = new Set("_==_ _!=_ _<_ _<=_ _>_ _>=_ startsWith endsWith".split(" "));
+
+/** @throws {Error} when the values of this evaluation are more than it has time for */
+function weigh(value: unknown): void {
+  steps += STEPS_OF_VALUE + (typeof value === "string" ? value.length / CHARS_OF_STEP : 0);
+  if (steps > MOST_STEPS) throw TOO_MUCH;
+  if (isCelList(value)) for (const item of value) weigh(item);
+  else if (isCelMap(value)) for (const [, item] of value) weigh(item);
+}
 
 function insist<T>(value: T, isRight: boolean): T {
   if (!isRight) throw new Error("not in this form");
@@ -90,18 +137,34 @@ export function readExpression(text: string): Expression | { problem: string } {
 
 type Evaluate = (bindings: { [VARIABLE]: CelInput }) => unknown;
 
-function judge(evaluate: Evaluate, { nodes, depth, listed, sums }: Walk, root: ArgumentValue | undefined): Answer {
+function judge(evaluate: Evaluate, { nodes, depth, listed, sums }: Walk, root: ArgumentValue | undefined): Truth {
   if (root === undefined) return null;
   const longest = Math.max(longestIn(root), listed) * (1 + sums);
   if (longest ** depth * nodes > MOST_STEPS) return null;
   matchedChars = 0;
+  steps = 0;
+  // A loop may meet an error at each member; to note where takes ten times as long as the rest.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
-    const result = evaluate({ [VARIABLE]: toCel(root) });
+    const result = evaluate({ [VARIABLE]: valueOf(root) });
     return typeof result === "boolean" && !isCelError(result) ? result : null;
   } catch {
     // A number that the language has no value for.
     return null;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+/** Every rule of a policy looks at the same arguments. */
+const VALUES = new WeakMap<object, CelInput>();
+
+function valueOf(root: ArgumentValue): CelInput {
+  if (typeof root !== "object" || root === null) return toCel(root);
+  let value = VALUES.get(root);
+  if (value === undefined) VALUES.set(root, (value = toCel(root)));
+  return value;
 }
 
 /** Returns the number of members of the longest list or block in here. */
@@ -211,7 +274,21 @@ class Walk {
     const stricter = call.target || args.length !== 1 ? undefined : STRICTER[name];
     const strict = stricter === undefined ? args : args.map((arg) => this.#call(arg, stricter, [arg]));
     const target = within(call.target);
+    const weighed = this.#weighed(name, target ? [target, ...strict] : strict);
+    if (weighed) {
+      const [first, ...rest] = weighed;
+      const parts = target && first ? { args: rest, target: first } : { args: weighed };
+      return { ...expr, exprKind: { case: "callExpr", value: { ...call, ...parts } } };
+    }
     return { ...expr, exprKind: { case: "callExpr", value: { ...call, args: strict, ...(target && { target }) } } };
+  }
+
+  /** Returns the parts of a call with those weighed whose size makes it take long; undefined where none does. */
+  #weighed(name: string, parts: readonly Expr[]): Expr[] | undefined {
+    const weighs = (part: Expr, by = "@weighed") => (isWritten(part) ? part : this.#call(part, by, [part]));
+    if (READS_TEXT.has(name)) return parts.map((part) => weighs(part, "@weighed"));
+    if (name === "@in") return parts.map((part, at) => (at === 1 ? weighs(part, "@listed") : part));
+    return COMPARES.has(name) && !parts.some(isWritten) ? parts.map((part) => weighs(part)) : undefined;
   }
 
   #checkPattern({ exprKind }: Expr): void {
@@ -238,4 +315,9 @@ class Walk {
 function textPart(at: Expr, text: string): Expr {
   const constantKind = { case: "stringValue" as const, value: text };
   return { ...at, exprKind: { case: "constExpr", value: { $typeName: "cel.expr.Constant", constantKind } } };
+}
+
+/** Whether a part is a value that the expression itself holds, or a list of such. */
+function isWritten({ exprKind: part }: Expr): boolean {
+  return part.case === "constExpr" || (part.case === "listExpr" && part.value.elements.every(isWritten));
 }

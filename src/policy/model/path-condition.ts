@@ -1,4 +1,4 @@
-import type { Answer } from "./argument-conditions.ts";
+import type { Truth } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
 import { inputOf } from "./command-condition.ts";
 import { fits } from "./match.ts";
@@ -20,15 +20,32 @@ const PATHS = (
   "file_path filePath filepath path absolute_path " + "notebook_path dir_path directory old_path new_path target_file"
 ).split(" ");
 
-/** Returns the paths of these arguments, or undefined where they have none. */
+/** Other members that may name files, as the pattern of a search and the destination of a copy do. */
+const MAY_NAME = /path|(?<!pro)file|folder|director|dest|^source|target|glob|pattern|root|workdir|includ/i;
+/** They look for files below the path. */
+const SEARCHES = /pattern|glob|includ/i;
+/** A search that leaves the path. */
+const LEADS_OUT = /^[/\\~]|^[A-Za-z][\w+.-]*:|(?:^|[/\\{,])\.\.(?:[/\\},]|$)/;
+
+/** Returns the paths of these arguments, or undefined where they have none, or may have one of another kind. */
 export function pathsOf(root: ArgumentValue | undefined): CalledPaths | undefined {
   if (!(root instanceof Map)) return undefined;
   const members = inputOf(root as ReadonlyMap<string, ArgumentValue>);
   const named = PATHS.filter((name) => members.has(name)).map((name) => members.get(name));
   const paths = named.flatMap((value) => (typeof value === "string" ? [value] : []));
   if (paths.length === 0 || paths.length < named.length) return undefined;
+  const others = [...members].filter(([name]) => !PATHS.includes(name) && name !== "cwd");
+  if (others.some(([name, value]) => mayLeadOut(name, value))) return undefined;
   const folder = members.get("cwd");
   return { folder: typeof folder === "string" ? folder : null, paths };
+}
+
+/** A text under such a name leads out by how it begins or climbs; of a list or a block nobody knows. */
+function mayLeadOut(name: string, value: ArgumentValue): boolean {
+  if (Array.isArray(value)) return MAY_NAME.test(name) || value.some((item: ArgumentValue) => mayLeadOut("", item));
+  if (value instanceof Map)
+    return [...value].some(([inner, item]: [string, ArgumentValue]) => MAY_NAME.test(inner) || mayLeadOut(inner, item));
+  return MAY_NAME.test(name) && typeof value === "string" && (!SEARCHES.test(name) || LEADS_OUT.test(value));
 }
 
 /**
@@ -37,9 +54,9 @@ export function pathsOf(root: ArgumentValue | undefined): CalledPaths | undefine
  * and for one that differs from a pattern in case alone, or by a name with a dot in front where the pattern has a star.
  * Links are not followed.
  */
-export function judgePaths({ patterns }: PathCondition, called: CalledPaths | undefined): Answer {
+export function judgePaths({ patterns }: PathCondition, called: CalledPaths | undefined): Truth {
   if (called === undefined) return null;
-  const answers = called.paths.map((path): Answer => {
+  const answers = called.paths.map((path): Truth => {
     const names = namesWithin(path, called.folder);
     if (names === null) return null;
     const parts = patterns.map((pattern) => pattern.normalize("NFC").split("/"));
@@ -51,17 +68,27 @@ export function judgePaths({ patterns }: PathCondition, called: CalledPaths | un
   return answers.every((answer) => answer === false) ? false : null;
 }
 
-const foldedCase = (text: string): string => text.normalize("NFKC").toLowerCase();
+/** Systems differ in whether they tell such names apart; Windows drops dots and blanks at the end. */
+const foldedCase = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/(?<![. ])[. ]+$/, "");
 const isHidden = (name: string): boolean => name.startsWith(".");
 
-/** Signs that a shell, a tool or Windows may expand, and characters that a person does not see. */
-const EXPANDED = /[\\$%*?`]|^~|\p{C}/u;
-const ABSOLUTE = /^(?:\/|[A-Za-z]:)/;
+/** Signs that a shell, a tool or Windows may expand, and characters that a person does not see, or a tool cuts off. */
+const EXPANDED = /[\\$%*?`]|^~|[\p{C}\p{DI}]|^\s|\s$/u;
+/** A drive, or the scheme of a URL, stands before a colon. */
+const ABSOLUTE = /^(?:\/|[A-Za-z][\w+.-]*:)/;
+/** A system takes no longer path. */
+const MOST_CHARS = 4096;
 
 /** Returns the names of a path as seen from a folder, with `..` resolved; null for one outside, or one that is not certain. */
 function namesWithin(path: string, folder: string | null): string[] | null {
-  if (path === "" || EXPANDED.test(path)) return null;
-  const inFolder = folder !== null && (path === folder || path.startsWith(`${folder.replace(/\/$/, "")}/`));
+  if (path === "" || path.length > MOST_CHARS || EXPANDED.test(path)) return null;
+  const inFolder =
+    folder !== null && ABSOLUTE.test(folder) && (path === folder || path.startsWith(`${folder.replace(/\/$/, "")}/`));
   if (ABSOLUTE.test(path) && !inFolder) return null;
   const names: string[] = [];
   for (const name of (inFolder ? path.slice(folder.replace(/\/$/, "").length) : path).split("/")) {
@@ -73,17 +100,30 @@ function namesWithin(path: string, folder: string | null): string[] | null {
   return names;
 }
 
-/** Each name of the pattern takes one of the path; `**` takes any number. No star takes a name that `isApart`. */
+/**
+ * Each name of the pattern takes one of the path; `**` takes any number. No star takes a name that `isApart`. The places
+ * in the pattern that the names so far may end at are kept, so that each name is looked at once.
+ */
 function covers(pattern: readonly string[], names: readonly string[], isApart: (name: string) => boolean): boolean {
-  const [first, ...rest] = pattern;
-  if (first === undefined) return names.length === 0;
-  const [name, ...others] = names;
-  if (first === "**") {
-    if (covers(rest, names, isApart)) return true;
-    return name !== undefined && !isApart(name) && covers(pattern, others, isApart);
+  const parts = pattern.map((part) => part.split("*"));
+  const skipped = (places: ReadonlySet<number>): Set<number> => {
+    const all = new Set(places);
+    for (const at of all) if (pattern[at] === "**") all.add(at + 1);
+    return all;
+  };
+  let places = skipped(new Set([0]));
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const at of places) {
+      const part = pattern[at];
+      if (part === undefined || (part.startsWith("*") && isApart(name))) continue;
+      if (part === "**") next.add(at);
+      else if (fits(parts[at] ?? [], name)) next.add(at + 1);
+    }
+    if (next.size === 0) return false;
+    places = skipped(next);
   }
-  if (name === undefined || (first.startsWith("*") && isApart(name))) return false;
-  return fits(first.split("*"), name) && covers(rest, others, isApart);
+  return places.has(pattern.length);
 }
 
 /** Returns the problem of a text as a pattern of paths, as the rest of a sentence; null for a pattern. */

@@ -1,7 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import { type Answer, judgeArgument } from "./argument-conditions.ts";
+import { type Truth, judgeArgument } from "./argument-conditions.ts";
 import { CallArguments } from "./call-arguments.ts";
-import { type CalledCommand, commandOf, judgeCommand } from "./command-condition.ts";
+import { type CommandOfCall, commandOf, judgeCommand } from "./command-condition.ts";
 import { type CalledPaths, judgePaths, pathsOf } from "./path-condition.ts";
 import {
   fits,
@@ -305,7 +305,7 @@ export function isMet(condition: PolicyCondition, input: PolicyInput, inDoubt: b
 }
 
 /** Returns whether one condition holds; null where that cannot be decided, as of a value that cannot be compared. */
-export function judgeCondition(condition: PolicyCondition, input: PolicyInput): Answer {
+export function judgeCondition(condition: PolicyCondition, input: PolicyInput): Truth {
   if (!isOnCall(condition)) return judgeValue(condition, input);
   switch (condition.input) {
     case "args":
@@ -319,14 +319,14 @@ export function judgeCondition(condition: PolicyCondition, input: PolicyInput): 
   }
 }
 
-function judgeValue(condition: InputCondition, input: PolicyInput): Answer {
+function judgeValue(condition: InputCondition, input: PolicyInput): Truth {
   const value = valueOf(condition.input, input);
   if (typeof value === "object" && value !== null) return null;
   return condition.any.some((pattern) => fits(pattern, value));
 }
 
 /** An executor names the command of an ask as its resource. */
-function commandIn({ fn, action, resource, args }: PolicyInput): CalledCommand | undefined {
+function commandIn({ fn, action, resource, args }: PolicyInput): CommandOfCall | undefined {
   if (fn !== null || action !== "execute") return commandOf(args?.root);
   return typeof resource === "string" ? { command: resource, folder: null } : undefined;
 }
