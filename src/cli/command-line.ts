@@ -97,10 +97,11 @@ async function failed(
   const sentence = await sentenceOf(error, rest, io);
   const said = inFlags(sentence, command);
   io.tell(`parley: ${said}`, "fatal");
-  // The verb itself, or the server, refuses the value of a flag or a word.
-  const { code, status } = error as { code?: unknown; status?: unknown };
+  // The verb itself, or the server, refuses the form of a flag or a word.
+  const { code, status, details } = error as { code?: unknown; status?: unknown; details?: { constraint?: unknown } };
+  const isOfForm = code === "invalid_input" && details?.constraint === "format";
   const isOfFlag = said !== sentence && (status === 400 || status === 422);
-  return code === "invalid_input" || isOfFlag ? EXIT.usage : EXIT.refused;
+  return isOfForm || isOfFlag ? EXIT.usage : EXIT.refused;
 }
 
 /** Returns the message of one of our own errors; for any other error, also where it came from. */
