@@ -176,6 +176,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       "policy explain": "say in words what would be decided and why; without FILE permanent permissions count too",
       "policy lint": "check a policy file, and name rules that can never win or ask somebody who is not there",
     }),
+    ...from(() => import("./policy/replay.ts"), {
+      "policy replay":
+        "say how a policy file would decide the calls of the last days, and what people decided otherwise",
+    }),
     ...from(() => import("./policy/store.ts"), {
       "policy show":
         "show rules, what is allowed for good and what is proposed, with the questions each has spared people",

@@ -286,10 +286,20 @@ describe("parley policy, on an installation", () => {
     }
   });
 
+  it("is tried on recorded calls, of which a new installation has none", async () => {
+    const { run } = await installation();
+    const { code, out } = await run("replay", "--since", "24h");
+    assert.deepEqual([code, out.split("\n")[0]], [0, "0 calls of the last 1d: 0 allowed, 0 refused, 0 asked"]);
+    assert.match(out, /^prod-writes +0$/m);
+    const { calls, contradictions } = JSON.parse((await run("replay", "--json")).out);
+    assert.deepEqual([calls, contradictions], [0, []]);
+    assert.equal((await run("replay", "--since", "2y")).code, 2);
+  });
+
   it("is described command by command", async () => {
     const { code, out } = await parley(["policy", "--help"]);
     assert.equal(code, 0);
-    for (const name of ["test", "lint", "explain", "show", "accept", "dismiss", "reload", "revoke"])
+    for (const name of ["test", "lint", "explain", "replay", "show", "accept", "dismiss", "reload", "revoke"])
       assert.match(out, new RegExp(`^  parley policy ${name} +\\S`, "m"));
   });
 });

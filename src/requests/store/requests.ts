@@ -17,7 +17,7 @@ export interface RequestAt {
   now: number;
 }
 
-const requestRows = rowsOf<Request>()({
+export const requestRows = rowsOf<Request>()({
   id: "ask_id",
   door: "door",
   asker: "asker",

@@ -1,0 +1,94 @@
+import type { Context } from "../../context.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
+import { evaluate, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
+import { policyInputOfCall, type PolicyCall } from "../model/policy-call.ts";
+import type { Request } from "../model/request.ts";
+import { listCallsSince } from "../store/recorded-calls.ts";
+
+const PAGE = 200;
+
+/** A recorded call that a policy would decide otherwise than people did. */
+export interface Contradiction {
+  id: string;
+  asker: string;
+  fn: string;
+  title: string;
+  /** Epoch ms. */
+  createdAt: number;
+  approvedByPeople: boolean;
+  /** The decision of the policy, and the rule that makes it. */
+  decision: Exclude<PolicyEffect, "ESCALATE">;
+  rule: string;
+}
+
+/** The decisions of a policy on recorded calls. */
+export interface PolicyReplay {
+  calls: number;
+  decisions: Readonly<Record<PolicyEffect, number>>;
+  /** How many calls each rule matches, the first rule of the file first. */
+  matched: readonly { rule: string; calls: number }[];
+  /** The newest calls that people decided the other way, at most 1,000. */
+  contradictions: readonly Contradiction[];
+}
+
+const MOST_CONTRADICTIONS = 1000;
+
+/**
+ * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
+ * of other servers do not count, and nothing is stored. `onProgress` gets the number of calls after each page.
+ */
+export async function replayPolicy(
+  { db }: Pick<Context, "db">,
+  policy: Policy,
+  { sinceMs, onProgress = () => undefined }: { sinceMs: number; onProgress?: (calls: number) => void },
+): Promise<PolicyReplay> {
+  const decisions = { ALLOW: 0, DENY: 0, ESCALATE: 0 };
+  const matched = policy.rules.map((rule) => ({ rule: rule.id ?? `rules[${rule.index}]`, calls: 0 }));
+  const contradictions: Contradiction[] = [];
+  let calls = 0;
+  let after: ListPosition | undefined;
+  for (;;) {
+    const page = await listCallsSince(db, { sinceMs, ...(after && { after }), limit: PAGE });
+    for (const request of page) {
+      if (!isCall(request)) continue;
+      const { decision, rules, trace } = evaluate(policy, [], policyInputOfCall(request));
+      calls += 1;
+      decisions[decision] += 1;
+      for (const index of trace.matched) {
+        const rule = matched[index];
+        if (rule) rule.calls += 1;
+      }
+      const said = saidByPeople(request);
+      if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
+      contradictions.push({ ...lineOf(request), approvedByPeople: said, decision, rule: rules[0] ?? policy.name });
+      if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
+    }
+    onProgress(calls);
+    const last = page.at(-1);
+    if (page.length < PAGE || !last) break;
+    after = { at: last.createdAt, id: last.id };
+  }
+  return { calls, decisions, matched, contradictions: contradictions.toReversed() };
+}
+
+type Call = Request & PolicyCall;
+
+function isCall(request: Request): request is Call {
+  return request.form.kind === "approval";
+}
+
+function lineOf({
+  id,
+  asker,
+  form,
+  title,
+  createdAt,
+}: Call): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
+  return { id, asker, fn: form.fn, title, createdAt };
+}
+
+/** Returns what people decided; null where they did not, or a rule or a permanent permission did. */
+function saidByPeople({ outcome }: Request): boolean | null {
+  if (outcome?.status !== "answered" || outcome.trace) return null;
+  return outcome.approved ?? null;
+}

@@ -1,0 +1,19 @@
+import type { ListPosition } from "../../core/model/list-page.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { empty, sql } from "../../core/store/sql.ts";
+import type { Request } from "../model/request.ts";
+import { requestRows } from "./requests.ts";
+
+/** Returns one page of the function calls that were made within `sinceMs`, the oldest first. */
+export async function listCallsSince(
+  on: Queryable,
+  { sinceMs, after, limit }: { sinceMs: number; after?: ListPosition; limit: number },
+): Promise<Request[]> {
+  return requestRows.all(
+    on,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests
+      WHERE kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
+        ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
+      ORDER BY created_at, ask_id LIMIT ${limit}`,
+  );
+}
