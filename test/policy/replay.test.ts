@@ -14,8 +14,10 @@ for (const on of ONE_DATABASE) {
       const { ctx } = scene.world.server;
       const ana = await scene.human("Ana");
       const channel = { human: { id: ana.id } };
-      const ask = async (fn: string, kwargs: Record<string, unknown>): Promise<string> =>
-        accepted(await scene.agent.post("/function_calls", callBody({ fn, kwargs, channel }))).status.ask_id;
+      const ask = async (fn: string, kwargs: Record<string, unknown>): Promise<string> => {
+        await scene.world.advance(1000);
+        return accepted(await scene.agent.post("/function_calls", callBody({ fn, kwargs, channel }))).status.ask_id;
+      };
       const decide = async (id: string, approved: boolean) =>
         accepted(await ana.answer.post(`/agent/function_calls/${id}/respond`, { approved }));
       const small = await ask("refund", { amount: 5 });
