@@ -120,7 +120,7 @@ describe("answering without a terminal", () => {
       [[text, "--option", "1"], 2, /^parley answer: this question has no options/],
       [[text, "--option", "1", "--text", "x"], 2, /exclude each other/],
       [[text, "--text", "x", "--confidence", "6"], 2, /--confidence must be a number from 1 to 5/],
-      [[text, "--text", " "], 1, /^parley: --text is required/],
+      [[text, "--text", " "], 2, /^parley: --text is required/],
       [["q_unknown", "--text", "x"], 1, /^parley: The requested question does not exist or has expired\.\n$/],
     ];
     for (const [args, code, sentence] of WRONG) {
