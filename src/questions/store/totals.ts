@@ -7,7 +7,6 @@ import { sql } from "../../core/store/sql.ts";
 export const TOTALS_COLUMNS = sql`answers, points, by_category, longest_streak, early, night, speedy, confident, last_day,
   streak_days, rewarded_streaks, capped_day, capped_points, badges`;
 
-/** Returns what a row means. */
 /** The rows of `person_totals`. */
 export const totalsRows = rowsOf<PersonTotals>()({
   answers: "answers",
