@@ -1,3 +1,4 @@
+import { printableExactly } from "../../lib/printable.ts";
 import { keepResults } from "../../lib/kept-results.ts";
 import { wordsIn } from "../model/argument-order.ts";
 
@@ -63,14 +64,15 @@ const MOST_KEPT = 2000;
 const LONGEST_KEPT = 60;
 const JOINED = /^(file)(path|name)$|^(old|new)(string|str|text)$/;
 
-/** Splits a name as it is written into lower-case words: `orderIds` is `order`, `ids`. */
+/** Splits a name as it is written into lower-case words: `orderIds` is `order`, `ids`. A letter without ink is its code. */
 export const spokenWords = keepWords((name) =>
   name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .toLowerCase()
     .split(/[^\p{L}\p{N}*]+/u)
-    .filter((word) => word !== ""),
+    .filter((word) => word !== "")
+    .map(printableExactly),
 );
 
 /** Returns the words of a name as the rules know them: English, singular, without accents. */
