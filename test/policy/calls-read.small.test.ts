@@ -53,6 +53,9 @@ const COMMANDS: readonly (readonly [args: unknown, expected: boolean | null])[] 
   [{ command: "git status", cwd: "/home/kim/shop", dir_path: "." }, true],
   [{ command: "cd /home/kim/shop && git status", cwd: "/home/kim/shop" }, true],
   [{ command: "cd /home/kim && git status", cwd: "/home/kim/shop" }, null],
+  [{ command: "cd . > notes.txt && git status" }, null],
+  [{ command: "cd . x && git status" }, null],
+  [{ command: "NAME=x cd . && git status" }, null],
   [{ command: "cd .. && cd /home/kim/shop && git status", cwd: "/home/kim/shop" }, null],
   [{ command: "cd /home/kim/shop && git status" }, null],
   [{ patterns: ["git status"], input: { command: "git status" } }, true],
@@ -218,15 +221,15 @@ describe("the rules for coding agents that the first policy has as a comment", (
     ]) {
       assert.equal(await decisionOf("Bash", { command }), "ALLOW", command);
     }
-    assert.equal(await decisionOf("Read", { file_path: "/work/shop/src/a.ts", cwd: "/work/shop" }), "ALLOW");
+    assert.equal(await decisionOf("Read", { file_path: "/home/kim/shop/src/a.ts", cwd: "/home/kim/shop" }), "ALLOW");
   });
 
   it("leave to people what writes, runs something else, or leads out of the folder", async () => {
     for (const command of [...OTHER_COMMANDS.split("\n"), "ls\nid"]) {
       assert.equal(await decisionOf("Bash", { command }), "ESCALATE", command);
     }
-    for (const file_path of ["/work/other/a.ts", "../a.ts", "/work/shop/.env", "~/a.ts"]) {
-      assert.equal(await decisionOf("Read", { file_path, cwd: "/work/shop" }), "ESCALATE", file_path);
+    for (const file_path of ["/home/kim/other/a.ts", "../a.ts", "/home/kim/shop/.env", "~/a.ts"]) {
+      assert.equal(await decisionOf("Read", { file_path, cwd: "/home/kim/shop" }), "ESCALATE", file_path);
     }
     assert.equal(await decisionOf("Write", { file_path: "a.ts", content: "" }), "ESCALATE");
   });

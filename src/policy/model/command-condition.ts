@@ -27,9 +27,9 @@ const FOLDERS = "tool_cwd workdir working_directory workingDirectory directory d
 const WRAPPED = new Set(["input", "patterns", "cwd"]);
 /** Members that change nothing of what runs. */
 const HARMLESS = new Set(
-  (
-    "cwd description explanation justification title " + "timeout timeout_ms timeoutMs run_in_background is_background"
-  ).split(" "),
+  "cwd description explanation justification title timeout timeout_ms timeoutMs run_in_background is_background".split(
+    " ",
+  ),
 );
 
 /**
@@ -76,8 +76,10 @@ function lineOf({ command, folder }: CommandOfCall): ShellLine | null {
   const line = readCommand(command);
   if (line?.kind !== "read") return line;
   const isMove = ({ program }: SimpleCommand) => program === "cd";
-  const stays = ({ words: [to, ...more] }: SimpleCommand) =>
-    to?.isExact === true && more.length === 0 && (to.text === "." || to.text === folder);
+  const stays = ({ words: [to, ...more], redirects, sets }: SimpleCommand) =>
+    to?.isExact === true &&
+    more.length + redirects.length + sets.length === 0 &&
+    (to.text === "." || to.text === folder);
   // A line that begins by going where it is, as agents write it, goes nowhere.
   const isThere = line.commands.filter(isMove).every(stays);
   return isThere ? { ...line, commands: line.commands.filter((one) => !isMove(one)) } : line;

@@ -16,9 +16,10 @@ export interface CalledPaths {
 }
 
 /** Where agents name a file or folder. */
-const PATHS = (
-  "file_path filePath filepath path absolute_path " + "notebook_path dir_path directory old_path new_path target_file"
-).split(" ");
+const PATHS =
+  "file_path filePath filepath path absolute_path notebook_path dir_path directory old_path new_path target_file".split(
+    " ",
+  );
 
 /** Other members that may name files, as the pattern of a search and the destination of a copy do. */
 const MAY_NAME = /path|(?<!pro)file|folder|director|dest|^source|target|glob|pattern|root|workdir|includ/i;
