@@ -1,4 +1,4 @@
--- The tables of a store, schema 38, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 39, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -537,7 +537,8 @@ CREATE TABLE policy_grants (
   revoked_by TEXT,
   uses INTEGER NOT NULL,
   used_at INTEGER,
-  digest TEXT
+  digest TEXT,
+  pattern TEXT
 ) STRICT;
 CREATE INDEX policy_grants_class ON policy_grants (class_key) WHERE revoked_at IS NULL;
 

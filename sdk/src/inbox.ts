@@ -2,6 +2,7 @@ import type { CallOptions, Connection } from "./http.ts";
 import { keyedConnection, type KeyedOptions } from "./keyed.ts";
 import { follow } from "./sse.ts";
 import type {
+  Alike,
   ConversationMessage,
   ConversationStart,
   EditedCall,
@@ -17,6 +18,7 @@ import type {
 } from "./wire-schemas.ts";
 
 export type {
+  Alike,
   ArgumentRow,
   AskToPeople,
   ConversationMessage,
@@ -94,6 +96,11 @@ export class Inbox {
    */
   async edited(id: string, kwargs: string, options: CallOptions = {}): Promise<EditedCall> {
     return this.#connection.call("POST", `${askPath(id)}/edited`, { ...options, body: { kwargs }, repeatable: true });
+  }
+
+  /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */
+  async alike(id: string, options: CallOptions = {}): Promise<Alike> {
+    return this.#connection.call("GET", `${askPath(id)}/alike`, options);
   }
 
   /** Reads the task of a coding agent that an ask is about. @throws {ParleyError} `NOT_FOUND` */

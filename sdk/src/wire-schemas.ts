@@ -24,6 +24,7 @@ export type {
 } from "../../src/wire/conversation.ts";
 export type {
   InboxDecisionBody as InboxDecision,
+  WireAlike as Alike,
   WireArgumentRow as ArgumentRow,
   WireEditedCall as EditedCall,
   WireAskToPeople as AskToPeople,

@@ -23,6 +23,8 @@ export interface Receipt {
     address_mac?: string;
     at: number;
     shown: string | null;
+    /** The permission by which a person had allowed it earlier. */
+    grant?: string;
   }[];
   asked_at: number;
   settled_at: number;

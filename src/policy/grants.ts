@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { type Grant, mayGrant, type PolicyInput, policyClassOf, type PolicyDecision } from "./model/policy.ts";
-import { classKeyOf } from "./model/class.ts";
+import { classKeyOf, patternKeyOf } from "./model/class.ts";
+import { type GrantPattern, readPattern } from "./model/pattern.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
@@ -9,7 +10,15 @@ import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLiv
 import { countSaved, findLearned, holdIfAccepted } from "./store/learning.ts";
 import { transact } from "../core/store/transact.ts";
 
-const DAY_MS = 86_400_000;
+/** A permission that a person gives. */
+interface NewGrant {
+  input: PolicyInput;
+  approvalId: string;
+  person: string;
+  forMs: number;
+  /** The calls that it covers; null for exactly this one. */
+  pattern?: GrantPattern | null;
+}
 
 /**
  * Returns the store's grants for an input, for `evaluate`: the permanent permissions, who made each, and learned rules. They
@@ -19,7 +28,10 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
   const what = policyClassOf(input);
   if (!what) return [];
   const key = classKeyOf(what);
-  const grants = await findLiveGrants(on, key);
+  const keys = what.digest === undefined ? [key] : [key, patternKeyOf(what)];
+  const grants = (await findLiveGrants(on, keys)).map(({ pattern, ...grant }) =>
+    pattern === null ? grant : { ...grant, pattern: readPattern(pattern) },
+  );
   const lesson = what.digest === undefined ? await findLearned(on, key) : undefined;
   if (!lesson) return grants;
   const { id, rule, state } = lesson;
@@ -27,16 +39,16 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
 }
 
 /**
- * Stores a grant for what a person allowed: the same action on the same resource, env, tool and repo, by the same
- * agent, for so many days. It is part of the transaction that settles the ask it comes from.
+ * Stores a grant for what a person allowed, from now on for `forMs`: the same action on the same resource, env, tool and
+ * repo, by the same agent; or what a pattern covers. It is part of the transaction that settles the ask it comes from.
  *
  * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action, or
  * something that cannot be compared
  */
-export async function grantPermanently(
+export async function storeGrant(
   ctx: Pick<Context, "newId">,
   tx: Tx,
-  { input, approvalId, person: by, days }: { input: PolicyInput; approvalId: string; person: string; days: number },
+  { input, approvalId, person: by, forMs, pattern = null }: NewGrant,
 ): Promise<KeptGrant> {
   const person = await findPerson(tx, by);
   if (person?.role !== "admin") {
@@ -44,15 +56,18 @@ export async function grantPermanently(
   }
   const what = policyClassOf(input);
   if (!mayGrant(what)) throw new Refusal("not_grantable", { action: input.action });
+  const { digest, ...about } = what;
+  const covers = pattern ? { pattern } : { pattern, ...(digest !== undefined && { digest }) };
   const grant = await insertGrant(tx, {
-    ...what,
+    ...about,
+    ...covers,
     id: ctx.newId("grant"),
-    classKey: classKeyOf(what),
+    classKey: pattern ? patternKeyOf(what) : classKeyOf(what),
     approvalId,
     madeBy: by,
-    forMs: days * DAY_MS,
+    forMs,
   });
-  const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
+  const data = { grant: grant.id, ...(pattern ? { ...about, pattern } : what), expires_at: grant.expiresAt };
   await appendAudit(tx, {
     actor: { kind: "human", id: by },
     action: "policy_grant.created",

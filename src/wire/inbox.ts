@@ -254,6 +254,24 @@ export const WireEditedCall = z
   .meta({ id: "EditedCall", description: "A call with edited arguments, as its approval would run it." });
 export type WireEditedCall = z.output<typeof WireEditedCall>;
 
+export const WireAlike = z
+  .object({
+    patterns: z
+      .array(
+        z.object({
+          id: z.string().describe("A decision names the pattern by this."),
+          says: z.string().describe("What the pattern covers, in full"),
+          covered: z
+            .object({ calls: z.int(), approved: z.int(), rejected: z.int() })
+            .describe("What it covers of the last seven days, and what people decided about these"),
+        }),
+      )
+      .describe("The narrowest first"),
+    has_run: z.boolean().describe("The call names its session, to which a pattern can be bound"),
+  })
+  .meta({ id: "Alike", description: "What an admin may allow beside a call, so that people are not asked again." });
+export type WireAlike = z.output<typeof WireAlike>;
+
 export const InboxDecisionBody = z
   .object({
     approved: z.boolean().describe("Yes or no, for an approval.").optional(),
@@ -264,6 +282,14 @@ export const InboxDecisionBody = z
     kwargs,
     digest: text(1, 100).describe("The digest that was shown; an approval needs it.").optional(),
     standing: z.boolean().describe("Approve, and allow exactly this for good.").optional(),
+    like: z
+      .object({
+        pattern: text(1, 100).describe("The `id` of a pattern that was shown."),
+        for_s: z.int().min(60).max(2_592_000).describe("For how many seconds from now."),
+        this_run: z.boolean().describe("Only for calls of the same session of the agent.").optional(),
+      })
+      .describe("Approve, and allow calls like this one for a time.")
+      .optional(),
     same_next_time: z.boolean().describe("Answer the same question so, too.").optional(),
   })
   .meta({ id: "InboxDecision" });

@@ -22,6 +22,9 @@ export const WireEndedGrant = z
     digest: orNull.describe(
       "The digest of the arguments that are allowed, for a function call; null for asks of executors.",
     ),
+    covers: orNull.describe(
+      "What it covers, in a sentence; null where that is exactly one call, or one class of asks.",
+    ),
     created_at: z.string(),
     expires_at: z.string(),
     revoked_at: orNull,

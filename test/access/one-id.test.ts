@@ -15,7 +15,7 @@ import { changeRole } from "../../src/access/change-role.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { grantPermanently } from "../../src/policy/grants.ts";
+import { storeGrant } from "../../src/policy/grants.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { accepted, callBody, openScene } from "../support/a2h.ts";
 import { answer, namedPerson, OPERATOR } from "../support/identities.ts";
@@ -138,7 +138,7 @@ async function liveFully(world: World): Promise<void> {
   );
   await ctx.db.transact((tx) => tx.all(sql`UPDATE deliveries SET person = ${ANA}`));
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
-  await transact(ctx, (tx) => grantPermanently(ctx, tx, { input, approvalId: ask.id, person: ANA, days: 30 }));
+  await transact(ctx, (tx) => storeGrant(ctx, tx, { input, approvalId: ask.id, person: ANA, forMs: 30 * 86_400_000 }));
 }
 
 type Column = { table: string; column: string };

@@ -10,7 +10,7 @@ import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { createEndpoint } from "../../src/notices/webhook-endpoints.ts";
-import { grantPermanently, readGrants, revokeGrantOf } from "../../src/policy/grants.ts";
+import { storeGrant, readGrants, revokeGrantOf } from "../../src/policy/grants.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { policyInput } from "../../src/policy/model/policy.ts";
 import { acceptProposal, noteApproved } from "../../src/policy/proposals.ts";
@@ -90,11 +90,11 @@ for (const on of DATABASES) {
       const input = policyInput(DEPLOY);
       const grantOf = (resource: string, approvalId: string) =>
         transact(ctx, (tx) =>
-          grantPermanently(ctx, tx, {
+          storeGrant(ctx, tx, {
             input: policyInput({ ...DEPLOY, resource }),
             approvalId,
             person: OPERATOR,
-            days: 30,
+            forMs: 30 * 86_400_000,
           }),
         );
       await grantOf("shop-api", "ask_1");

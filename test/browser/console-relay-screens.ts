@@ -4,7 +4,7 @@ import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { grantPermanently } from "../../src/policy/grants.ts";
+import { storeGrant } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { until } from "../support/contract.ts";
@@ -73,8 +73,8 @@ export async function fillRelay(world: World): Promise<FilledRelay> {
     await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input, approvalId: `deploy-${n}`, learnAfter: 2 }));
   }
   const restart = policyInput({ ...DEPLOY, action: "restart" });
-  const grantInput = { input: restart, approvalId: waiting.ask_id, person: OPERATOR, days: 30 };
-  await transact(ctx, (tx) => grantPermanently(ctx, tx, grantInput));
+  const grantInput = { input: restart, approvalId: waiting.ask_id, person: OPERATOR, forMs: 30 * 86_400_000 };
+  await transact(ctx, (tx) => storeGrant(ctx, tx, grantInput));
   await ctx.db.transact((tx) =>
     tx.all(sql`INSERT INTO decision_cache (decision_key, answer_text, created_at, ttl_seconds, seed_key, role, source,
         hits, last_hit_at)

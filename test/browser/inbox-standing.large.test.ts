@@ -57,6 +57,55 @@ describe("the Inbox room, for what may be allowed for good", () => {
     await requestCall(world.server.ctx, parsePolicy("version: 1"), again);
     await admin.page.goto("/inbox");
     await admin.page.getByLabel("Done").check();
-    await admin.page.getByText("Approved by Cy Vann, for good").waitFor();
+    await admin.page.getByText("Approved by Cy Vann, in advance").waitFor();
   });
+
+  for (const screen of ["phone", "desk"] as const) {
+    it(`lets an admin allow calls like one, see that under Rules, and end it there, on a ${screen}`, async () => {
+      await using world = await openInboxWorld();
+      await using browser = await launchBrowser();
+      const { ctx } = world.server;
+      const cy = await nameSomebody(world, "Cy Vann");
+      await changeRole(ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
+      const bash = (command: string) => ({
+        ...newCallRequest({ ...callOf("Bash", { command, cwd: "/home/kim/shop" }), audience: toPerson(cy.id) }),
+        bound: bindCall("Bash", { command, cwd: "/home/kim/shop" }),
+        rejectOptions: [],
+        editable: false,
+      });
+      const ask = async (command: string) => (await requestCall(ctx, parsePolicy("version: 1"), bash(command))).request;
+      const made = await ask("npm test");
+
+      await using admin = await cy.visit(browser, { screen });
+      const { page } = admin;
+      await page.goto(`/inbox/${made.id}`);
+      await button(page, "Approve").click();
+      await dialog(page).getByRole("button", { name: "Allow like this…" }).click();
+      const patterns = dialog(page).getByRole("group", { name: "Allow like this…" });
+      const one = patterns.getByRole("checkbox", { name: /^Bash: “npm test …”, in “\/home\/kim\/shop”, by “/ });
+      await one.check();
+      assert.equal(await patterns.getByText("None of the last week’s calls.").count(), 3);
+      await dialog(page)
+        .getByRole("checkbox", { name: /^Always allow exactly this/ })
+        .check();
+      assert.equal(await one.isChecked(), false);
+      await one.check();
+      assert.equal(await dialog(page).getByRole("checkbox", { checked: true }).count(), 1);
+      await patterns.getByLabel("For how long").selectOption("7 days");
+      await dialog(page).getByRole("button", { name: "Approve" }).click();
+      await page.getByText("Approved by you").first().waitFor();
+
+      assert.equal((await ask("npm test src/a.test.ts")).outcome?.by?.id, cy.id);
+      assert.equal((await ask("npm test; rm x")).state, "open");
+      await page.goto("/console/policy");
+      await page
+        .getByText(/^Bash: “npm test …”, in “\/home\/kim\/shop”, by “/)
+        .first()
+        .waitFor();
+      await page.getByText("spared people 1 question").first().waitFor();
+      await button(page, /^Revoke Bash: “npm test …”/).click();
+      await page.getByText("An admin who approves a call may allow calls like it.").waitFor();
+      assert.equal((await ask("npm test src/b.test.ts")).state, "open");
+    });
+  }
 });

@@ -73,7 +73,7 @@ it("reaches the oldest of many grants and of many proposed rules, and ends the o
   });
   const { page } = admin;
   await page.goto("/console/policy");
-  await readOn(page, "Allowed for good", "Show older", MANY);
+  await readOn(page, "Permissions", "Show older", MANY);
   await readOn(page, "Proposed rules", "Show older", MANY);
   await page.getByRole("button", { name: "Revoke deploy, shop-1, dev", exact: true }).click();
   await page.getByRole("button", { name: "Revoke it", exact: true }).click();

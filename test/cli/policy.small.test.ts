@@ -10,7 +10,7 @@ import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import type { PolicyTrace } from "../../src/policy/model/trace.ts";
 import { openStore } from "../../src/core/store/open-store.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { grantPermanently } from "../../src/policy/grants.ts";
+import { storeGrant } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
 import { prepareFirstStart } from "../../src/server/prepare-first-start.ts";
 import { OPERATOR } from "../support/identities.ts";
@@ -41,7 +41,7 @@ async function installation() {
   await prepareFirstStart(ctx);
   const input = policyInput({ action: "deploy", resource: "shop-api", agent: "ana-bot" });
   const grant = await transact(ctx, (tx) =>
-    grantPermanently(ctx, tx, { input, approvalId: "ask_1", person: OPERATOR, days: 30 }),
+    storeGrant(ctx, tx, { input, approvalId: "ask_1", person: OPERATOR, forMs: 30 * 86_400_000 }),
   );
   const policy = parsePolicy(FIRST_POLICY);
   const often = policyInput({ ask_type: "APPROVAL", action: "open_pr", resource: "shop-api", agent: "ana-bot" });

@@ -66,7 +66,7 @@ for (const on of DATABASES) {
         assert.equal((await other).approved, undefined);
       const receipt = await scene().world.call("GET", `/receipts/${ask_id}`, { headers: headers() });
       const said = JSON.parse(Buffer.from(receipt.text.split(".")[1] ?? "", "base64url").toString());
-      const by = { kind: "person", id: OPERATOR, via: "policy", at: said.settled_at, shown: consent_digest };
+      const by = { kind: "person", id: OPERATOR, via: "policy", at: said.settled_at, shown: consent_digest, grant: id };
       assert.deepEqual(said.decided, [by]);
 
       await scene().world.advance(30 * DAY_MS - 60_000);

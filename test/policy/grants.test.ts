@@ -18,7 +18,7 @@ import { classKeyOf } from "../../src/policy/model/class.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { addPerson } from "../../src/access/add-person.ts";
 import { readBesidePolicy, readRulesInUse, proposalDiff } from "../../src/policy/list.ts";
-import { grantPermanently, noteSpared, readGrants, revokeGrantOf } from "../../src/policy/grants.ts";
+import { storeGrant, noteSpared, readGrants, revokeGrantOf } from "../../src/policy/grants.ts";
 import {
   acceptProposal,
   dismissProposal,
@@ -57,8 +57,8 @@ async function judge({ server: { ctx } }: World, words: PolicyWords, policy = PO
 }
 
 async function grant({ server: { ctx } }: World, words: PolicyWords = DEPLOY, person: string = OPERATOR) {
-  const input = { input: policyInput(words), approvalId: "ask_1", person, days: 30 };
-  return transact(ctx, (tx) => grantPermanently(ctx, tx, input));
+  const input = { input: policyInput(words), approvalId: "ask_1", person, forMs: 30 * DAY_MS };
+  return transact(ctx, (tx) => storeGrant(ctx, tx, input));
 }
 
 let asks = 0;

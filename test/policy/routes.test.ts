@@ -5,7 +5,7 @@ import { policyInput } from "../../src/policy/model/policy.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createKey } from "../../src/access/create-key.ts";
-import { grantPermanently } from "../../src/policy/grants.ts";
+import { storeGrant } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { ONE_DATABASE, openWorld, type World } from "../support/world.ts";
@@ -101,8 +101,8 @@ for (const on of ONE_DATABASE) {
         assert.deepEqual([status, body.error.code], [404, "NOT_FOUND"]);
       }
 
-      const input = { input: policyInput(DEPLOY), approvalId: "ask_1", person: OPERATOR, days: 30 };
-      const { id } = await transact(ctx, (tx) => grantPermanently(ctx, tx, input));
+      const input = { input: policyInput(DEPLOY), approvalId: "ask_1", person: OPERATOR, forMs: 30 * 86_400_000 };
+      const { id } = await transact(ctx, (tx) => storeGrant(ctx, tx, input));
       const decide = async () => (await admin("POST", "/admin/policy/test", DEPLOY)).body.trace.decision as string;
       assert.equal(await decide(), "ALLOW");
       assert.notEqual((await admin("DELETE", `/admin/policy/grants/${id}`)).body.revoked_at, null);

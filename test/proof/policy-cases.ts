@@ -99,7 +99,7 @@ function inputOf(ask: RawAsk): PolicyInput {
     rejectOptions: [],
     editable: false,
   };
-  return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form });
+  return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form, wire: {} });
 }
 
 /** Whether an ask says something that no rule can hold, as arguments may. */

@@ -8,8 +8,10 @@ import { findJob } from "../store/jobs.ts";
 import { findAnswer } from "../store/answers.ts";
 import { claimLesson } from "../store/asks.ts";
 import { transact } from "../../core/store/transact.ts";
-import { grantPermanently } from "../../policy/grants.ts";
+import { storeGrant } from "../../policy/grants.ts";
 import { noteApproved, noteRejected } from "../../policy/proposals.ts";
+
+const DAY_MS = 86_400_000;
 
 /**
  * Draws the conclusions of a decision that people made: a permanent permission if one was ticked, and a step towards a rule
@@ -31,8 +33,8 @@ export async function learnFrom(
     const { standing, by } = addressed?.request.outcome ?? {};
     // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
     if (standing && by?.kind === "person" && addressed?.request.wire["standing"] === true) {
-      const grantInput = { input, approvalId: ask.id, person: by.id, days };
-      await grantPermanently(ctx, tx, grantInput).catch((error: unknown) => {
+      const grantInput = { input, approvalId: ask.id, person: by.id, forMs: days * DAY_MS };
+      await storeGrant(ctx, tx, grantInput).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
         ctx.log.warn({ ask_id: ask.id, code: error.code }, "what was ticked could not be allowed for good");
       });

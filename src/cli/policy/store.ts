@@ -6,6 +6,7 @@ import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from 
 import { revokeGrantOf } from "../../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
 import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.ts";
+import { patternSentence } from "../../requests/model/pattern-words.ts";
 import { type Command, command, EXIT, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { lookAt } from "./policy.ts";
 import { policyPath, readPolicy } from "./input.ts";
@@ -90,10 +91,11 @@ function show(path: string, policy: Policy, { grants, proposals, spared, learned
       const about = Object.entries({ action, ...(digest === undefined ? asked : { digest }), agent })
         .filter(([, value]) => value !== null)
         .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-      return [one.id, one.madeBy, String(one.uses), localTime(one.expiresAt), printable(about.join(", "))];
+      const words = one.pattern ? patternSentence(one.pattern, "en") : printable(about.join(", "));
+      return [one.id, one.madeBy, String(one.uses), localTime(one.expiresAt), words];
     });
     io.out("");
-    for (const line of table(["ALLOWED FOR GOOD", "BY", "SPARED", "UNTIL", "ABOUT"], rows)) io.out(line);
+    for (const line of table(["ALLOWED", "BY", "SPARED", "UNTIL", "ABOUT"], rows)) io.out(line);
   }
 
   for (const proposal of proposals.filter(({ state }) => state === "open")) {
@@ -114,7 +116,7 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       about: conditionsText(rule),
       spared: spared.get(rule.key) ?? 0,
     })),
-    grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, ...grant }) => ({
+    grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, pattern, ...grant }) => ({
       id,
       action,
       resource,
@@ -123,6 +125,7 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       repo,
       agent,
       digest,
+      pattern,
       by: grant.madeBy,
       ask_id: grant.approvalId,
       created_at: utcText(grant.createdAt),

@@ -32,6 +32,13 @@ const READS = new Set(
   ).split(" "),
 );
 
+const SEARCH_OR_SORT = new Set(["find", "rg", "sort", "tree", "shuf", "file"]);
+
+/** Whether a program only reads, but for the options by which `isWritingOption` says that it does more. */
+export function onlyReads(program: string): boolean {
+  return READS.has(program) || SEARCH_OR_SORT.has(program);
+}
+
 /** Whether a word is an option of a program whose options are not known here: it may write, or run a program. */
 export function isUnknownOption(program: string, text: string): boolean {
   const isKnown = READS.has(program) || RUNS_TASKS.has(program) || Object.hasOwn(WRITING, program);

@@ -10,6 +10,11 @@ export function classKeyOf({ action, resource, env, tool, repo, agent, digest }:
   return sha256Digest(canonicalExact([action, resource, env, tool, repo, agent, ...call])).slice("sha256:".length);
 }
 
+/** Returns the name under which the patterns for an agent and a function are found; it is the name of no class. */
+export function patternKeyOf({ action, agent }: Pick<PolicyClass, "action" | "agent">): string {
+  return sha256Digest(canonicalExact(["pattern", action, agent])).slice("sha256:".length);
+}
+
 /**
  * Returns the rule that allows exactly one class, or null where no rule can: one that names no action is about anything,
  * and a star in what an agent wrote would stand for anything.

@@ -72,7 +72,8 @@ const readLine = keepResults(20, readShellLine);
 /** An agent that starts programs without a shell starts one for a line. */
 const SHELL = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh$/;
 
-function lineOf({ command, folder }: CommandOfCall): ShellLine | null {
+/** Returns the line that a command runs, as it is read; null where the arguments hold none. */
+export function lineOf({ command, folder }: CommandOfCall): ShellLine | null {
   const line = readCommand(command);
   if (line?.kind !== "read") return line;
   const isMove = ({ program }: SimpleCommand) => program === "cd";

@@ -86,7 +86,7 @@ const ABSOLUTE = /^(?:\/|[A-Za-z][\w+.-]*:)/;
 const MOST_CHARS = 4096;
 
 /** Returns the names of a path as seen from a folder, with `..` resolved; null for one outside, or one that is not certain. */
-function namesWithin(path: string, folder: string | null): string[] | null {
+export function namesWithin(path: string, folder: string | null): string[] | null {
   if (path === "" || path.length > MOST_CHARS || EXPANDED.test(path)) return null;
   const inFolder =
     folder !== null && ABSOLUTE.test(folder) && (path === folder || path.startsWith(`${folder.replace(/\/$/, "")}/`));

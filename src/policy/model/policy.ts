@@ -67,6 +67,8 @@ export interface PolicyInput extends Record<PolicyInputName, PolicyValue> {
   digest?: string;
   /** The arguments of the call; absent where none are known. */
   args?: CallArguments;
+  /** The run of the agent that makes the call, as it names it. */
+  run?: string;
   /** The values that the ask claimed and the job's registered values overruled. */
   claimed: Readonly<Record<string, string>>;
 }
@@ -86,6 +88,8 @@ export interface PolicyClass {
 /** A permission in the store for one class of calls: a person's decision, for a time, or a learned rule. */
 export interface Grant extends PolicyClass {
   id: string;
+  /** The rule covers what it certainly allows, in one run; left out, the grant covers one class. */
+  pattern?: { rule: PolicyRule; run?: string };
   /**
    * The learned rule that the grant stands for. A revoked one allows nothing, nor does the rule of that id in a policy
    * file.
@@ -129,6 +133,7 @@ const READS: ReadonlySet<string> = new Set(["clarify", "choose", "read"]);
 export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
   meta?: Readonly<Record<string, unknown>>;
   digest?: string | undefined;
+  run?: string | undefined;
   /** Returns the arguments of the call as JSON. */
   args?: (() => string) | undefined;
 };
@@ -163,6 +168,7 @@ export function policyInput(words: PolicyWords, claimed: Readonly<Record<string,
     claimed,
     ...(fn !== null && words.digest !== undefined && { digest: words.digest }),
     ...(words.args !== undefined && { args: new CallArguments(words.args) }),
+    ...(words.run !== undefined && { run: words.run }),
   };
 }
 
@@ -213,7 +219,7 @@ function isUnseen({ resource }: PolicyClass): boolean {
  */
 export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyDecision {
   const what = policyClassOf(input);
-  const stored = what && !isUnseen(what) ? grants.filter((one) => sameClass(one, what)) : [];
+  const stored = what && !isUnseen(what) ? grants.filter((one) => covers(one, what, input)) : [];
   const lesson = stored.find(({ learned }) => learned);
   // The store decides which learned rules hold, whatever a file still says.
   const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;
@@ -366,6 +372,12 @@ function highestRisk(rules: readonly PolicyRule[]): PolicyDecision["risk"] {
 
 function allows({ decision }: PolicyRule): boolean {
   return decision === "ALLOW";
+}
+
+function covers(grant: Grant, what: PolicyClass, input: PolicyInput): boolean {
+  const { pattern } = grant;
+  if (!pattern) return sameClass(grant, what);
+  return (pattern.run === undefined || pattern.run === input.run) && holds(pattern.rule, input);
 }
 
 function sameClass(one: PolicyClass, other: PolicyClass): boolean {

@@ -1,12 +1,15 @@
 import type { ListPosition } from "../../core/model/list-page.ts";
+import type { GrantPattern } from "../model/pattern.ts";
 import type { Grant } from "../model/policy.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
-import { flag, optional, rowsOf } from "../../core/store/rows.ts";
-import { empty, sql } from "../../core/store/sql.ts";
+import { flag, json, optional, rowsOf } from "../../core/store/rows.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
 import { RESTORE } from "./tables.ts";
 
 /** A grant that a person made, as it is stored. */
-export interface KeptGrant extends Omit<Grant, "learned"> {
+export interface KeptGrant extends Omit<Grant, "learned" | "pattern"> {
+  /** The calls that it covers, as it is written; null where that is one exact call, or one class of asks. */
+  pattern: GrantPattern | null;
   /** The ask it was made from. */
   approvalId: string;
   /** The person. */
@@ -30,6 +33,7 @@ const grantColumns = {
   approvalId: "ask_id",
   madeBy: "made_by",
   digest: optional("digest"),
+  pattern: json("pattern"),
   createdAt: "created_at",
   expiresAt: "expires_at",
   revokedAt: "revoked_at",
@@ -40,27 +44,35 @@ const grantRows = rowsOf<KeptGrant>()(grantColumns);
 
 export async function insertGrant(
   tx: Tx,
-  grant: Grant & Pick<KeptGrant, "approvalId" | "madeBy"> & { classKey: string; forMs: number },
+  grant: Omit<Grant, "pattern"> &
+    Pick<KeptGrant, "approvalId" | "madeBy" | "pattern"> & { classKey: string; forMs: number },
 ): Promise<KeptGrant> {
   return grantRows.one(
     tx,
-    sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, digest, ask_id,
-        made_by, created_at, expires_at, uses)
+    sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, digest,
+        pattern, ask_id, made_by, created_at, expires_at, uses)
       VALUES (${grant.id}, ${grant.classKey}, ${grant.action}, ${grant.resource}, ${grant.env}, ${grant.tool},
-        ${grant.repo}, ${grant.agent}, ${grant.digest ?? null}, ${grant.approvalId}, ${grant.madeBy}, parley_now(),
+        ${grant.repo}, ${grant.agent}, ${grant.digest ?? null}, ${grant.pattern && JSON.stringify(grant.pattern)},
+        ${grant.approvalId}, ${grant.madeBy}, parley_now(),
         parley_now() + ${grant.forMs}, 0)
       RETURNING *`,
   );
 }
 
-/** Returns the grants of a class that are neither revoked nor over, the longest good first. */
-export async function findLiveGrants(on: Queryable, classKey: string): Promise<KeptGrant[]> {
+/** Returns the grants of these classes that are neither revoked nor over, those with a pattern last, the longest good first. */
+export async function findLiveGrants(on: Queryable, classKeys: readonly string[]): Promise<KeptGrant[]> {
   return grantRows.all(
     on,
     sql`SELECT * FROM policy_grants
-      WHERE class_key = ${classKey} AND revoked_at IS NULL AND expires_at > (SELECT parley_now())
-      ORDER BY expires_at DESC, grant_id LIMIT 10`,
+      WHERE class_key IN (${join(classKeys)}) AND revoked_at IS NULL
+        AND expires_at > (SELECT parley_now())
+      ORDER BY CASE WHEN pattern IS NULL THEN 0 ELSE 1 END, expires_at DESC, grant_id LIMIT 100`,
   );
+}
+
+/** Returns a grant, whatever became of it. */
+export async function findGrant(on: Queryable, id: string): Promise<KeptGrant | undefined> {
+  return grantRows.first(on, sql`SELECT * FROM policy_grants WHERE grant_id = ${id}`);
 }
 
 /** Counts one use of a grant if it still is one; returns whether it is. The grant is held to the end. */
@@ -103,16 +115,15 @@ export async function listGrants(
   );
 }
 
-/** True where the person had granted the agent exactly what has this digest, and the grant was in force at `at`. */
-export async function wasGranted(
+/** Returns the grant by which the person had allowed something to the agent, if it was in force at `at`. */
+export async function findGrantAt(
   on: Queryable,
-  { id, by, digest, agent, at }: { id: string; by: string; digest: string; agent: string; at: number },
-): Promise<boolean> {
-  const grant = await first(
+  { id, by, agent, at }: { id: string; by: string; agent: string; at: number },
+): Promise<KeptGrant | undefined> {
+  return grantRows.first(
     on,
-    sql`SELECT grant_id FROM policy_grants WHERE grant_id = ${id} AND made_by = ${by}
-      AND digest = ${digest} AND agent = ${agent} AND created_at <= ${at}
+    sql`SELECT * FROM policy_grants WHERE grant_id = ${id} AND made_by = ${by}
+      AND agent = ${agent} AND created_at <= ${at}
       AND expires_at > ${at} AND (revoked_at IS NULL OR revoked_at >= ${at})`,
   );
-  return grant !== undefined;
 }

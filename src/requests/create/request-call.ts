@@ -3,6 +3,7 @@ import { policyInputOfCall } from "../model/policy-call.ts";
 import type { Context } from "../../context.ts";
 import type { Request, RequestForm, DecidedBy, Outcome } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
+import { riskOf } from "../model/risk.ts";
 import { evaluate, type Policy, type PolicyInput, type PolicyDecision } from "../../policy/model/policy.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
@@ -107,15 +108,28 @@ async function judgeCall(
 ): Promise<JudgedCall> {
   const input = policyInputOfCall(call);
   const grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
-  return { policy, call, input, grants, forPeople, policyDecision: await judge(tx, { policy, grants }, input) };
+  const policyDecision = await judge(tx, { policy, grants }, input);
+  const hasPatterns = grants.some(({ pattern }) => pattern);
+  if (!hasPatterns || !looksHigh(call, policyDecision)) {
+    return { policy, call, input, grants, forPeople, policyDecision };
+  }
+  // The person who allowed calls like this one did not see it.
+  const exact = grants.filter(({ pattern }) => !pattern);
+  const again = await judge(tx, { policy, grants: exact }, input);
+  return { policy, call, input, grants: exact, forPeople, policyDecision: again };
+}
+
+function looksHigh({ form, audience, wire }: CallToStore, { risk }: PolicyDecision): boolean {
+  return riskOf({ form, audience, wire: { ...wire, ...(risk && { risk }) } }) === "high";
 }
 
 /**
- * Returns whether an admin may allow the call permanently when it is approved. A call that needs several approvers can
- * never be, nor can one whose arguments may still change.
+ * Returns whether an admin may allow the call, and calls like it, when it is approved. A call that needs several
+ * approvers can never be, nor can one whose arguments may still change. The hook of a coding agent takes edits of every
+ * prompt: there the approval that edits grants nothing.
  */
 function mayBeGranted({ policy, call, input, policyDecision, forPeople }: JudgedCall): boolean {
-  if (isJoint(call.audience) || call.form.editable) return false;
+  if (isJoint(call.audience) || (call.form.editable && call.promptOf === undefined)) return false;
   if (policyDecision.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).isGrantable;
   return policyDecision.isGrantable;
 }

@@ -1,3 +1,4 @@
+import type { GrantPattern } from "../../policy/model/pattern.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import { OUTSIDE_CHANNELS, type OutsideChannel } from "../../channels/kinds.ts";
 import type { Identity } from "../../access/model/identity.ts";
@@ -105,12 +106,18 @@ export type Decision =
       guard?: GuardedArguments | null;
       option?: string;
       digest?: string;
-      /** The same may be done from now on without asking. */
-      withGrant?: boolean;
+      /** The permission that goes with it: of exactly this call, or of what a pattern covers. */
+      withGrant?: true | ChosenGrant;
     } & DecisionContent)
   | ({ kind: "reject"; comment?: string; option?: string; digest?: string } & DecisionContent)
   | ({ kind: "reply"; text?: string; option?: string } & DecisionContent)
   | ({ kind: "value"; text: string } & DecisionContent);
+
+/** A pattern that an approver chose to allow, and for how long from the approval on. */
+export interface ChosenGrant {
+  pattern: GrantPattern;
+  forMs: number;
+}
 
 /** The fields that any decision may have: a value, and those of `Besides`. */
 interface DecisionContent extends Besides {
@@ -145,8 +152,8 @@ export interface Outcome extends Besides {
   guard?: GuardedArguments | null;
   digest?: string;
   by?: DecidedBy;
-  /** The approver asked for a permanent permission of the same call. */
-  standing?: boolean;
+  /** The approver asked for a permission of the same call, or of what a pattern covers. */
+  standing?: true | ChosenGrant;
   /** The trace of policy, if it decided instead of people. */
   trace?: PolicyTrace;
 }

@@ -88,7 +88,7 @@ export function settle(request: Request, before: readonly Counted[], next: Judge
           ...(request.digest !== null && { digest: request.digest }),
           ...(comment !== undefined && { comment }),
           ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
-          ...(decision.withGrant && { standing: true }),
+          ...(decision.withGrant && { standing: decision.withGrant }),
         },
       };
     }

@@ -9,6 +9,7 @@ import {
 } from "../../lib/receipt.ts";
 import type { Request, CountedDecision } from "../model/request.ts";
 import { Refusal } from "../../refusals.ts";
+import { findGrant, type KeptGrant } from "../../policy/store/grants.ts";
 import { listDecisions } from "../store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../../core/store/sealed-secrets.ts";
 import { listEntryTimes } from "../../core/store/audit.ts";
@@ -62,6 +63,7 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
   const { outcome, settledAt } = request;
   if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
   const decisions = await listDecisions(ctx.db, request.id);
+  const grant = outcome.trace?.grant ? await findGrant(ctx.db, outcome.trace.grant) : undefined;
   const callId = request.ref.slice(request.ref.indexOf(":") + 1);
   const receipt: Receipt = {
     v: 1,
@@ -74,7 +76,7 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
     outcome: outcomeWord(request),
     expired: outcome.status === "expired",
     ...(outcome.trace && { policy_version: outcome.trace.policy_version }),
-    decided: outcome.trace ? decidedByPolicy(request) : decisions.map(({ decision }) => decided(decision)),
+    decided: outcome.trace ? decidedByPolicy(request, grant) : decisions.map(({ decision }) => decided(decision)),
     asked_at: request.createdAt,
     settled_at: settledAt,
   };
@@ -97,10 +99,11 @@ function decided({ by, at, digest, pressed: origin }: CountedDecision): Decided 
   };
 }
 
-/** Who allowed exactly this earlier was shown it then; a rule was shown nothing. */
-function decidedByPolicy({ outcome, settledAt, digest }: Request): Decided[] {
+/** Who allowed exactly this earlier was shown it then; who allowed a pattern was shown that, and a rule nothing. */
+function decidedByPolicy({ outcome, settledAt, digest }: Request, grant: KeptGrant | undefined): Decided[] {
   if (!outcome?.by || settledAt === null) return [];
-  return [{ ...outcome.by, at: settledAt, shown: outcome.by.kind === "person" ? digest : null }];
+  const named = grant && { grant: grant.id };
+  return [{ ...outcome.by, at: settledAt, shown: grant?.digest === undefined ? null : digest, ...named }];
 }
 
 function outcomeWord({ outcome, form }: Request): Receipt["outcome"] {

@@ -1,9 +1,9 @@
 import type { Context } from "../../context.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import { evaluate, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
-import { policyInputOfCall, type PolicyCall } from "../model/policy-call.ts";
-import type { Request } from "../model/request.ts";
+import { policyInputOfCall } from "../model/policy-call.ts";
 import { listCallsSince } from "../store/recorded-calls.ts";
+import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
 
 const PAGE = 200;
 
@@ -71,24 +71,12 @@ export async function replayPolicy(
   return { calls, decisions, matched, contradictions: contradictions.toReversed() };
 }
 
-type Call = Request & PolicyCall;
-
-function isCall(request: Request): request is Call {
-  return request.form.kind === "approval";
-}
-
 function lineOf({
   id,
   asker,
   form,
   title,
   createdAt,
-}: Call): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
+}: CallRequest): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
   return { id, asker, fn: form.fn, title, createdAt };
-}
-
-/** Returns what people decided; null where they did not, or a rule or a permanent permission did. */
-function saidByPeople({ outcome }: Request): boolean | null {
-  if (outcome?.status !== "answered" || outcome.trace) return null;
-  return outcome.approved ?? null;
 }

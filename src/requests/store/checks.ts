@@ -9,7 +9,10 @@ import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
-import { wasGranted } from "../../policy/store/grants.ts";
+import { findGrantAt } from "../../policy/store/grants.ts";
+import { readPattern } from "../../policy/model/pattern.ts";
+import { holds } from "../../policy/model/policy.ts";
+import { policyInputOfCall } from "../model/policy-call.ts";
 
 const PAGE = 200;
 const QUICK_ASKS = 500;
@@ -30,7 +33,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     check: "A10",
     promise:
       "what is approved was approved by enough of those asked, whoever was added later, each shown exactly what was approved, " +
-      "or by a rule or a permanent permission that is on record",
+      "or by a rule, or a permission that covers it, that is on record",
     look: examineApprovals,
   },
   {
@@ -101,8 +104,12 @@ async function isRightlyEnded(on: Queryable, ask: Request): Promise<boolean> {
   return isDecidedByPeople(ask, await listDecisions(on, ask.id));
 }
 
-/** By a rule that is named, or by what somebody had allowed for this agent and exactly this, and it is on record. */
-async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }: Request): Promise<boolean> {
+/**
+ * By a rule that is named, or by what somebody had allowed for this agent and exactly this, or by a pattern that covers
+ * it; and it is on record.
+ */
+async function isRuled(on: Queryable, ask: Request): Promise<boolean> {
+  const { id, asker, outcome, digest, createdAt, form, wire } = ask;
   const { trace, by } = outcome ?? {};
   if (!trace || !by || digest === null || outcome?.digest !== digest || trace.defaulted) return false;
   if (trace.decision !== (outcome.approved ? "ALLOW" : "DENY")) return false;
@@ -112,13 +119,12 @@ async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }:
   if (noted?.actor.kind !== kind || noted.consent_digest !== digest) return false;
   if (noted.actor.id !== by.id && !(await isFormerId(on, by.id, noted.actor.id))) return false;
   if (by.kind === "policy") return trace.rule_index !== undefined && trace.policy.startsWith(`${by.id}@v`);
-  return wasGranted(on, {
-    id: trace.grant ?? "",
-    by: by.id,
-    digest,
-    agent: asker.replace(/^agent:/, ""),
-    at: createdAt,
-  });
+  const agent = asker.replace(/^agent:/, "");
+  const grant = await findGrantAt(on, { id: trace.grant ?? "", by: by.id, agent, at: createdAt });
+  if (!grant?.pattern) return grant?.digest === digest;
+  const { rule, run } = readPattern(grant.pattern);
+  const isCovered = form.kind === "approval" && holds(rule, policyInputOfCall({ asker, digest, form, wire }));
+  return isCovered && (run === undefined || run === wire["run_id"]);
 }
 
 function isDecidedByPeople(ask: Request, counted: readonly Counted[]): boolean {

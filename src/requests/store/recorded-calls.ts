@@ -17,3 +17,16 @@ export async function listCallsSince(
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
 }
+
+/** Returns the newest function calls of an asker that were made within `sinceMs`, the newest first. */
+export async function listCallsOf(
+  on: Queryable,
+  { asker, sinceMs, limit }: { asker: string; sinceMs: number; limit: number },
+): Promise<Request[]> {
+  return requestRows.all(
+    on,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests
+      WHERE asker = ${asker} AND kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
+      ORDER BY created_at DESC, ask_id DESC LIMIT ${limit}`,
+  );
+}

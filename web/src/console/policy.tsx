@@ -194,9 +194,9 @@ function OneProposal({ of: { id, rule, approvals, diff } }: { of: Proposal }) {
 
 function OneGrant({ of: one }: { of: Grant }) {
   const nameOf = useNames();
-  const { action, resource, env, tool, repo, agent, digest } = one;
+  const { action, resource, env, tool, repo, agent, digest, covers } = one;
   const asked = digest === null ? [resource, env, tool, repo] : [digest];
-  const about = [action, ...asked, agent].filter((part) => part !== null && part !== "").join(", ");
+  const about = covers ?? [action, ...asked, agent].filter((part) => part !== null && part !== "").join(", ");
   const revoke = useAction(async () => {
     await api.revokeGrant(one.id);
     announce(text.policy.revoked);
@@ -214,13 +214,8 @@ function OneGrant({ of: one }: { of: Grant }) {
           ]}
         />
       </div>
-      <ConfirmButton
-        label={text.policy.revoke(about)}
-        title={text.policy.revoking(about)}
-        hint={text.policy.revokeGrantHint}
-        confirm={text.policy.confirm}
-        action={revoke}
-      />
+      {/* People are asked again from then on: a wrong press costs a question. */}
+      <ActionButton action={revoke} label={text.policy.revoke(about)} kind="alarm" />
     </>
   );
 }

@@ -10,6 +10,7 @@ import { useQuery } from "../query/query.ts";
 import { text as common } from "../text.ts";
 import styles from "./ask.module.css";
 import { inbox } from "./api.ts";
+import { Grants } from "./alike.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { approval, explain, rejection } from "./decide.ts";
 import { type AskDraft, wordsBeside } from "./draft.ts";
@@ -17,7 +18,7 @@ import { editedArguments } from "./arguments/edit-arguments.tsx";
 import { HoldButton } from "./hold.tsx";
 import { ReadyAnswers } from "./reply.tsx";
 import { text } from "./text.ts";
-import type { AskOption, EditedCall, NewDecision, WholeAsk } from "./wire.ts";
+import type { AskOption, EditedCall, Granted, NewDecision, WholeAsk } from "./wire.ts";
 
 /** The decision that somebody has to confirm; the press that began it was on one half of the screen, where the thumb is. */
 export interface Intent {
@@ -53,7 +54,7 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
   const approves = intent.approve;
   const kwargs = approves ? editedArguments(ask, draft).text : null;
   const { edited, error, deliberate } = useEdited(ask, kwargs, intent);
-  const [isPermanent, setPermanent] = useState(false);
+  const [granted, setGranted] = useState<Granted>({});
   const [named, setNamed] = useState("");
   const hold = useRef<HTMLButtonElement>(null);
   const isGrave = approves && (edited ?? ask).risk === "high";
@@ -64,7 +65,7 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
   const decide = (): void => {
     if (!deliberate.isDeliberate()) return;
     onClose();
-    onDecide(intent.approve ? approval(ask, draft, { kwargs, isPermanent }) : rejection(ask, draft, option));
+    onDecide(intent.approve ? approval(ask, draft, { kwargs, granted }) : rejection(ask, draft, option));
   };
   const submit = (): void => {
     if (!mustHold) return decide();
@@ -98,7 +99,7 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
           {text.otherArguments}
         </button>
       )}
-      {approves && <PermanentGrant ask={ask} on={isPermanent} onChange={setPermanent} />}
+      {approves && kwargs === null && <Grants ask={ask} onChange={setGranted} />}
       <Sides isAtEnd={intent.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
         <Decide
           key="decide"
@@ -230,20 +231,6 @@ function Comment(props: {
         </p>
       )}
     </>
-  );
-}
-
-/** Whether such a call is allowed for good, where the person who approves it may say so. */
-function PermanentGrant({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange: (on: boolean) => void }) {
-  if (!ask.may_stand || ask.standing_until === null) return null;
-  return (
-    <label class={styles.tick}>
-      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} />
-      <span>
-        {text.alwaysAllow}
-        <small class="muted">{text.alwaysAllowLead(ask.agent, ask.standing_until)}</small>
-      </span>
-    </label>
   );
 }
 

@@ -7,7 +7,7 @@ import { type AskDraft, dropAskDraft } from "./draft.ts";
 import { decided, refresh } from "./queries.ts";
 import type { Problem } from "./arguments/schema.ts";
 import { text } from "./text.ts";
-import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
+import type { AskOption, Granted, NewDecision, WholeAsk } from "./wire.ts";
 
 /** Why a decision was not taken, and where its value did not fit. */
 export interface Refused {
@@ -46,17 +46,16 @@ export function useDecide(id: string): Deciding {
   return { send, sending, refused };
 }
 
-/** Yes to a call, with its own arguments or with others, this once or for good. */
+/** Yes to a call, with its own arguments or with others; those may be allowed further on. */
 export function approval(
   ask: WholeAsk,
   draft: AskDraft,
-  { kwargs, isPermanent }: { kwargs: string | null; isPermanent: boolean },
+  { kwargs, granted }: { kwargs: string | null; granted: Granted },
 ): NewDecision {
   return {
     approved: true,
     ...commentIn(draft),
-    ...(kwargs !== null && { kwargs }),
-    ...(isPermanent && { standing: true }),
+    ...(kwargs === null ? granted : { kwargs }),
     digest: ask.digest ?? "",
   };
 }

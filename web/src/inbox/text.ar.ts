@@ -144,7 +144,7 @@ export const text: InboxTexts = {
 
   who: (by, mine) => {
     if (by?.kind === "person" && by.via === "policy") {
-      return `${by.name === null ? "شخص ما" : isolated(by.name)}، بصفة دائمة`;
+      return `${by.name === null ? "شخص ما" : isolated(by.name)}، مسبقًا`;
     }
     if (mine) return "أنت";
     if (!by) return "لا أحد";
@@ -197,6 +197,22 @@ export const text: InboxTexts = {
   alwaysAllow: "السماح دائمًا بهذا تحديدًا",
   alwaysAllowLead: (agent, until) =>
     `يحق عندئذ لـ ${isolated(agent)} أن يفعل الشيء نفسه بالشيء نفسه من دون سؤال، حتى ${isolated(day(until))} أو إلى أن يلغيه أحد المديرين.`,
+  allowLike: "السماح بما يشبه هذا…",
+  looking: "يجري النظر في استدعاءات الأسبوع الماضي…",
+  nothingAlike: "لا يمكن وصف ما يشبه هذا بنمط؛ وافق عليه وحده.",
+  wouldHaveCovered: ({ calls, approved, rejected }) =>
+    calls === 0
+      ? "لا شيء من استدعاءات الأسبوع الماضي."
+      : `${calls} من استدعاءات الأسبوع الماضي؛ وافق الأشخاص على ${approved} منها ورفضوا ${rejected}.`,
+  forHowLong: "المدة",
+  during: {
+    session: "هذه الجلسة، يوم على الأكثر",
+    hour: "ساعة واحدة",
+    today: "اليوم",
+    week: "7 أيام",
+    month: "30 يومًا",
+  },
+  alikeLead: "ما يبدو عالي الخطورة يبقى موضع سؤال. يراه كل مدير ضمن القواعد ويمكنه إنهاؤه هناك.",
   nextTime: "الإجابة نفسها في المرة القادمة",
   nextTimeLead: (agent, until) =>
     `يتلقى ${isolated(agent)} عندئذ هذه الإجابة، مع اسمك، كلما سأل الأشخاص أنفسهم السؤال نفسه تمامًا، حتى ${isolated(day(until))}.`,

@@ -134,7 +134,7 @@ export const text: InboxTexts = {
   refusedBy: (name, via, why) => `${name ?? "Jemand"}, über ${CHANNELS[via] ?? via}: ${why}`,
 
   who: (by, mine) => {
-    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "jemandem"}, auf Dauer`;
+    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "jemandem"}, im Voraus`;
     if (mine) return "Ihnen";
     if (!by) return "niemandem";
     if (by.kind === "policy") return by.name === null ? "einer Regel" : `der Regel ${by.name}`;
@@ -190,6 +190,23 @@ export const text: InboxTexts = {
   alwaysAllow: "Genau das immer erlauben",
   alwaysAllowLead: (agent, until) =>
     `${agent} darf dann dasselbe mit demselben tun, ohne zu fragen, bis ${day(until)} oder bis jemand aus der Verwaltung es widerruft.`,
+  allowLike: "Ähnliches erlauben …",
+  looking: "Die Aufrufe der letzten Woche werden angesehen …",
+  nothingAlike: "Nichts Ähnliches lässt sich in ein Muster fassen; bitte nur dies freigeben.",
+  wouldHaveCovered: ({ calls, approved, rejected }) =>
+    calls === 0
+      ? "Keiner der Aufrufe der letzten Woche."
+      : `${calls} der Aufrufe der letzten Woche; davon wurden ${approved} freigegeben und ${rejected} abgelehnt.`,
+  forHowLong: "Für wie lange",
+  during: {
+    session: "Diese Sitzung, höchstens ein Tag",
+    hour: "Eine Stunde",
+    today: "Heute",
+    week: "7 Tage",
+    month: "30 Tage",
+  },
+  alikeLead:
+    "Was nach hohem Risiko aussieht, wird weiter gefragt. Die Verwaltung sieht es unter Regeln und kann es dort beenden.",
   nextTime: "Nächstes Mal genauso antworten",
   nextTimeLead: (agent, until) =>
     `${agent} erhält dann diese Antwort mit Ihrem Namen, sooft dieselben Menschen genau dasselbe gefragt werden, bis ${day(until)}.`,

@@ -143,7 +143,7 @@ export const text = {
 
   who: (by: By | null, mine: boolean): string => {
     // A decision by a permanent permission is not a new decision.
-    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, for good`;
+    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, in advance`;
     if (mine) return "you";
     if (!by) return "nobody";
     if (by.kind === "policy") return by.name === null ? "a rule" : `the rule ${by.name}`;
@@ -199,6 +199,22 @@ export const text = {
   alwaysAllow: "Always allow exactly this",
   alwaysAllowLead: (agent: string, until: string) =>
     `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,
+  allowLike: "Allow like this…",
+  looking: "Looking at the calls of the last week…",
+  nothingAlike: "Nothing like this can be put in a pattern; approve it alone.",
+  wouldHaveCovered: ({ calls, approved, rejected }: { calls: number; approved: number; rejected: number }) =>
+    calls === 0
+      ? "None of the last week’s calls."
+      : `${calls} of the last week’s calls; people approved ${approved} of them and rejected ${rejected}.`,
+  forHowLong: "For how long",
+  during: {
+    session: "This session, a day at most",
+    hour: "One hour",
+    today: "Today",
+    week: "7 days",
+    month: "30 days",
+  },
+  alikeLead: "What looks like a high risk is still asked about. Every admin sees it under Rules and can end it there.",
   nextTime: "Answer the same next time",
   nextTimeLead: (agent: string, until: string) =>
     `${agent} then hears this answer, with your name, whenever it asks the same people exactly the same, until ${day(until)}.`,

@@ -1,5 +1,5 @@
 /** Bodies of the inbox, by the names that the pages have for them. */
-import type { InboxAsk, InboxFilter } from "@parley/sdk/inbox";
+import type { InboxAsk, InboxDecision, InboxFilter } from "@parley/sdk/inbox";
 
 export type {
   ArgumentRow,
@@ -15,6 +15,9 @@ export type {
   InboxPage as AskPage,
   TypedArgument,
 } from "@parley/sdk/inbox";
+
+/** A permission that is given with an approval: of exactly this call, of calls like it, or of none. */
+export type Granted = Pick<InboxDecision, "standing" | "like">;
 
 export type Kind = NonNullable<InboxFilter["kind"]>;
 

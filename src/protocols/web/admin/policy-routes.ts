@@ -15,6 +15,8 @@ import { revokeGrantOf } from "../../../policy/grants.ts";
 import { judge } from "../../../policy/judge.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../../policy/proposals.ts";
 import { shippedPolicy } from "../../../policy/shipped.ts";
+import { patternSentence } from "../../../requests/model/pattern-words.ts";
+import { type Language, languageOf } from "../../../requests/model/sentence-words.ts";
 import { Refusal } from "../../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
@@ -95,7 +97,10 @@ function readingRoutes(app: Door, door: DoorContext): void {
       const { live, cursor } = http.query as z.output<typeof GrantList>;
       const which = live === undefined ? {} : { isLive: live === "true" };
       const { items, next } = await listGrants(ctx, { ...which, ...pageAfter(cursor, ID), limit: PAGE });
-      return { grants: items.map(printGrant), next: placeText(next) } satisfies WireGrantPage;
+      return {
+        grants: items.map((one) => printGrant(one, languageIn(http))),
+        next: placeText(next),
+      } satisfies WireGrantPage;
     },
   );
 
@@ -211,7 +216,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
     },
     async (http) => {
       const by = await administrator(door, http);
-      return printGrant(await revokeGrantOf(ctx, known(http.params.id), by));
+      return printGrant(await revokeGrantOf(ctx, known(http.params.id), by), languageIn(http));
     },
   );
 }
@@ -251,7 +256,7 @@ async function overview(door: DoorContext, http: FastifyRequest): Promise<WirePo
       learned: learned.includes(rule),
       idle: learned.includes(rule) ? null : (idle.get(rule.index) ?? null),
     })),
-    grants: grants.items.map(printGrant),
+    grants: grants.items.map((one) => printGrant(one, languageIn(http))),
     grants_next: placeText(grants.next),
     proposals: proposals.items.map(withDiff),
     proposals_next: placeText(proposals.next),
@@ -263,8 +268,10 @@ function known(id: string): string {
   return id;
 }
 
-function printGrant(grant: KeptGrant & { isLive?: boolean }): WireEndedGrant {
-  const { id, action, resource, env, tool, repo, agent, ...more } = grant;
+const languageIn = ({ headers }: FastifyRequest): Language => languageOf(headers["accept-language"]);
+
+function printGrant(grant: KeptGrant & { isLive?: boolean }, language: Language): WireEndedGrant {
+  const { id, action, resource, env, tool, repo, agent, pattern, ...more } = grant;
   return {
     id,
     action,
@@ -276,6 +283,7 @@ function printGrant(grant: KeptGrant & { isLive?: boolean }): WireEndedGrant {
     by: more.madeBy,
     ask_id: more.approvalId,
     digest: more.digest ?? null,
+    covers: pattern && patternSentence(pattern, language),
     created_at: timeText(more.createdAt),
     expires_at: timeText(more.expiresAt),
     revoked_at: more.revokedAt === null ? null : timeText(more.revokedAt),

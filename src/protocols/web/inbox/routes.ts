@@ -24,7 +24,15 @@ import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { readJson } from "../../http/body.ts";
 import { text } from "../../../wire/fields.ts";
-import { InboxDecisionBody, InboxEditBody, WireEditedCall, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
+import {
+  InboxDecisionBody,
+  InboxEditBody,
+  WireAlike,
+  WireEditedCall,
+  WireInboxAsk,
+  WireInboxPage,
+} from "../../../wire/inbox.ts";
+import { alikeBody, chosenGrant } from "./alike.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -88,6 +96,22 @@ function askRoutes(app: Door, door: DoorContext): void {
     async (http) => {
       const { person } = await signedInPerson(door, http);
       return wholeFor(ctx, readerOf(http, person), await readInInbox(ctx, person, http.params.id));
+    },
+  );
+
+  app.get<OneAsk>(
+    "/people/me/asks/:id/alike",
+    {
+      schema: {
+        tags: ["inbox"],
+        summary: "Calls like this one, as I may allow them",
+        response: { 200: jsonReply(WireAlike), ...refusals },
+      },
+    },
+    async (http) => {
+      const { person } = await signedInPerson(door, http);
+      const request = await readInInbox(ctx, person, http.params.id);
+      return alikeBody(ctx, request, readerOf(http, person));
     },
   );
 
@@ -209,13 +233,13 @@ async function decide(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<
   if (given.same_next_time && keptForS(request) === null) {
     throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
   }
+  const read = await decisionOf(request, given);
+  const withGrant = read.kind === "approve" ? await chosenGrant(ctx, request, { given, person }) : undefined;
   const decision = {
-    ...(await decisionOf(request, given)),
+    ...read,
+    ...(withGrant && { withGrant }),
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
-  if (decision.kind === "approve" && decision.withGrant && !(await mayGrantCall(ctx, request, person))) {
-    throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
-  }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
   const decided = await decideRequest(ctx, { requestId: request.id, read: request, responder, decision, byKey });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
@@ -300,8 +324,7 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
     const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
-    const grant = given.standing ? { withGrant: true } : {};
-    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }), ...grant };
+    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }) };
   }
   if (form.kind === "reply") {
     const text = given.text?.trim() ? given.text : fill;

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { OPERATOR } from "../support/identities.ts";
+import { accepted, sharedScene } from "../support/a2h.ts";
+import { type Decider, decider } from "../support/deciders.ts";
+import { asked, broken, operatorOf, record, withRules } from "../support/policy-calls.ts";
+import { DATABASES } from "../support/world.ts";
+
+const HOUR_S = 3600;
+const FOLDER = "/home/kim/shop";
+
+interface Offered {
+  id: string;
+  says: string;
+  covered: object;
+}
+
+for (const on of DATABASES) {
+  describe(`calls like one that a person allowed, on ${on}`, () => {
+    const scene = sharedScene(on);
+    const headers = () => ({ authorization: `Bearer ${scene().admin.key}` });
+    const prompt = { run_id: "session-1", agent_prompt: { agent: "claude" } };
+    const bash = (command: string, cwd = FOLDER) => ({
+      fn: "Bash",
+      kwargs: { command, description: `of ${command}`, cwd },
+      editable: true,
+    });
+    const ask = (spec: Record<string, unknown>, more = {}) =>
+      asked(scene(), spec, scene().agent, { ...prompt, ...more });
+    const offered = async (ask_id: string, to?: Decider) =>
+      accepted(await (to ?? (await operatorOf(scene()))).alike(ask_id)) as { patterns: Offered[]; has_run: boolean };
+    const grants = async () =>
+      accepted(await scene().world.call("GET", "/admin/policy", { headers: headers() })).grants as Record<
+        string,
+        unknown
+      >[];
+    const revoke = async (id: unknown) =>
+      accepted(await scene().world.call("DELETE", `/admin/policy/grants/${id}`, { headers: headers() }));
+    const clear = async () => {
+      for (const { id, live } of await grants()) if (live === true) await revoke(id);
+    };
+
+    /** The operator approves the call, and allows the pattern at this place of those that are offered. */
+    async function allow(spec: Record<string, unknown>, at: number, more = {}) {
+      const { ask_id } = await ask(spec);
+      const { patterns } = await offered(ask_id);
+      const like = { pattern: patterns[at]?.id, for_s: HOUR_S, ...more };
+      accepted(await (await operatorOf(scene())).decide(ask_id, { approved: true, like }));
+      const grant = (await grants()).find((one) => one["ask_id"] === ask_id);
+      return grant ?? assert.fail("nothing was allowed");
+    }
+
+    it("are approved in that person's name, by a grant that receipt, record and list name, until it ends", async () => {
+      await withRules(scene(), "version: 1\n");
+      const grant = await allow(bash("npm test"), 1);
+      assert.match(String(grant["covers"]), /^Bash: “npm test …”, in “\/home\/kim\/shop”, by “support”/);
+      assert.deepEqual([grant["digest"], grant["live"], grant["spared"]], [null, true, 0]);
+
+      const status = await ask(bash("npm test src/a.test.ts"));
+      assert.deepEqual([status.approved, status.user_info.via], [true, "policy"]);
+      const receipt = await scene().world.call("GET", `/receipts/${status.ask_id}`, { headers: headers() });
+      const said = JSON.parse(Buffer.from(receipt.text.split(".")[1] ?? "", "base64url").toString());
+      const by = { kind: "person", id: OPERATOR, via: "policy", at: said.settled_at, shown: null, grant: grant["id"] };
+      assert.deepEqual(said.decided, [by]);
+      const [, decided] = await record(scene(), status.ask_id);
+      assert.equal((decided?.["data"] as { grant: string }).grant, grant["id"]);
+      const [made] = await record(scene(), grant["ask_id"] as string).then((all) =>
+        all.filter(({ action }) => action === "policy_grant.created"),
+      );
+      assert.deepEqual((made?.["data"] as { pattern: { when: object } }).pattern.when, {
+        fn: "Bash",
+        agent: "support",
+        command: ["npm test *"],
+        args: { "/cwd": { equals: FOLDER } },
+      });
+
+      const mallory = await scene().holder({ name: "mallory", scope: "agent" });
+      for (const other of [
+        ask(bash("npm test; rm -rf .")),
+        ask(bash("npm test", "/home/kim/other")),
+        ask({ ...bash("npm test"), fn: "shell" }),
+        asked(scene(), bash("npm test"), mallory, prompt),
+      ])
+        assert.equal((await other).approved, undefined);
+      await scene().world.restart();
+      assert.equal((await ask(bash("npm test"))).approved, true);
+      assert.deepEqual(await broken(scene()), []);
+      await scene().world.advance(HOUR_S * 1000);
+      assert.equal((await ask(bash("npm test"))).approved, undefined);
+      assert.deepEqual(await broken(scene()), []);
+    });
+
+    it("are people's again once it is revoked, by a stricter rule, for several who must agree, and in another session", async () => {
+      await clear();
+      const { id } = await allow(bash("npm run build"), 1, { this_run: true });
+      assert.equal((await ask(bash("npm run build"))).approved, true);
+      assert.equal((await ask(bash("npm run build"), { run_id: "session-2" })).approved, undefined);
+      const [ana, bo] = [await scene().human("Ana"), await scene().human("Bo")];
+      const channel = { all_of: [{ human: { id: ana.id } }, { human: { id: bo.id } }] };
+      const { editable: _, ...joint } = { ...bash("npm run build"), channel };
+      assert.equal((await ask(joint)).approved, undefined);
+
+      const rule = (more: string) => `version: 1\nrules: [{ id: it, when: { fn: Bash, command: npm * }, ${more} }]\n`;
+      for (const [more, approved] of [
+        ["decision: DENY", false],
+        ["decision: ESCALATE, standing: false", undefined],
+        ["decision: ESCALATE, risk: high", undefined],
+        ["decision: ESCALATE", true],
+      ] as const) {
+        await withRules(scene(), rule(more));
+        assert.equal((await ask(bash("npm run build"))).approved, approved, more);
+      }
+      await withRules(scene(), "version: 1\n");
+      await revoke(id);
+      assert.equal((await ask(bash("npm run build"))).approved, undefined);
+    });
+
+    it("are asked about where they look high, though the pattern covers them", async () => {
+      await clear();
+      const pay = (amount: number) => ({ fn: "pay_out", kwargs: { amount, currency: "EUR" } });
+      for (const amount of [20, 90_000]) {
+        const { ask_id } = await ask(pay(amount));
+        const decision = { approved: true };
+        accepted(await (await operatorOf(scene())).decide(ask_id, decision));
+      }
+      const { says, covered } = (await offered((await ask(pay(30))).ask_id)).patterns[1] ?? assert.fail("one pattern");
+      assert.equal(says, 'pay_out: amount from 20 to 90000, currency "EUR", by “support”');
+      assert.deepEqual(covered, { calls: 2, approved: 2, rejected: 0 });
+      await allow(pay(30), 1);
+      assert.equal((await ask(pay(40))).approved, true);
+      assert.equal((await ask(pay(80_000))).approved, undefined);
+      const high = await ask(pay(85_000));
+      assert.deepEqual((await offered(high.ask_id)).patterns, []);
+    });
+
+    it("are allowed by an admin alone, as they were shown, for at most thirty days, and not by an edit", async () => {
+      await clear();
+      const operator = await operatorOf(scene());
+      const ana = await scene().human("Ana");
+      const { ask_id } = await ask({ ...bash("npm ls"), channel: { human: { id: ana.id } } });
+      const member = await decider(scene().world, ana.person);
+      const first = await ask(bash("npm ls"));
+      const { patterns, has_run } = await offered(first.ask_id);
+      assert.equal(has_run, true);
+      const like = { pattern: patterns[1]?.id ?? "", for_s: HOUR_S };
+      const refusals = [
+        [member, ask_id, { like }, 409],
+        [operator, first.ask_id, { like: { ...like, pattern: "sha256:other" } }, 409],
+        [operator, first.ask_id, { like, kwargs: { command: "npm ls x", cwd: FOLDER } }, 409],
+        [operator, first.ask_id, { standing: true, kwargs: { command: "npm ls x", cwd: FOLDER } }, 409],
+        [operator, first.ask_id, { like: { ...like, for_s: 30 * 24 * HOUR_S + 1 } }, 400],
+        [operator, first.ask_id, { like: { ...like, for_s: 1 } }, 400],
+      ] as const;
+      for (const [who, of, more, status] of refusals)
+        assert.equal((await who.decide(of, { approved: true, ...more })).status, status, JSON.stringify(more));
+      assert.deepEqual((await offered(ask_id, member)).patterns, []);
+      accepted(await operator.decide(first.ask_id, { approved: false, like }));
+      assert.equal((await ask(bash("npm ls"))).approved, undefined);
+      assert.deepEqual(
+        (await grants()).filter(({ live }) => live),
+        [],
+      );
+      const plain = await ask({ fn: "refund", kwargs: { amount: 3 }, editable: true }, { agent_prompt: undefined });
+      assert.deepEqual((await offered(plain.ask_id)).patterns, []);
+    });
+  });
+}
