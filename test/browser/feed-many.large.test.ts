@@ -103,4 +103,33 @@ describe("the list of questions, when there are more than a page holds", () => {
     await promptAt(page, 99).waitFor();
     assert.equal(await page.getByText("Just closed").count(), 1);
   });
+
+  it("keeps the rows and the focus while the list is read anew and the first question opens", async () => {
+    await using dan = await visit(browser, world.url, { screen: "desk", serviceWorkers: "block" });
+    const { page } = dan;
+    await page.getByRole("heading", { level: 1, name: "Question number 1?" }).waitFor();
+    await page.goto("about:blank");
+    const agent = world.agent("deployer");
+    const urgent = await agent.ask({ prompt: "Which one came meanwhile?", min_responses: 9, timeout_seconds: 600 });
+    const firstPage = Promise.withResolvers<void>();
+    const isFirst = ({ pathname, searchParams }: URL) => pathname === "/human/questions" && !searchParams.has("cursor");
+    await page.route(isFirst, async (route) => {
+      await firstPage.promise;
+      await route.continue();
+    });
+    // The list of the visit before is shown at once.
+    await page.goto("/");
+    await promptAt(page, 50).waitFor();
+    await more(page).focus();
+    await page.keyboard.press("Enter");
+    await promptAt(page, 100).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Question number 1?" }).waitFor();
+
+    firstPage.resolve();
+    await row(page, "Which one came meanwhile?").waitFor();
+    assert.ok((await rows(page).count()) >= 100);
+    const focused = await page.evaluate(() => document.activeElement?.textContent);
+    assert.match(focused ?? "", /^Question number 51\?/);
+    await agent.cancel(urgent.id);
+  });
 });

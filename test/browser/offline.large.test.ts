@@ -9,6 +9,11 @@ import { readyForOffline, row, visit } from "./visitor.ts";
 
 const NOT_SENT = "Written, not sent yet";
 
+/** The page learns from nothing but a press that the server is back, and so takes no button away before it. */
+async function neverBackByItself(page: Page): Promise<void> {
+  await page.route(/\/(healthz|human\/events)$/, (route) => route.abort());
+}
+
 describe("the Answer room without a connection", () => {
   let served: Served;
   let browser: Browser;
@@ -134,6 +139,7 @@ describe("the Answer room without a connection", () => {
     await ana.page.getByText("Yes", { exact: true }).tap();
     await ana.page.getByRole("heading", { name: NOT_SENT }).waitFor();
 
+    await neverBackByItself(ana.page);
     await served.start();
     await ana.page.getByRole("button", { name: "Try now" }).tap();
     await ana.page.getByText("+5 points").waitFor();
@@ -149,6 +155,7 @@ describe("the Answer room without a connection", () => {
     await ana.page.reload();
     await ana.page.getByRole("heading", { name: "No connection to the server" }).waitFor();
 
+    await neverBackByItself(ana.page);
     await served.start();
     await ana.page.getByRole("button", { name: "Try again" }).tap();
     await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
@@ -187,6 +194,36 @@ describe("the Answer room without a connection", () => {
     assert.deepEqual([first, others.length], ["parley-before", 1]);
     const part = await ana.page.evaluate(async () => (await fetch("/assets/part.js")).text());
     assert.equal(part, "a part of the release before");
+  });
+
+  it("shows a question that was asked after the list was read and before news of it could come", async () => {
+    const prompt = "Who came between the list and its news?";
+    await using ana = await visit(browser, served.url, { screen: "phone", serviceWorkers: "block" });
+    await using bo = await visit(browser, served.url, { screen: "phone" });
+    const news = Promise.withResolvers<void>();
+    await ana.page.route("**/human/events", async (route) => {
+      await news.promise;
+      await route.continue();
+    });
+    await ana.page.reload();
+    await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
+    const { question_id: id } = await agent.ask({ prompt, min_responses: 5 });
+    await bo.page.getByRole("heading", { name: prompt }).waitFor();
+    news.resolve();
+    await ana.page.getByRole("heading", { name: prompt }).waitFor();
+    await agent.cancel(id);
+  });
+
+  it("has a connection left for each of five windows", async () => {
+    await using ana = await visit(browser, served.url, { screen: "desk" });
+    await ana.page.goto(await served.newStartLink());
+    await ana.page.getByText("Signed in as").waitFor();
+    for (let windows = 2; windows < 5; windows += 1) {
+      const page = await ana.openTab("/inbox");
+      await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    }
+    const last = await ana.openTab("/");
+    await last.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
   });
 
   it("comes back by itself in every room, where a page was opened while the server was away", async () => {

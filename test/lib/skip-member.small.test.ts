@@ -19,9 +19,11 @@ describe("a member that is left out", () => {
     );
     fc.assert(
       fc.property(fc.array(member), fc.integer({ min: 1, max: 7 }), fc.constantFrom(0, 2), (members, size, indent) => {
-        const value: Record<string, unknown> = Object.fromEntries(members);
+        const text = JSON.stringify(Object.fromEntries(members), null, indent);
+        // The text says 0 of -0.
+        const value = JSON.parse(text) as Record<string, unknown>;
         const wanted = Object.hasOwn(value, "result") ? { ...value, result: null } : value;
-        assert.deepEqual(JSON.parse(skipped(JSON.stringify(value, null, indent), size)), wanted);
+        assert.deepEqual(JSON.parse(skipped(text, size)), wanted);
       }),
     );
   });

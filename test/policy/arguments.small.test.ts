@@ -93,6 +93,16 @@ describe("a condition on the arguments of a call", () => {
     });
   }
 
+  it("cannot be decided where a schema would take long of a large value", async () => {
+    const schema = { items: { anyOf: Array.from({ length: 300 }, (_, at) => ({ const: at })) } };
+    const when = `args: { /lines: { schema: ${JSON.stringify(schema)} } }`;
+    assert.equal(await answerOf(when, JSON.stringify({ lines: Array(100).fill(1) })), true);
+    assert.equal(await answerOf(when, JSON.stringify({ lines: Array(1000).fill(1) })), null);
+    const short = `args: { /text: { schema: { anyOf: ${JSON.stringify(Array(300).fill({ maxLength: 9 }))} } } }`;
+    assert.equal(await answerOf(short, JSON.stringify({ text: "x".repeat(1000) })), false);
+    assert.equal(await answerOf(short, JSON.stringify({ text: "x".repeat(100_000) })), null);
+  });
+
   it("never lets an exception count that cannot be decided for a DENY, and always for an ALLOW", async () => {
     const rule = `when: { fn: ${FN} }, unless: { args: { /amount: { max: 100 } } }`;
     for (const [args, denied, allowed] of [
@@ -142,7 +152,9 @@ describe("a condition on the arguments of a call", () => {
     ["args: { /a: { length: { min: 3, max: 1 } } }", "must be a whole number, or a block of min and max"],
     ["args: { /a: { exists: 'yes' } }", "must be true or false"],
     ["args: { /a: { schema: { type: strings } } }", "cannot be used: /type must be a type of JSON, or several"],
-    ["args: { /a: { schema: { pattern: x } } }", "must have no pattern, format or uniqueItems: use glob or expr"],
+    ["args: { /a: { schema: { pattern: x } } }", "must have no pattern, format, uniqueItems or $ref: use glob or expr"],
+    ["args: { /a: { schema: { items: { $ref: '#' } } } }", "must have no pattern, format, uniqueItems or $ref"],
+    ["expr: 'args.x <= 9007199254740992.0'", "rules[0].when.expr must write a number above 2^53 without a point"],
     ["expr: 5", 'rules[0].when.expr must be a text, not "5"'],
     ["expr: 'amount > 1'", "rules[0].when.expr has no variable amount; it knows args"],
     ["args: { /a: 1 }, tool: x", "is nothing that a function call has: it has fn, agent, args, command, path and expr"],

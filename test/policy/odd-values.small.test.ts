@@ -4,8 +4,8 @@ import { policyInputOf } from "../../src/asks/model/policy-input.ts";
 import type { Ask } from "../../src/asks/model/ask.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
 import { explainDecision } from "../../src/policy/model/explain.ts";
-import { lintLeftOut } from "../../src/policy/model/lint.ts";
-import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
+import { lintDoubts } from "../../src/policy/model/lint.ts";
+import { FIRST_POLICY, loadPolicy, parsePolicy } from "../../src/policy/model/text.ts";
 import { evaluate, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
 import { shippedPolicy } from "../../src/policy/shipped.ts";
 import { readExactJson } from "../../src/lib/json/exact-json.ts";
@@ -162,7 +162,7 @@ describe("a value that a rule can hold", () => {
 });
 
 describe("lint", () => {
-  const warned = (...rules: object[]) => lintLeftOut(checkPolicy({ version: 1, rules })).map(({ says }) => says);
+  const warned = (...rules: object[]) => lintDoubts(checkPolicy({ version: 1, rules })).map(({ says }) => says);
 
   it("warns of a DENY by something that an asker may leave out", () => {
     const says = "a denies by meta.branch, which an asker may leave out: add null to its values to deny that too";
@@ -170,7 +170,7 @@ describe("lint", () => {
     assert.deepEqual(warned({ id: "a", when, decision: "DENY" }), [says]);
     for (const key of ["role", "repo", "meta.x"])
       assert.match(warned({ when: { [key]: ["x", "*"] }, decision: "DENY" }).join(), new RegExp(`by ${key},`), key);
-    assert.deepEqual(lintLeftOut(checkPolicy({ version: 1, rules: [{ when, decision: "DENY" }] }))[0]?.rule, 0);
+    assert.deepEqual(lintDoubts(checkPolicy({ version: 1, rules: [{ when, decision: "DENY" }] }))[0]?.rule, 0);
   });
 
   it("says nothing of what is always there, what names null, exceptions, other decisions and assigned work", () => {
@@ -183,7 +183,25 @@ describe("lint", () => {
       { when: { env: "agent", "meta.place": "outside" }, decision: "DENY" },
     ])
       assert.deepEqual(warned(rule), [], JSON.stringify(rule));
-    assert.deepEqual(lintLeftOut(shippedPolicy()), []);
-    assert.deepEqual(lintLeftOut(parsePolicy(FIRST_POLICY)), []);
+    assert.deepEqual(lintDoubts(shippedPolicy()), []);
+    assert.deepEqual(lintDoubts(parsePolicy(FIRST_POLICY)), []);
+  });
+
+  it("warns of a rule that looks at the exact call and names no function", async () => {
+    const says = "only to executors' asks: its command stands beside no fn";
+    const when = { command: ["git status *"] };
+    assert.deepEqual(warned({ id: "a", when, decision: "ALLOW" }), [`a never applies to function calls, ${says}`]);
+    for (const [key, given] of Object.entries({ path: "src/*", args: { "/a": 1 } })) {
+      const beside = { tool: "Bash", [key]: given };
+      assert.match(warned({ when: beside, decision: "DENY" }).join(), new RegExp(`its ${key} stands`), key);
+      assert.match(
+        warned({ when: { action: "x" }, unless: { [key]: given }, decision: "DENY" }).join(),
+        /function calls/,
+      );
+      assert.deepEqual(warned({ id: "b", when: { fn: "Bash", [key]: given }, decision: "DENY" }), [], key);
+    }
+    const inWords = await loadPolicy("version: 1\nrules: [{ when: { expr: args.a == 1 }, decision: DENY }]");
+    assert.match(lintDoubts(inWords)[0]?.says ?? "", /^rules\[0\] never applies .* its expr stands/);
+    assert.deepEqual(warned({ when: { env: "agent", ...when }, decision: "ALLOW" }), []);
   });
 });

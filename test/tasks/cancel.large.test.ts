@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { describe, it } from "node:test";
 import { findProcesses } from "../../src/workshop/sandbox/processes.ts";
 import { appears, run, sharedSite, steps } from "../support/assign-site.ts";
+import { newFolder } from "../support/program.ts";
 
 /** Starts one that never ends and writes at its end, after some work. */
 const SLEEPS = {
@@ -11,9 +12,24 @@ const SLEEPS = {
   "in a session of its own": "setsid sh -c 'sleep 777; touch late.txt' & sleep 777",
 };
 
+const HELD = "held";
+
+/** A folder with a git before the real one, which waits with the commit of the task `late` while a file is there. */
+function folderOfSlowGit(): string {
+  const folder = newFolder();
+  mkdirSync(folder);
+  const isHeld = `while [ -e '${join(folder, HELD)}' ]; do sleep 0.05; done`;
+  const script = `#!/bin/sh\ncase "$*" in */late.*write-tree*) ${isHeld};; esac\nPATH="\${PATH#*:}" exec git "$@"\n`;
+  writeFileSync(join(folder, "git"), script, { mode: 0o755 });
+  writeFileSync(join(folder, HELD), "");
+  return folder;
+}
+
 describe("ending work that is under way", { concurrency: true }, () => {
+  const slowGit = folderOfSlowGit();
   const shared = sharedSite({
     assignment: { parallel: 8 },
+    env: { PATH: `${slowGit}${delimiter}${process.env["PATH"]}` },
     repos: [
       { name: "shop", parallel: 8 },
       { name: "slow", setup: "touch setup-began; sleep 777; touch late.txt" },
@@ -115,9 +131,10 @@ describe("ending work that is under way", { concurrency: true }, () => {
 
   it("replaces a task whose commit is being made, and takes that commit back", async () => {
     const site = shared();
-    await site.submit("late", { prompt: run("i=0; while [ $i -lt 6000 ]; do echo $i > f$i; i=$((i+1)); done") });
+    await site.submit("late", { prompt: run("echo old > which.txt") });
     await site.until("late", "committing");
     await site.submit("late", { prompt: run("echo new > which.txt") });
+    rmSync(join(slowGit, HELD));
     const done = await site.until("late", ({ state, attempt }) => state === "review" && attempt === 2);
     assert.equal(done.attempts[0].outcome, "superseded");
     const names = refsOf("late").map((ref) => ref.replace(/-[0-9a-f]{8}/, ""));

@@ -1,4 +1,5 @@
 import type { FeedEvent } from "@parley/sdk/wire";
+import type { Query } from "@tanstack/query-core";
 import { people } from "./api.ts";
 import { onNews, sendWaiting } from "./outbox.ts";
 import { isUnreachable, type ListedPage, refreshFeedInPlace, refreshFigures } from "./queries.ts";
@@ -20,33 +21,47 @@ const RESULTS_PAUSE_MS = 4000;
  * A hidden page lets go of its stream: browsers allow only six connections to one server, for all tabs together.
  */
 export function startLive(): void {
-  document.addEventListener("visibilitychange", () => listen());
-  addEventListener("online", () => listen(true));
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("online", () => {
+    listen();
+    refreshFigures();
+  });
   // Somebody else has signed in by another tab: what is half written on this page is not theirs.
   window.addEventListener("storage", ({ key, oldValue }) => {
     if (key === "parley.person" && oldValue !== null) location.reload();
   });
-  setInterval(() => void trySending(), RETRY_MS);
+  setInterval(trySending, RETRY_MS);
   onNews(() => refreshFigures("rest"));
   listen();
 }
 
-/** Follows the feed afresh, as the person who is here now. Back from no network, all that is shown is read anew. */
-export function listen(isBack = false): void {
+/** Follows the feed afresh, as the person who is here now, and sends what waits. */
+export function listen(): void {
   stop.abort();
-  if (document.visibilityState !== "visible") return;
+  if (document.hidden) return;
   stop = new AbortController();
-  void follow(stop.signal, isBack);
+  if (isFeedShown) void follow(stop.signal);
   void trySending();
 }
 let stop = new AbortController();
+let isFeedShown = false;
 
-async function follow(signal: AbortSignal, isBack: boolean): Promise<void> {
-  let before = isBack;
+/** Follows the feed while it is on screen, until the returned function is called: other rooms need the connection. */
+export function followFeed(): () => void {
+  isFeedShown = true;
+  listen();
+  return () => {
+    isFeedShown = false;
+    stop.abort();
+  };
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  let before = false;
   const onConnect = (): void => {
     // The stream only amends: what happened while it was cut has to be read.
     if (before) refreshFigures();
-    else void queries.refetchQueries({ predicate: ({ state }) => isUnreachable(state.error) });
+    else void readMissed();
     before = true;
     void trySending();
   };
@@ -55,6 +70,13 @@ async function follow(signal: AbortSignal, isBack: boolean): Promise<void> {
   } catch {
     // Let go of, or not offered here: the page still reads when it is looked at again.
   }
+}
+
+/** Reads again what failed, and the list: a reading that began before the stream may lack what came before it, too. */
+async function readMissed(): Promise<void> {
+  const isEarly = ({ state }: Query): boolean => state.fetchStatus === "fetching" || isUnreachable(state.error);
+  await queries.refetchQueries({ predicate: isEarly }, { cancelRefetch: false });
+  await refreshFeedInPlace();
 }
 
 /** Sends the waiting answers if possible. */
@@ -96,13 +118,14 @@ let reading: ReturnType<typeof setTimeout> | undefined;
 let lastRead = 0;
 
 function amend(id: string, change: { responses_needed?: number; gone?: true }): void {
-  queries.setQueriesData<ListedPage>({ queryKey: ["feed"] }, (page) => {
-    if (!page?.questions.some((one) => one.question_id === id)) return page;
-    return {
-      ...page,
-      questions: page.questions.map((one) => (one.question_id === id ? { ...one, ...change } : one)),
-    };
-  });
+  queries.setQueriesData<ListedPage>(
+    { queryKey: ["feed"] },
+    (page) =>
+      page && {
+        ...page,
+        questions: page.questions.map((one) => (one.question_id === id ? { ...one, ...change } : one)),
+      },
+  );
 }
 
 const due = new Set<string>();

@@ -20,9 +20,7 @@ import { text } from "./text.ts";
 
 /** A question in the list that has closed since it was loaded: it stays in its place, so that nothing jumps. */
 export type ListedQuestion = FeedItem & { gone?: true };
-export type ListedPage = Omit<FeedPage, "questions"> & {
-  questions: ListedQuestion[];
-};
+export type ListedPage = Omit<FeedPage, "questions"> & { questions: ListedQuestion[] };
 
 onNews(() => void queries.invalidateQueries({ queryKey: ["written"] }));
 
@@ -68,16 +66,21 @@ function readPage(topic: string, options: ReadOptions): Promise<ListedPage> {
   return people.feed({ audience: topic === "all" ? [] : [topic as Audience], limit: PAGE, ...options });
 }
 
+/** The list of a topic as it is now. */
+function listedIn(topic: string): ListedPage | undefined {
+  return queries.getQueryData(["feed", topic]);
+}
+
 async function readFeed(topic: string, signal: AbortSignal): Promise<ListedPage> {
   const kept = keep;
-  const shown = queries.getQueryData<ListedPage>(["feed", topic]);
   let page = await readPage(topic, { signal });
+  // The list may have grown on screen while this was read.
+  const shown = listedIn(topic);
   if (shown && kept === "places") return inPlace(shown, page);
   if (shown && kept === "rest" && page.next_cursor !== null) {
-    const rest = joined(page, { ...shown, questions: shown.questions.filter((one) => !one.gone) });
-    return { ...page, questions: rest.questions };
+    return joined(page, { ...page, questions: shown.questions.filter((one) => !one.gone) });
   }
-  while (page.next_cursor !== null && page.questions.length < (shown?.questions.length ?? 0)) {
+  while (page.next_cursor !== null && page.questions.length < (listedIn(topic)?.questions.length ?? 0)) {
     page = joined(page, await readPage(topic, { signal, cursor: page.next_cursor }));
   }
   return page;
@@ -86,14 +89,13 @@ async function readFeed(topic: string, signal: AbortSignal): Promise<ListedPage>
 /** The list shows one page more, where there is one. */
 export async function readOn(): Promise<void> {
   const topic = audience.get();
-  const shown = (): ListedPage | undefined => queries.getQueryData(["feed", topic]);
-  const length = shown()?.questions.length ?? 0;
-  for (let cursor = shown()?.next_cursor; cursor && shown()?.questions.length === length;) {
+  const length = listedIn(topic)?.questions.length ?? 0;
+  for (let cursor = listedIn(topic)?.next_cursor; cursor && listedIn(topic)?.questions.length === length;) {
     const next = await readPage(topic, { cursor }).catch(async (error: unknown) => {
       // Where a page ended is known for an hour.
       if (codeOf(error) !== "VALIDATION_ERROR") throw error;
       await refreshFeedInPlace();
-      return readPage(topic, { cursor: shown()?.next_cursor ?? "" });
+      return readPage(topic, { cursor: listedIn(topic)?.next_cursor ?? "" });
     });
     queries.setQueryData<ListedPage>(["feed", topic], (page) => page && joined(page, next));
     cursor = next.next_cursor;
@@ -136,18 +138,11 @@ function listed(id: string): HumanQuestion | undefined {
 }
 
 export function useResults(id: string, enabled: boolean): QueryObserverResult<QuestionResults> {
-  return useQuery({
-    queryKey: ["results", id],
-    queryFn: ({ signal }) => people.results(id, { signal }),
-    enabled,
-  });
+  return useQuery({ queryKey: ["results", id], queryFn: ({ signal }) => people.results(id, { signal }), enabled });
 }
 
 export function useStats(): QueryObserverResult<Stats> {
-  return useQuery({
-    queryKey: ["stats"],
-    queryFn: ({ signal }) => people.stats({ signal }),
-  });
+  return useQuery({ queryKey: ["stats"], queryFn: ({ signal }) => people.stats({ signal }) });
 }
 
 export function useLeaderboard(period: Period): QueryObserverResult<Leaderboard> {
@@ -159,13 +154,7 @@ export function useLeaderboard(period: Period): QueryObserverResult<Leaderboard>
 
 /** The answers this device has written, newest first. */
 export function useWritten(): Written[] {
-  return (
-    useQuery({
-      queryKey: ["written"],
-      queryFn: ownWritten,
-      staleTime: Infinity,
-    }).data ?? []
-  );
+  return useQuery({ queryKey: ["written"], queryFn: ownWritten, staleTime: Infinity }).data ?? [];
 }
 
 /**
@@ -173,7 +162,7 @@ export function useWritten(): Written[] {
  * one's own with the `rest` of the list kept.
  */
 export function refreshFigures(kept?: "rest"): void {
-  const refetchType = document.visibilityState === "visible" ? "active" : "none";
+  const refetchType = document.hidden ? "none" : "active";
   keep = kept;
   for (const kind of ["feed", "stats", "leaderboard"]) {
     void queries.invalidateQueries({ queryKey: [kind], refetchType });

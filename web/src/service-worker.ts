@@ -63,13 +63,7 @@ self.addEventListener("sync", (event) => {
 });
 
 interface Pushed {
-  notification?: {
-    title?: string;
-    body?: string;
-    navigate?: string;
-    tag?: string;
-    data?: { url?: string };
-  };
+  notification?: { title?: string; body?: string; navigate?: string; tag?: string; data?: { url?: string } };
 }
 
 self.addEventListener("push", (event) => {
@@ -101,26 +95,18 @@ async function show(url: string): Promise<void> {
 }
 
 self.addEventListener("pushsubscriptionchange", (event) => {
-  const { oldSubscription, waitUntil } = event as ExtendableEvent & {
-    oldSubscription: PushSubscription | null;
-  };
+  const { oldSubscription, waitUntil } = event as ExtendableEvent & { oldSubscription: PushSubscription | null };
   if (oldSubscription) waitUntil.call(event, renew(oldSubscription.options));
 });
 
 async function renew(options: PushSubscriptionOptions): Promise<void> {
   const id = await keptSetting("subscription");
   const { userVisibleOnly, applicationServerKey } = options;
-  const fresh = await self.registration.pushManager.subscribe({
-    userVisibleOnly,
-    applicationServerKey,
-  });
+  const fresh = await self.registration.pushManager.subscribe({ userVisibleOnly, applicationServerKey });
   const { endpoint = "", keys = {} } = fresh.toJSON();
   const people = new People({ url: location.origin, credential: "cookie" });
   await people.updateSubscription({
     ...(id === undefined ? {} : { subscription_id: id }),
-    subscription: {
-      endpoint,
-      keys: { p256dh: keys.p256dh ?? "", auth: keys.auth ?? "" },
-    },
+    subscription: { endpoint, keys: { p256dh: keys.p256dh ?? "", auth: keys.auth ?? "" } },
   });
 }

@@ -44,7 +44,7 @@ export function Shell() {
       </a>
       <Header location={location} onShowKeys={openKeys} />
       <main id="main" class={styles.main} tabIndex={-1}>
-        <Mishaps key={room ?? location}>
+        <Mishaps at={room ?? location}>
           <Screen location={location} onShowKeys={openKeys} />
           {keysShown !== undefined && (
             <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
@@ -168,18 +168,18 @@ function NotFound() {
   );
 }
 
-/** Our own mistakes end in a screen with a way out, not in a blank page. */
-class Mishaps extends Component<{ children: ComponentChildren }, { broken: boolean }> {
-  override state = { broken: false };
+/** Our own mistakes end in a screen with a way out, not in a blank page. At another address the app is tried again. */
+class Mishaps extends Component<{ at: string; children: ComponentChildren }, { broken?: string }> {
+  override state: { broken?: string } = {};
 
   override componentDidCatch(error: unknown): void {
     console.error(error);
     announce(text.broken.title);
-    this.setState({ broken: true });
+    this.setState({ broken: this.props.at });
   }
 
   override render() {
-    if (!this.state.broken) return this.props.children;
+    if (this.state.broken !== this.props.at) return this.props.children;
     return (
       <div class={styles.column}>
         <Notice title={text.broken.title} hint={text.broken.hint}>

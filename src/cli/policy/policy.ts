@@ -13,7 +13,7 @@ import {
 } from "../../policy/model/policy.ts";
 import { pathText } from "../../policy/model/check.ts";
 import { explainDecision } from "../../policy/model/explain.ts";
-import { lintLeftOut, lintPolicy } from "../../policy/model/lint.ts";
+import { lintDoubts, lintPolicy } from "../../policy/model/lint.ts";
 import { hasStore } from "../../core/store/open-store.ts";
 import { openGroups, ruleNotes } from "../../server/people.ts";
 import { judge } from "../../policy/judge.ts";
@@ -58,7 +58,7 @@ export const policyLint = command({
       const policy = await readPolicy(path);
       const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, place, io))];
       for (const says of notes) io.out(printable(says));
-      for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
+      for (const { says } of lintDoubts(policy)) io.out(printable(`warning: ${says}`));
       const count = policy.rules.length;
       io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
       return notes.length > 0 ? EXIT.refused : EXIT.done;
@@ -108,7 +108,7 @@ export async function lookAt(io: Io, work: () => number | Promise<number>): Prom
 }
 
 function warn(policy: Policy, io: Io): void {
-  for (const { says } of [...lintPolicy(policy), ...lintLeftOut(policy)]) io.tell(`${policy.name}: ${printable(says)}`);
+  for (const { says } of [...lintPolicy(policy), ...lintDoubts(policy)]) io.tell(`${policy.name}: ${printable(says)}`);
 }
 
 const LIMITS = { maxBytes: 256 * 1024, maxAliases: 100 };

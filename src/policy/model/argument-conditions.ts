@@ -19,7 +19,7 @@ export type ArgumentTest =
   | { kind: "min" | "max"; number: string }
   | { kind: "length"; min: number; max: number }
   | { kind: "exists"; is: boolean }
-  | { kind: "schema"; schema: Schema };
+  | { kind: "schema"; schema: Schema; size: number };
 
 /** A number is compared by its text. */
 type WantedValue = null | boolean | { text: string } | { number: string } | { pattern: Pattern };
@@ -35,7 +35,7 @@ export function judgeArgument({ path, tests }: ArgumentCondition, args: CallArgu
 }
 
 /** Returns false where one answer is false, true where all are true, and null otherwise. */
-export function allOf(answers: readonly Truth[]): Truth {
+function allOf(answers: readonly Truth[]): Truth {
   if (answers.includes(false)) return false;
   return answers.includes(null) ? null : true;
 }
@@ -55,7 +55,7 @@ function judgeTest(test: ArgumentTest, value: ArgumentValue | undefined, isRead:
       return length === null ? null : length >= test.min && length <= test.max;
     }
     case "schema":
-      return fitsSchema(test.schema, value);
+      return fitsSchema(test, value);
   }
 }
 
@@ -113,15 +113,27 @@ function lengthOf(value: ArgumentValue): number | null {
   return value instanceof Map ? value.size : null;
 }
 
-/** A number that a double cannot hold leaves the answer open. */
-function fitsSchema(schema: Schema, value: ArgumentValue): Truth {
+/** Parts of a schema, times those of a value that they judge: in most schemas far less than 50 ms of them. */
+const MOST_SCHEMA_STEPS = 500_000;
+/** Characters that are read in the time of one such step. */
+const CHARS_OF_STEP = 30;
+
+/** A number that a double cannot hold leaves the answer open, and so does a value that would take too long. */
+function fitsSchema({ schema, size }: Extract<ArgumentTest, { kind: "schema" }>, value: ArgumentValue): Truth {
   const plain = plainValue(value);
-  if (plain === undefined) return null;
+  if (plain === undefined || size * sizeOf(plain) > MOST_SCHEMA_STEPS) return null;
   try {
     return validate(plain, schema, "2020-12").valid;
   } catch {
     return null;
   }
+}
+
+/** Returns the number of values in a value; a long text counts as several. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return 1 + value.length / CHARS_OF_STEP;
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item), 1);
 }
 
 function plainValue(value: ArgumentValue): unknown {
@@ -249,15 +261,18 @@ function readLength(given: unknown): ArgumentTest[] | null {
   return isRange && isNamed && Object.keys(rest).length === 0 ? [{ kind: "length", min, max }] : null;
 }
 
-/** A pattern would take JavaScript's own time; `glob` and `expr` have one that does not. */
-const NOT_HERE = /"(pattern|format|uniqueItems)":/;
+/**
+ * A pattern would take JavaScript's own time; `glob` and `expr` have one that does not. References multiply: a small
+ * schema of them takes any time.
+ */
+const NOT_HERE = /"(pattern|format|uniqueItems|\$ref)":/;
 
 function readJudgedSchema(given: unknown, fault: (says: string) => []): ArgumentTest[] {
   const read = readSchema(given);
   if ("problem" in read) return fault(`cannot be used: ${read.problem.path || "the schema"} ${read.problem.message}`);
   if (NOT_HERE.test(JSON.stringify(read.bare)))
-    return fault("must have no pattern, format or uniqueItems: use glob or expr");
-  return [{ kind: "schema", schema: read.bare as Schema }];
+    return fault("must have no pattern, format, uniqueItems or $ref: use glob or expr");
+  return [{ kind: "schema", schema: read.bare as Schema, size: sizeOf(read.bare) }];
 }
 
 /** Returns a test in words, as the rest of a sentence that begins with the place. */

@@ -54,9 +54,8 @@ const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent", "args", "expr",
  */
 export function checkPolicy(value: unknown, name = "policy.yaml", readExpression: ReadExpression = notLoaded): Policy {
   const faults: PolicyFault[] = [];
-  const say: Say = Object.assign((path: PolicyPath, says: string) => void faults.push({ path, says }), {
-    readExpression,
-  });
+  const note = (path: PolicyPath, says: string): void => void faults.push({ path, says });
+  const say: Say = Object.assign(note, { readExpression });
   const policy = readPolicy(value, name, say);
   if (faults.length > 0) throw new PolicyMistake(faults.slice(0, MAX_FAULTS));
   const digest = sha256Digest(canonicalExact(value)).slice("sha256:".length);
@@ -96,15 +95,8 @@ function readPolicy(value: unknown, name: string, say: Say): Policy {
   }
   const says = readSentences(file["says"], say);
   const limits = readLimits(file["limits"], say);
-  return {
-    name,
-    version: isVersion ? version : 0,
-    policyVersion: "",
-    defaults,
-    rules: read,
-    ...(says && { says }),
-    ...(limits && { limits }),
-  };
+  const policy = { name, version: isVersion ? version : 0, policyVersion: "", defaults, rules: read };
+  return { ...policy, ...(says && { says }), ...(limits && { limits }) };
 }
 
 /** The limits of money above which a call is of high risk. */
@@ -126,10 +118,8 @@ function readSentences(value: unknown, say: Say): Policy["says"] {
   if (!block) return undefined;
   for (const [fn, sentence] of Object.entries(block)) {
     if (typeof sentence === "string" && isSentence(sentence)) continue;
-    say(
-      ["says", fn],
-      `must be a sentence of at most 200 characters that names an argument, as {amount}${instead(sentence)}`,
-    );
+    const wanted = "must be a sentence of at most 200 characters that names an argument, as {amount}";
+    say(["says", fn], `${wanted}${instead(sentence)}`);
   }
   return new Map(Object.entries(block).map(([fn, sentence]) => [fn, String(sentence)]));
 }
@@ -243,7 +233,7 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondi
     if (input === "args") return readArguments(given, [...path, input], say);
     if (input === "expr") return readExpressionAt(given, [...path, input], say);
     if (input === "command" || input === "path") {
-      return [{ input, patterns: readPatterns(given, [...path, input], { say, problemOf: PATTERN_PROBLEMS[input] }) }];
+      return [{ input, patterns: readPatterns(input, given, [...path, input], say) }];
     }
     if (!isConditionInput(input)) {
       say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")}, args, command, path, expr and meta.<key>`);
@@ -273,18 +263,14 @@ function readArguments(value: unknown, path: PolicyPath, say: Say): PolicyCondit
 
 const PATTERN_PROBLEMS = { command: patternProblem, path: pathPatternProblem };
 
-function readPatterns(
-  value: unknown,
-  path: PolicyPath,
-  { say, problemOf }: { say: Say; problemOf: (pattern: string) => string | null },
-): string[] {
+function readPatterns(kind: "command" | "path", value: unknown, path: PolicyPath, say: Say): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0 || list.length > MAX_VALUES)
     say(path, `must have 1 to ${MAX_VALUES} values, not ${list.length}`);
   return list.slice(0, MAX_VALUES).flatMap((one, i) => {
     const place = Array.isArray(value) ? [...path, i] : path;
     const isPattern = typeof one === "string" && one.length <= MAX_VALUE_CHARS;
-    const problem = isPattern ? problemOf(one) : `must be a text of at most ${MAX_VALUE_CHARS} characters`;
+    const problem = isPattern ? PATTERN_PROBLEMS[kind](one) : `must be a text of at most ${MAX_VALUE_CHARS} characters`;
     if (problem !== null) say(place, problem);
     return isPattern ? [one] : [];
   });
@@ -331,12 +317,7 @@ function readDecision(value: unknown, path: PolicyPath, say: Say): PolicyEffect 
 }
 
 /** Returns a mapping's values. Reports a value that is not a mapping, and names that it does not know. */
-function readBlock(
-  value: unknown,
-  path: PolicyPath,
-  keys: readonly string[] | null,
-  say: Say,
-): Readonly<Record<string, unknown>> | null {
+function readBlock(value: unknown, path: PolicyPath, keys: readonly string[] | null, say: Say): Block | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     say(path, `must be a block of names and values${instead(value)}`);
     return null;
@@ -344,8 +325,9 @@ function readBlock(
   for (const key of Object.keys(value)) {
     if (keys && !keys.includes(key)) say(path, `has no "${key}"; it knows ${keys.join(", ")}`);
   }
-  return value as Readonly<Record<string, unknown>>;
+  return value as Block;
 }
+type Block = Readonly<Record<string, unknown>>;
 
 function isWhole(value: unknown, least: number, most: number): value is number {
   return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;

@@ -1,8 +1,9 @@
 import {
   celEnv,
   celFunc,
-  CelScalar,
+  type CelFunc,
   type CelInput,
+  CelScalar,
   isCelError,
   isCelList,
   isCelMap,
@@ -11,7 +12,7 @@ import {
   plan,
 } from "@bufbuild/cel";
 import { RE2JS } from "re2js";
-import { compareNumberTexts, isNumberText } from "../../lib/json/number-text.ts";
+import { isNumberText } from "../../lib/json/number-text.ts";
 import { type Truth, doubleOf } from "./argument-conditions.ts";
 import { type ArgumentValue, type CallArguments, NumberText } from "./call-arguments.ts";
 
@@ -50,22 +51,13 @@ const environment = celEnv({
     // The package's own takes a member that is null for missing.
     celFunc("@in", [CelScalar.STRING, MAP], CelScalar.BOOL, (name, map) => map.get(name) !== undefined),
     // The package is loose where a condition must not be: these say no before its own functions look.
-    celFunc("@day", [CelScalar.DYN], CelScalar.DYN, (value) =>
-      insist(value, typeof value !== "string" || isDay(value)),
-    ),
-    celFunc("@decimal", [CelScalar.DYN], CelScalar.DYN, (value) =>
-      insist(value, typeof value !== "string" || isNumberText(value)),
-    ),
+    strict("@day", (value) => typeof value !== "string" || isDay(value)),
+    strict("@decimal", (value) => typeof value !== "string" || isNumberText(value)),
+    strict("@exact", isExact),
+    strict("@span", (value) => typeof value === "string"),
     // Functions whose time depends on a value: it is weighed before they look.
-    celFunc("@weighed", [CelScalar.DYN], CelScalar.DYN, (value) => {
-      weigh(value);
-      return value;
-    }),
-    celFunc("@listed", [CelScalar.DYN], CelScalar.DYN, (value) => {
-      if (isCelList(value)) weigh(value);
-      return value;
-    }),
-    celFunc("@span", [CelScalar.DYN], CelScalar.DYN, (value) => insist(value, typeof value === "string")),
+    celFunc("@weighed", [CelScalar.DYN], CelScalar.DYN, weigh),
+    celFunc("@listed", [CelScalar.DYN], CelScalar.DYN, (value) => (isCelList(value) ? weigh(value) : value)),
   ],
   re2: {
     compile(source) {
@@ -82,7 +74,7 @@ const environment = celEnv({
 });
 const STRICTER: Readonly<Record<string, string>> = {
   timestamp: "@day",
-  double: "@decimal",
+  double: "@exact",
   int: "@decimal",
   uint: "@decimal",
   duration: "@span",
@@ -92,17 +84,27 @@ const STRICTER: Readonly<Record<string, string>> = {
 const READS_TEXT = new Set("size contains string bytes int uint double bool timestamp duration".split(" "));
 const COMPARES = new Set("_==_ _!=_ _<_ _<=_ _>_ _>=_ startsWith endsWith".split(" "));
 
-/** @throws {Error} when the values of this evaluation are more than it has time for */
-function weigh(value: unknown): void {
+/** Returns the value. @throws {Error} when the values of this evaluation are more than it has time for */
+function weigh<T>(value: T): T {
   steps += STEPS_OF_VALUE + (typeof value === "string" ? value.length / CHARS_OF_STEP : 0);
   if (steps > MOST_STEPS) throw TOO_MUCH;
   if (isCelList(value)) for (const item of value) weigh(item);
   else if (isCelMap(value)) for (const [, item] of value) weigh(item);
+  return value;
 }
 
-function insist<T>(value: T, isRight: boolean): T {
-  if (!isRight) throw new Error("not in this form");
-  return value;
+/** Returns a function of the language that gives a value back if it is right, and else an error. */
+function strict(name: string, isRight: (value: unknown) => boolean): CelFunc {
+  return celFunc(name, [CelScalar.DYN], CelScalar.DYN, (value) => {
+    if (!isRight(value)) throw new Error("not in this form");
+    return value;
+  });
+}
+
+/** Whether a double holds every digit of a number. */
+function isExact(value: unknown): boolean {
+  if (typeof value === "string") return doubleOf(new NumberText(value)) !== undefined;
+  return typeof value !== "bigint" || BigInt(Number(value)) === value;
 }
 
 /** A day of RFC 3339 that the calendar has. */
@@ -122,9 +124,8 @@ export function readExpression(text: string): Expression | { problem: string } {
   try {
     root = parse(text).expr;
   } catch (error) {
-    return {
-      problem: `is no expression: ${error instanceof Error ? error.message.replace(/^<input>:/, "") : String(error)}`,
-    };
+    const says = error instanceof Error ? error.message.replace(/^<input>:/, "") : String(error);
+    return { problem: `is no expression: ${says}` };
   }
   if (!root) return { problem: "is empty" };
   const walk = new Walk();
@@ -187,14 +188,10 @@ function toCel(value: ArgumentValue): CelInput {
 
 /** A whole number of 64 bits is an int, in whatever spelling; another one is a double, if that holds every digit. */
 function numberOf(number: NumberText): CelInput {
-  const { text } = number;
-  if (/^-?\d{1,19}$/.test(text)) {
-    const int = BigInt(text);
-    if (int >= LEAST_INT && int <= MOST_INT) return int;
-  }
   const double = doubleOf(number);
-  if (double === undefined) return NO_VALUE;
-  return Number.isSafeInteger(double) && compareNumberTexts(text, String(double)) === 0 ? BigInt(double) : double;
+  const isWhole = double === undefined ? /^-?\d{1,19}$/.test(number.text) : Number.isInteger(double);
+  const int = isWhole ? BigInt(double ?? number.text) : MOST_INT + 1n;
+  return int >= LEAST_INT && int <= MOST_INT ? int : (double ?? NO_VALUE);
 }
 
 /** Looks at every part of an expression, and makes the strict one of it. */
@@ -215,6 +212,7 @@ class Walk {
     const { exprKind: part } = expr;
     const within = (inner: Expr | undefined, known = names, depth = loops): Expr | undefined =>
       inner && this.through(inner, known, depth);
+    const as = (exprKind: Expr["exprKind"]): Expr => ({ ...expr, exprKind });
     switch (part.case) {
       case "identExpr":
         if (!names.has(part.value.name)) this.#fault(`has no variable ${part.value.name}; it knows ${VARIABLE}`);
@@ -222,21 +220,14 @@ class Walk {
       case "selectExpr":
         return part.value.testOnly
           ? this.#call(expr, "@in", [textPart(expr, part.value.field), within(part.value.operand)])
-          : {
-              ...expr,
-              exprKind: { case: "selectExpr", value: { ...part.value, operand: within(part.value.operand) } },
-            };
+          : as({ case: "selectExpr", value: { ...part.value, operand: within(part.value.operand) } });
       case "callExpr":
         return this.#callOf(expr, part.value, within);
-      case "listExpr":
+      case "listExpr": {
         this.listed = Math.max(this.listed, part.value.elements.length);
-        return {
-          ...expr,
-          exprKind: {
-            case: "listExpr",
-            value: { ...part.value, elements: part.value.elements.map((one) => within(one) ?? one) },
-          },
-        };
+        const elements = part.value.elements.map((one) => within(one) ?? one);
+        return as({ case: "listExpr", value: { ...part.value, elements } });
+      }
       case "structExpr":
         this.#fault("must make no block");
         return expr;
@@ -251,9 +242,14 @@ class Walk {
           loopStep: within(loopStep, known, loops + 1),
           result: within(result, known),
         };
-        return { ...expr, exprKind: { case: "comprehensionExpr", value } } as Expr;
+        return as({ case: "comprehensionExpr", value } as Expr["exprKind"]);
       }
-      case "constExpr":
+      case "constExpr": {
+        const { constantKind: kind } = part.value;
+        if (kind.case === "doubleValue" && Math.abs(kind.value) > Number.MAX_SAFE_INTEGER)
+          this.#fault("must write a number above 2^53 without a point or an exponent");
+        return expr;
+      }
       case undefined:
         return expr;
     }
@@ -274,13 +270,11 @@ class Walk {
     const stricter = call.target || args.length !== 1 ? undefined : STRICTER[name];
     const strict = stricter === undefined ? args : args.map((arg) => this.#call(arg, stricter, [arg]));
     const target = within(call.target);
-    const weighed = this.#weighed(name, target ? [target, ...strict] : strict);
-    if (weighed) {
-      const [first, ...rest] = weighed;
-      const parts = target && first ? { args: rest, target: first } : { args: weighed };
-      return { ...expr, exprKind: { case: "callExpr", value: { ...call, ...parts } } };
-    }
-    return { ...expr, exprKind: { case: "callExpr", value: { ...call, args: strict, ...(target && { target }) } } };
+    const all = target ? [target, ...strict] : strict;
+    const parts = this.#weighed(name, all) ?? all;
+    const [on, ...rest] = parts;
+    const value = target && on ? { ...call, args: rest, target: on } : { ...call, args: parts };
+    return { ...expr, exprKind: { case: "callExpr", value } };
   }
 
   /** Returns the parts of a call with those weighed whose size makes it take long; undefined where none does. */

@@ -1,7 +1,7 @@
 import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
 import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
 import { type InputCondition } from "./match.ts";
-import { allCover, type PolicyCondition } from "./conditions.ts";
+import { allCover, isOnCall, type PolicyCondition } from "./conditions.ts";
 
 /** A rule that does nothing, and why. */
 export interface LintNote {
@@ -30,18 +30,34 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
   });
 }
 
+/** Returns the rules that work, but maybe not as they are meant. */
+export function lintDoubts(policy: Policy): LintNote[] {
+  // Parley itself describes the requests of coding agents at assigned work.
+  const rules = policy.rules.filter(({ when }) => !when.some(isAboutAttempts));
+  return [...lintLeftOut(rules), ...lintWithoutFunction(rules)];
+}
+
 /**
  * Returns the rules that DENY by a value that askers send and may leave out. A request that leaves it out is not
- * denied, unless the rule also names `null`. Parley itself describes the requests of coding agents at assigned work.
+ * denied, unless the rule also names `null`.
  */
-export function lintLeftOut({ rules }: Policy): LintNote[] {
+function lintLeftOut(rules: readonly PolicyRule[]): LintNote[] {
   return rules.flatMap((rule): LintNote[] => {
-    if (rule.decision !== "DENY" || rule.when.some(isAboutAttempts)) return [];
+    if (rule.decision !== "DENY") return [];
     const open = rule.when.find((one) => "any" in one && mayBeLeftOut(one.input) && !one.any.includes(null));
     if (!open) return [];
     const { input } = open;
     const says = `${nameOf(rule)} denies by ${input}, which an asker may leave out: add null to its values to deny that too`;
     return [{ rule: rule.index, says }];
+  });
+}
+
+/** Returns the rules that look at the exact call, but name no function: function calls pass them by. */
+function lintWithoutFunction(rules: readonly PolicyRule[]): LintNote[] {
+  return rules.flatMap((rule): LintNote[] => {
+    const input = isAboutCalls(rule) ? undefined : [...rule.when, ...rule.unless].find(isOnCall)?.input;
+    const says = `${nameOf(rule)} never applies to function calls, only to executors' asks: its ${input} stands beside no fn`;
+    return input ? [{ rule: rule.index, says }] : [];
   });
 }
 

@@ -228,7 +228,8 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
   const deciding = denying ?? strictest(escalating.filter(({ isGrantable }) => !isGrantable));
   const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
-  const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
+  // Without a DENY and an ESCALATE, every rule that matched allows.
+  const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched[0]));
 
   const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
   const reason = rule?.reason ?? learned?.reason;
@@ -261,12 +262,9 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   };
 }
 
-function countedAs(by: {
-  grant: Grant | undefined;
-  rule: PolicyRule | undefined;
-  lesson: Grant | undefined;
-}): PolicyDecision["countedAs"] {
-  const { grant, rule, lesson } = by;
+type Deciding = Record<"grant" | "lesson", Grant | undefined> & { rule: PolicyRule | undefined };
+
+function countedAs({ grant, rule, lesson }: Deciding): PolicyDecision["countedAs"] {
   if (grant) return { grant: grant.id };
   if (lesson?.learned) return { rule: lesson.learned.rule, proposal: lesson.id };
   return rule ? { rule: rule.key } : null;
@@ -358,20 +356,13 @@ function isPolicyInput(name: InputCondition["input"]): name is PolicyInputName {
 
 /** Returns the first of the rules that need most people. */
 function strictest(rules: readonly PolicyRule[]): PolicyRule | undefined {
-  return rules.reduce<PolicyRule | undefined>(
-    (best, rule) => (best && best.need >= rule.need ? best : rule),
-    undefined,
-  );
+  return rules.toSorted((one, other) => other.need - one.need)[0];
 }
 
 function highestRisk(rules: readonly PolicyRule[]): PolicyDecision["risk"] {
   const kind = RULED_RISKS.findLast((risk) => rules.some((rule) => rule.risk === risk));
   const rule = rules.find(({ risk }) => risk === kind);
   return kind && rule && { kind, rule: nameOf(rule) };
-}
-
-function allows({ decision }: PolicyRule): boolean {
-  return decision === "ALLOW";
 }
 
 function covers(grant: Grant, what: PolicyClass, input: PolicyInput): boolean {

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "../router.tsx";
 import { useKeys } from "../keys.ts";
+import { followFeed } from "../live.ts";
 import { Loading } from "../parts/notice.tsx";
 import { readOn, useFeed } from "../queries.ts";
 import { queries } from "../query/query.ts";
@@ -15,6 +16,7 @@ if (wide.get()) void List.load();
 
 /** The question that needs answers most, or the one at the address; the list is a drawer, or beside it. */
 export function AnswerRoom({ id }: { id?: string }) {
+  useEffect(followFeed, []);
   const isWide = wide.use();
   const [, go] = useLocation();
   const { data, isFetching, isFetchedAfterMount } = useFeed();

@@ -39,7 +39,7 @@ export function usePress(send: () => void): Press {
   };
   useEffect(() => {
     const onHide = (): void => {
-      if (document.visibilityState === "hidden") sendNow();
+      if (document.hidden) sendNow();
     };
     document.addEventListener("visibilitychange", onHide);
     addEventListener("pagehide", sendNow);

@@ -92,10 +92,7 @@ function Gone({ id, error, next }: { id: string; error: unknown; next: FeedItem 
   const expired = (error as { details?: { status?: string } }).details?.status === "EXPIRED";
   const notice =
     codeOf(error) === "QUESTION_CLOSED"
-      ? {
-          title: text.question.gone,
-          hint: expired ? text.question.goneExpired : text.question.goneFull,
-        }
+      ? { title: text.question.gone, hint: expired ? text.question.goneExpired : text.question.goneFull }
       : { title: text.question.unknown, hint: text.question.unknownHint };
   return (
     <>
