@@ -21,13 +21,21 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
     if (rule.unless.length > 0 && allCover(rule.unless, rule.when)) {
       return [{ rule: rule.index, says: `${name} can never win: its unless takes everything its when is about` }];
     }
-    // Its risk counts, whichever rule decides.
-    if (rule.risk !== null) return [];
-    const winner = rules.find((other) => other !== rule && winsOver(other, rule) && alwaysHoldsWith(other, rule));
+    // Its risk or its matches count, whichever rule decides.
+    if (rule.risk !== null || rule.isObserved) return [];
+    const deciding = rules.filter((other) => other !== rule && !other.isObserved);
+    const winner = deciding.find((other) => winsOver(other, rule) && alwaysHoldsWith(other, rule));
     if (!winner) return [];
     const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;
     return [{ rule: rule.index, says: `${name} can never win: wherever it holds, ${nameOf(winner)} ${why}` }];
   });
+}
+
+/** Returns the rules in mode `observe`, which decide nothing. */
+export function lintObserved({ rules }: Policy): LintNote[] {
+  return rules
+    .filter(({ isObserved }) => isObserved)
+    .map((rule) => ({ rule: rule.index, says: `${nameOf(rule)} is only observed: it would ${rule.decision}` }));
 }
 
 /**
