@@ -106,6 +106,19 @@ export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyDecision): 
   if (!countedAs) return true;
   const { rule, proposal } = countedAs;
   if (proposal !== undefined && !(await holdIfAccepted(tx, proposal))) return false;
-  await countSaved(tx, rule, trace.policy_version);
+  await countSaved(tx, [rule], trace.policy_version);
   return true;
+}
+
+/**
+ * Counts an input under the rules in mode `observe` that it matched, in the transaction that stores or settles it.
+ * It comes after `noteSpared`: all transactions then lock the counts in the same order.
+ */
+export async function noteObserved(tx: Tx, { observed }: PolicyDecision): Promise<void> {
+  if (!observed) return;
+  await countSaved(
+    tx,
+    observed.rules.map(({ key }) => key),
+    observed.policyVersion,
+  );
 }

@@ -56,7 +56,7 @@ async function readOther(text: string): Promise<Policy | null> {
 /** Returns that people decide: those whom the other policy would ask, and as many of them. */
 function disputed(
   policy: Policy,
-  { trace, rules, risk }: PolicyDecision,
+  { trace, rules, risk, observed }: PolicyDecision,
   { policyVersion, theirs }: { policyVersion: string; theirs: PolicyDecision | null },
 ): PolicyDecision {
   const reason = `another server goes by policy ${policyVersion}, which does not allow it`;
@@ -74,6 +74,7 @@ function disputed(
     matchedRule: true,
     rules,
     countedAs: null,
+    ...(observed && { observed }),
     ...(theirs?.to !== undefined && { to: theirs.to }),
     need: theirs?.need ?? 1,
     isGrantable: false,

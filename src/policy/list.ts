@@ -35,10 +35,19 @@ export async function listProposals(
 
 /** How the rules of a policy do. */
 export interface RulesInUse {
-  /** How many questions each has spared people, by what rules are counted under. */
+  /** How many questions each has spared people, or inputs it has matched in mode `observe`, by the key of the rule. */
   spared: ReadonlyMap<string, number>;
   /** Those that were learned, and are in force beside the file's. */
   learned: readonly PolicyRule[];
+}
+
+/** Returns the questions that a rule has spared people, and the inputs that one in mode `observe` has matched. */
+export function usesOf(
+  { key, isObserved }: PolicyRule,
+  { spared }: Pick<RulesInUse, "spared">,
+): { spared: number; observed: number | null } {
+  const uses = spared.get(key) ?? 0;
+  return isObserved ? { spared: 0, observed: uses } : { spared: uses, observed: null };
 }
 
 export async function readRulesInUse(ctx: Reads, { rules }: Pick<Policy, "rules">): Promise<RulesInUse> {

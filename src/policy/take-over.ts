@@ -40,10 +40,11 @@ export async function takeOverLearned(ctx: Pick<Context, "db" | "wake" | "log">,
 }
 
 function isSameRule(one: PolicyRule, other: PolicyRule): boolean {
-  const comparable = ({ when, unless, decision }: PolicyRule) => [
+  const comparable = ({ when, unless, decision, isObserved }: PolicyRule) => [
     Object.fromEntries(when.map((condition) => [condition.input, condition])),
     unless,
     decision,
+    isObserved,
   ];
   return isDeepStrictEqual(comparable(one), comparable(other));
 }

@@ -67,6 +67,10 @@ export const WireRule = z
     need: z.int(),
     standing: z.boolean(),
     spared: z.int(),
+    observed: z
+      .int()
+      .nullable()
+      .describe("How many inputs a rule in mode observe has matched; null for a rule that decides."),
     learned: z.boolean(),
     idle: orNull.describe("Why it can never win, where that is certain."),
   })

@@ -227,6 +227,30 @@ rules:
       assert.equal((await parley(["policy", "test", file, ...wrong])).code, 2);
     assert.equal((await parley(["policy", "explain", file])).code, 2);
   });
+
+  it("says of a rule in mode observe, as the other commands do, that it is only observed", async () => {
+    const file = fileOf(`version: 1
+rules: [{ id: drafts, when: { action: write }, decision: ALLOW, mode: observe }]
+`);
+    const write = ["--action", "write"];
+    const tested = await parley(["policy", "test", file, ...write]);
+    assert.deepEqual([tested.code, tested.err], [0, "drafts is only observed: it would ALLOW this.\n"]);
+    const { decision, observed } = JSON.parse(tested.out) as PolicyTrace;
+    assert.deepEqual([decision, observed], ["ESCALATE", ["drafts"]]);
+    const cases = fileOf(
+      "cases: [{ name: drafts are free, input: { action: write }, decision: ALLOW, rule: drafts }]\n",
+    );
+    const failed = await parley(["policy", "test", file, "--cases", cases]);
+    assert.deepEqual([failed.code, failed.err], [1, tested.err]);
+    const explained = await parley(["policy", "explain", file, ...write]);
+    assert.match(explained.out, /^ {2}drafts \(only observed: would ALLOW\) matches$/m);
+    const linted = await parley(["policy", "lint", file]);
+    assert.deepEqual([linted.code, linted.out], [0, "note: drafts is only observed: it would ALLOW\n"]);
+    const { run, path } = await installation();
+    writeFileSync(path, readFileSync(file));
+    assert.match((await run("show")).out, /^drafts +would ALLOW +observed 0 +action is "write"$/m);
+    assert.match((await run("replay")).out, /^drafts +0, only observed: would change 0$/m);
+  });
 });
 
 describe("parley policy, on an installation", () => {

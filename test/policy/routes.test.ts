@@ -49,6 +49,7 @@ for (const on of ONE_DATABASE) {
             need: 1,
             standing: true,
             spared: 0,
+            observed: null,
             learned: false,
             idle: null,
           },

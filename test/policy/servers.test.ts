@@ -57,6 +57,14 @@ for (const on of DATABASES) {
       assert.equal((await decide(world)).decision, "ALLOW");
       await other(world, `${ALLOWS}# the same rules\n`);
       assert.equal((await decide(world)).decision, "ALLOW", "the same policy");
+      const denies = "{ id: no, when: { action: deploy }, decision: DENY, mode: observe }";
+      await other(world, ALLOWS.replace("rules: [", `rules: [${denies}, `));
+      assert.equal((await decide(world)).decision, "ALLOW", "a rule that is only observed there");
+      const observing = parsePolicy(ALLOWS.replace("rules: [", `rules: [${denies}, `));
+      await other(world, ALLOWS.replace("decision: ALLOW", "decision: ALLOW, mode: observe"));
+      const disputed = await decide(world, DEPLOY, { policy: observing });
+      assert.deepEqual([disputed.decision, disputed.trace.observed], ["ESCALATE", ["no"]]);
+      assert.deepEqual(disputed.observed?.policyVersion, observing.policyVersion);
       await other(world, ALLOWS.replace("version: 1", "version: 2"));
       assert.equal((await decide(world)).decision, "ALLOW", "another policy that allows it, too");
 

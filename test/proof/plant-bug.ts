@@ -6,7 +6,19 @@ export interface Plant {
   /** Stands exactly once in the file. */
   find: string;
   put: string;
-  harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock" | "sign" | "consent";
+  harness:
+    | "sim"
+    | "kill"
+    | "model"
+    | "race"
+    | "freeze"
+    | "run"
+    | "reach"
+    | "unseen"
+    | "clock"
+    | "sign"
+    | "consent"
+    | "commands";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
   /** The harness's message for this bug. A failure with another message does not count as a catch. */

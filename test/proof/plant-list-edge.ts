@@ -1,7 +1,25 @@
 import type { Plant } from "./plant-bug.ts";
 
-/** Bugs in what comes from outside: clocks, and what claims to be signed. */
+/** Bugs in what comes from outside: clocks, commands of agents, and what claims to be signed. */
 export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
+  {
+    bug: "a word of a command that is a home folder is taken as it is written",
+    file: "src/lib/shell/read-line.ts",
+    find: "if (tilde !== null) expansions.push(",
+    put: "if (tilde !== null && tilde.index > word.text.length) expansions.push(",
+    harness: "commands",
+    fast: true,
+    says: /^ran .* (which was not read|beyond \[)/,
+  },
+  {
+    bug: "a command may write any file that its pattern does not name",
+    file: "src/lib/shell/command-pattern.ts",
+    find: '.includes(operator) && path.text === "/dev/null"',
+    put: '.includes(operator) && path.text !== ""',
+    harness: "commands",
+    fast: true,
+    says: /^wrote a file, and was allowed/,
+  },
   {
     bug: "deadlines go by the wall clock",
     file: "src/core/store/clock/store-clock.ts",

@@ -18,6 +18,7 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   model: 60_000,
   race: 15_000,
   unseen: 20_000,
+  commands: 60_000,
   freeze: 60_000,
   // The whole of it: what it finds only afterwards would be missed else.
   run: 120_000,

@@ -60,6 +60,7 @@ export function differenceOf(seed: number): Difference | null {
     const said: Decided = {
       decision: policyDecision.decision,
       matched: [...policyDecision.trace.matched],
+      observed: [...(policyDecision.trace.observed ?? [])],
       defaulted: policyDecision.trace.defaulted,
       grant: policyDecision.trace.grant ?? null,
       rule: policyDecision.trace.rule_index,
@@ -113,7 +114,10 @@ function plainGrant({ id, action, resource, env, tool, repo, agent, digest }: Ra
 }
 
 function policyOf(dice: Dice): RawPolicy {
-  const rules = Array.from({ length: dice.int(7) }, (_, index) => ruleOf(dice, index));
+  const rules = Array.from({ length: dice.int(7) }, (_, index) => ({
+    ...ruleOf(dice, index),
+    ...(dice.chance(0.2) && { mode: "observe" }),
+  }));
   return {
     version: dice.between(1, 9),
     ...(dice.chance(0.4) && {

@@ -16,6 +16,7 @@ export interface RawRule {
   to?: string;
   need?: number;
   standing?: boolean;
+  mode?: string;
 }
 
 /** The fields of an ask and its job that a policy reads. */
@@ -47,6 +48,7 @@ export interface RawGrant {
 export interface Decided {
   decision: string;
   matched: number[];
+  observed: string[];
   defaulted: boolean;
   grant: string | null;
   rule: number | undefined;
@@ -68,9 +70,11 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
   const { values, claimed } = inputOf(ask);
   const action = String(values["action"]);
   const rules = policy.rules ?? [];
-  const matched = rules
+  const holding = rules
     .map((rule, index) => ({ rule, index }))
     .filter(({ rule }) => speaks(rule, values, ask.call?.args ?? {}));
+  const matched = holding.filter(({ rule }) => rule.mode !== "observe");
+  const observed = holding.filter(({ rule }) => rule.mode === "observe");
 
   interface Voice {
     rank: number;
@@ -107,6 +111,7 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
   return {
     decision: loudest.decision,
     matched: matched.map(({ index }) => index),
+    observed: observed.map(({ rule, index }) => rule.id ?? `rules[${index}]`),
     defaulted: loudest.rank === 6,
     grant: loudest.grant ?? null,
     rule: loudest.rule && loudest.index,

@@ -24,6 +24,7 @@ export const QUICK: Readonly<Record<string, Portion>> = {
   sim: { boxMs: 35_000, counts: "seeds" },
   relay: { boxMs: 35_000, counts: "kills" },
   policy: { boxMs: 8000, counts: "cases" },
+  commands: { boxMs: 8000, counts: "allowed" },
   sign: { boxMs: 8000, counts: "forgeries" },
   consent: { boxMs: 20_000, counts: "steps" },
   replies: { boxMs: 6000, counts: "replies" },

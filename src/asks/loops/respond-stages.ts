@@ -105,7 +105,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   }
   const plan = { stages: [...stages], schema: peopleSchema(ask, role), trace: judged.trace };
   if (step.to === "people") await toPeople(ctx, way, { ...plan, input, judged, keep, remarks: step.remarks });
-  else await verbs.handToPublic(ctx, ask, plan);
+  else await verbs.handToPublic(ctx, ask, plan, { judged });
   return true;
 }
 

@@ -20,7 +20,7 @@ import {
   type AskAt,
 } from "../store/asks.ts";
 import { transact } from "../../core/store/transact.ts";
-import { noteSpared } from "../../policy/grants.ts";
+import { noteObserved, noteSpared } from "../../policy/grants.ts";
 import { askPeopleIn, type PeoplePlan } from "./put-to-people.ts";
 import { askPublicIn, type PublicPlan } from "./put-to-public.ts";
 import { settleAskIn, type EndedIn, type NewAskAnswer } from "../end/settle.ts";
@@ -75,6 +75,7 @@ export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, 
     if (!job || held?.ask.status !== "PENDING") return true;
     const { judged, keep, repeats, ...ended } = end;
     if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
+    if (judged && isFirst(held)) await noteObserved(tx, judged);
     const settled = await settleAskIn(tx, { job, ask: held }, given, ended);
     if (keep && given.status === "ANSWERED" && given.cacheable && !given.truncated && !given.error && !given.askBack) {
       await keepDecision(tx, {
@@ -121,6 +122,7 @@ export async function handToPeople(
     const handed = await askPeopleIn(ctx, tx, held, whole);
     if (handed && mayBeJoined(ask, job.job)) await moveJoined(tx, handed);
     if (handed) tellFact(tx, { kind: "escalated", ask: handed.ask, job: job.job });
+    if (handed && isFirst(held)) await noteObserved(tx, judged);
     if (judged.decision !== "ESCALATE") return;
     await writeNotes(tx, [
       {
@@ -136,7 +138,12 @@ export async function handToPeople(
 }
 
 /** Puts an ask to the public, unless it is over or its time is: that is seen to next. */
-export async function handToPublic(ctx: Context, ask: Ask, plan: PublicPlan): Promise<void> {
+export async function handToPublic(
+  ctx: Context,
+  ask: Ask,
+  plan: PublicPlan,
+  { judged }: { judged: PolicyDecision },
+): Promise<void> {
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
     const held = await lockAsk(tx, ask.id);
@@ -144,10 +151,16 @@ export async function handToPublic(ctx: Context, ask: Ask, plan: PublicPlan): Pr
     if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
     if (!handed) return;
+    await noteObserved(tx, judged);
     if (mayBeJoined(ask, job.job)) await moveJoined(tx, handed.advanced);
     tellFact(tx, { kind: "escalated", ask: handed.advanced.ask, job: job.job });
     await writeNotes(tx, [handed.note]);
   });
+}
+
+/** Whether an ask is with nobody yet. One that was with the public is judged again before people have it. */
+function isFirst({ ask }: AskAt): boolean {
+  return ask.questionId === null && ask.addressedId === null;
 }
 
 /** An attempt's agent is known by its own name, and not by that of whoever runs it. */

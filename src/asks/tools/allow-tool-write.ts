@@ -4,7 +4,7 @@ import type { Policy } from "../../policy/model/policy.ts";
 import type { Job, Ask } from "../model/ask.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import { transact } from "../../core/store/transact.ts";
-import { noteSpared } from "../../policy/grants.ts";
+import { noteObserved, noteSpared } from "../../policy/grants.ts";
 import { judge } from "../../policy/judge.ts";
 
 /**
@@ -22,6 +22,7 @@ export async function allowToolWrite(
     const judged = await judge(tx, { policy }, input);
     // A grant that was revoked since it was read allows nothing.
     const isAllowed = judged.decision === "ALLOW" && judged.matchedRule && (await noteSpared(tx, judged));
+    await noteObserved(tx, judged);
     await appendAudit(tx, {
       actor: { kind: "policy", id: judged.trace.policy },
       action: isAllowed ? "tool.write_allowed" : "tool.write_refused",

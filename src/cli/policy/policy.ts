@@ -13,7 +13,7 @@ import {
 } from "../../policy/model/policy.ts";
 import { pathText } from "../../policy/model/check.ts";
 import { explainDecision } from "../../policy/model/explain.ts";
-import { lintDoubts, lintPolicy } from "../../policy/model/lint.ts";
+import { lintDoubts, lintObserved, lintPolicy } from "../../policy/model/lint.ts";
 import { hasStore } from "../../core/store/open-store.ts";
 import { openGroups, ruleNotes } from "../../server/people.ts";
 import { judge } from "../../policy/judge.ts";
@@ -42,7 +42,9 @@ export const policyTest = command({
       const policy = await readPolicy(path);
       warn(policy, io);
       if (cases !== undefined) return runCases(policy, cases, io);
-      const { trace, risk } = evaluate(policy, [], policyInput(words ?? {}));
+      const policyDecision = evaluate(policy, [], policyInput(words ?? {}));
+      const { trace, risk } = policyDecision;
+      tellObserved(policyDecision, io);
       io.out(printableJson(JSON.stringify({ ...trace, ...(risk && { risk: risk.kind }) }, null, 2)));
       return EXIT.done;
     });
@@ -59,6 +61,7 @@ export const policyLint = command({
       const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, place, io))];
       for (const says of notes) io.out(printable(says));
       for (const { says } of lintDoubts(policy)) io.out(printable(`warning: ${says}`));
+      for (const { says } of lintObserved(policy)) io.out(printable(`note: ${says}`));
       const count = policy.rules.length;
       io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
       return notes.length > 0 ? EXIT.refused : EXIT.done;
@@ -150,7 +153,10 @@ function runCases(policy: Policy, file: string, io: Io): number {
     const ruledRisk = policyDecision.risk?.kind ?? null;
     const isRisk = risk === undefined || risk === ruledRisk;
     const isAsExpected = policyDecision.decision === decision && (rule === undefined || rule === by) && isRisk;
-    if (!isAsExpected) failed += 1;
+    if (!isAsExpected) {
+      failed += 1;
+      tellObserved(policyDecision, io);
+    }
     const withRisk = (of: typeof ruledRisk | undefined) =>
       of === undefined || isRisk ? "" : `, risk ${of ?? "not ruled"}`;
     const wanted = `${rule === undefined ? decision : `${decision} by ${rule}`}${withRisk(risk)}`;
@@ -163,6 +169,11 @@ function runCases(policy: Policy, file: string, io: Io): number {
     );
   }
   return failed > 0 ? EXIT.refused : EXIT.done;
+}
+
+function tellObserved({ observed }: PolicyDecision, io: Io): void {
+  for (const rule of observed?.rules ?? [])
+    io.tell(printable(`${nameOf(rule)} is only observed: it would ${rule.decision} this.`));
 }
 
 function decidedBy(policy: Policy, { trace }: PolicyDecision): string {

@@ -36,7 +36,9 @@ export const policyReplay = command({
 
 function lines({ calls, decisions, matched, contradictions }: PolicyReplay, sinceMs: number): string[] {
   const { ALLOW: allowed, DENY: refused, ESCALATE: asked } = decisions;
-  const rules = matched.map(({ rule, calls: count }) => [printable(rule), String(count)]);
+  const rules = matched.map(({ rule, calls: count, changed }) => {
+    return [printable(rule), changed === undefined ? `${count}` : `${count}, only observed: would change ${changed}`];
+  });
   return [
     `${calls} calls of the last ${durationText(sinceMs)}: ${allowed} allowed, ${refused} refused, ${asked} asked`,
     ...(rules.length > 0 ? ["", ...table(["RULE", "CALLS"], rules)] : []),

@@ -2,7 +2,7 @@ import { localTime } from "../../lib/local-time.ts";
 import { printable } from "../../lib/printable.ts";
 import { nameOf, type Policy } from "../../policy/model/policy.ts";
 import { conditionsText } from "../../policy/model/explain.ts";
-import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from "../../policy/list.ts";
+import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse, usesOf } from "../../policy/list.ts";
 import { revokeGrantOf } from "../../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
 import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.ts";
@@ -75,10 +75,14 @@ export const policyDismiss = onId("parley policy dismiss proposal_4Jx0mT9bVq2Lr7
 
 type Beside = Awaited<ReturnType<typeof readBesidePolicy>> & RulesInUse;
 
-function show(path: string, policy: Policy, { grants, proposals, spared, learned }: Beside, io: Io): void {
+function show(path: string, policy: Policy, beside: Beside, io: Io): void {
+  const { grants, proposals, learned } = beside;
   io.tell(`${path}: version ${policy.policyVersion}`);
   const rules = [...policy.rules, ...learned].map((rule) => {
-    return [nameOf(rule), rule.decision, String(spared.get(rule.key) ?? 0), printable(conditionsText(rule))];
+    const { spared, observed } = usesOf(rule, beside);
+    const uses =
+      observed === null ? [rule.decision, String(spared)] : [`would ${rule.decision}`, `observed ${observed}`];
+    return [nameOf(rule), ...uses, printable(conditionsText(rule))];
   });
   const defaults = Object.entries(policy.defaults).map(([name, decision]) => [`default ${name}`, decision, "-", "-"]);
   for (const line of table(["RULE", "DECISION", "SPARED", "ABOUT"], [...rules, ...defaults])) io.out(line);
@@ -105,7 +109,8 @@ function show(path: string, policy: Policy, { grants, proposals, spared, learned
   }
 }
 
-function toWire(path: string, policy: Policy, { grants, proposals, spared, learned }: Beside): object {
+function toWire(path: string, policy: Policy, beside: Beside): object {
+  const { grants, proposals, learned } = beside;
   return {
     file: path,
     policy_version: policy.policyVersion,
@@ -114,7 +119,7 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared, learn
       rule: nameOf(rule),
       decision: rule.decision,
       about: conditionsText(rule),
-      spared: spared.get(rule.key) ?? 0,
+      ...usesOf(rule, beside),
     })),
     grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, pattern, ...grant }) => ({
       id,

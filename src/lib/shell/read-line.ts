@@ -84,6 +84,8 @@ const REFUSED: Partial<Record<SyntaxNode["type"], UnreadReason>> = {
 /** All but those that evaluate the text of a name. */
 const PLAIN_TESTS = /^(?:-[a-uw-zA-QS-Z]|==?|!=)$/;
 
+/** A sign of a comment behind a closing bracket. */
+const BEHIND_BRACKET = /\)(?:\\\n)*#/;
 /** A shell that does not know `$'...'` takes another line for the end of a here-document. */
 const PLAIN_DELIMITER = /^(?:'[^'\\$`]+'|"[^"\\$`]+"|[^'"\\$`]+)$/;
 
@@ -94,6 +96,7 @@ function checkNode(node: SyntaxNode, line: string, { surroundings }: Place): voi
   if (node.type === "Script" && (node.errors?.length ?? 0) > 0) throw new Unread("syntax");
   if (node.type === "Pipeline" && node.commands.length === 0) throw new Unread("syntax");
   if (node.type === "Command") checkPlaces(node, line);
+  if (node.type === "Redirected") checkFiles(node.redirects, line);
   // Some releases of bash refuse it.
   if (node.type === "Time" && surroundings.includes("substitution")) throw new Unread("shells differ");
   if (node.type === "HereDocDelimiter" && !PLAIN_DELIMITER.test(node.text)) throw new Unread("shells differ");
@@ -106,6 +109,8 @@ function checkNode(node: SyntaxNode, line: string, { surroundings }: Place): voi
   }
   if (node.type === "ParameterExpansion") checkParameter(node);
   if (node.type === "ArithmeticExpansion") checkSum(node.text.slice(3, -2));
+  // The parser takes a `#` behind it for a comment; for bash it belongs to the word.
+  if (node.type === "ProcessSubstitution" && BEHIND_BRACKET.test(line)) throw new Unread("syntax");
   if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution") {
     if (node.script === undefined) throw new Unread("syntax");
     if (/^(?:\$\{|`[^]*\\)/.test(node.text)) throw new Unread("shells differ");
@@ -118,17 +123,26 @@ function checkNode(node: SyntaxNode, line: string, { surroundings }: Place): voi
 
 /** Bash refuses an opening bracket behind a word, `>2>&1`, and `> x=(a)`; the parser takes them. */
 function checkPlaces({ name, args, redirects }: Command, line: string): void {
-  const files = redirects.flatMap((one) => (one.type === "HereDoc" || one.target === undefined ? [] : [one.target]));
+  const files = checkFiles(redirects, line);
+  // A shell that does not know `&>` takes the words behind it for another command.
+  const both = redirects.find(({ operator }) => operator.startsWith("&>"));
+  const last = args.at(-1) ?? name;
+  if (both && last && both.pos < last.pos) throw new Unread("shells differ");
   const bracket = /(?:[ \t]|\\\n)*\(/y;
   for (const { end } of name === undefined ? files : [name, ...args, ...files]) {
     bracket.lastIndex = end;
     if (bracket.test(line)) throw new Unread("syntax");
   }
+}
+
+function checkFiles(redirects: readonly Redirection[], line: string): Word[] {
+  const files = redirects.flatMap((one) => (one.type === "HereDoc" || one.target === undefined ? [] : [one.target]));
   // Bash runs `rm` for `>&-rm`; for the parser it is a file.
   const isClosed = redirects.some((one) => one.operator.endsWith("&") && /^-./.test(textOf(one)));
   const isList = files.some(({ text }) => /^\w+\+?=\(/.test(text));
   if (isList || isClosed || files.some(({ text, end }) => /^\d+$/.test(text) && /[<>]/.test(line.charAt(end))))
     throw new Unread("syntax");
+  return files;
 }
 
 function textOf(redirect: Redirection): string {

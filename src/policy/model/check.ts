@@ -149,18 +149,23 @@ const NO_RULE: PolicyRule = {
   need: 1,
   isGrantable: true,
   risk: null,
+  isObserved: false,
 };
-const RULE_KEYS = ["id", "when", "unless", "decision", "reason", "to", "need", "standing", "risk"] as const;
+const RULE_KEYS = ["id", "when", "unless", "decision", "mode", "reason", "to", "need", "standing", "risk"] as const;
+/** A rule that decides later begins to count anew. */
+const OBSERVED = "observe:";
 
 function readRule(value: unknown, index: number, say: Say): PolicyRule {
   const at = (key: string): PolicyPath => ["rules", index, key];
   const rule = readBlock(value, ["rules", index], RULE_KEYS, say);
   if (!rule) return NO_RULE;
-  const { id, reason, to, need, standing } = rule;
+  const { id, mode, reason, to, need, standing } = rule;
   const decision = readDecision(rule["decision"], at("decision"), say);
 
   if (id !== undefined && !(typeof id === "string" && ID.test(id)))
     say(at("id"), `must be 1 to 64 letters, digits, dots, dashes and underscores${instead(id)}`);
+  if (mode !== undefined && mode !== "observe")
+    say(at("mode"), `must be observe, or be left out for a rule that decides${instead(mode)}`);
   if (reason !== undefined && !(typeof reason === "string" && reason !== "" && reason.length <= MAX_REASON_CHARS))
     say(at("reason"), `must be a text of at most ${MAX_REASON_CHARS} characters${instead(reason)}`);
   if (to !== undefined && !(typeof to === "string" && WHERE_TO.test(to)))
@@ -183,7 +188,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
   return {
     index,
     id: typeof id === "string" ? id : null,
-    key: typeof id === "string" ? id : `#${digestOf(value)}`,
+    key: typeof id === "string" ? `${mode === undefined ? "" : OBSERVED}${id}` : `#${digestOf(value)}`,
     when,
     unless,
     decision,
@@ -192,6 +197,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
     need: isWhole(need, 1, MAX_NEED) ? need : 1,
     isGrantable: standing !== false,
     risk,
+    isObserved: mode !== undefined,
   };
 }
 

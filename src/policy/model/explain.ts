@@ -32,7 +32,7 @@ export function explainDecision(
     "",
     ...decisionWords(policy, input, policyDecision),
     ...(policy.rules.length > 0 ? [""] : []),
-    ...policy.rules.map((rule) => `  ${nameOf(rule)} (${rule.decision}) ${ruleWords(rule, input)}`),
+    ...policy.rules.map((rule) => `  ${nameOf(rule)} (${effectWords(rule)}) ${ruleWords(rule, input)}`),
     ...(input.env === ATTEMPT_ENV ? presetWords(policyDecision, preset, input) : []),
   ];
 }
@@ -86,6 +86,11 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
 function valueWords(value: PolicyValue): string {
   if (value === null) return "missing";
   return typeof value === "string" ? JSON.stringify(value) : "nothing that can be compared";
+}
+
+/** Returns the decision of a rule: `ALLOW`, or `only observed: would ALLOW`. */
+function effectWords({ decision, isObserved }: PolicyRule): string {
+  return isObserved ? `only observed: would ${decision}` : decision;
 }
 
 function ruleWords(rule: PolicyRule, input: PolicyInput): string {

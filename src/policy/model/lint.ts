@@ -21,9 +21,10 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
     if (rule.unless.length > 0 && allCover(rule.unless, rule.when)) {
       return [{ rule: rule.index, says: `${name} can never win: its unless takes everything its when is about` }];
     }
-    // Its risk counts, whichever rule decides.
-    if (rule.risk !== null) return [];
-    const winner = rules.find((other) => other !== rule && winsOver(other, rule) && alwaysHoldsWith(other, rule));
+    // Its risk or its matches count, whichever rule decides.
+    if (rule.risk !== null || rule.isObserved) return [];
+    const deciding = rules.filter((other) => other !== rule && !other.isObserved);
+    const winner = deciding.find((other) => winsOver(other, rule) && alwaysHoldsWith(other, rule));
     if (!winner) return [];
     const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;
     return [{ rule: rule.index, says: `${name} can never win: wherever it holds, ${nameOf(winner)} ${why}` }];
@@ -35,6 +36,13 @@ export function lintDoubts(policy: Policy): LintNote[] {
   // Parley itself describes the requests of coding agents at assigned work.
   const rules = policy.rules.filter(({ when }) => !when.some(isAboutAttempts));
   return [...lintLeftOut(rules), ...lintWithoutFunction(rules)];
+}
+
+/** Returns the rules in mode `observe`, which decide nothing. */
+export function lintObserved({ rules }: Policy): LintNote[] {
+  return rules
+    .filter(({ isObserved }) => isObserved)
+    .map((rule) => ({ rule: rule.index, says: `${nameOf(rule)} is only observed: it would ${rule.decision}` }));
 }
 
 /**

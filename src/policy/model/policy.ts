@@ -40,6 +40,8 @@ export interface PolicyRule {
   isGrantable: boolean;
   /** How risky the function calls that it matches are; null leaves that to their facts. */
   risk: RuledRisk | null;
+  /** Whether it only counts and names what it matches, by `mode: observe`. */
+  isObserved: boolean;
 }
 
 /** The rules for what is allowed, denied and put to people (spec/relay 8). */
@@ -107,6 +109,8 @@ export interface PolicyDecision {
   rules: readonly string[];
   /** The key under which the deciding rule or grant is counted; null for a default. */
   countedAs: { rule: string; proposal?: string } | { grant: string } | null;
+  /** The matching rules in mode `observe`, which decide nothing, and the version of their policy. */
+  observed?: { rules: readonly PolicyRule[]; policyVersion: string };
   /** The addressee of an ESCALATE, and how many people must approve. */
   to?: string;
   need?: number;
@@ -223,7 +227,9 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const lesson = stored.find(({ learned }) => learned);
   // The store decides which learned rules hold, whatever a file still says.
   const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;
-  const matched = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
+  const holding = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
+  const matched = holding.filter(({ isObserved }) => !isObserved);
+  const observed = holding.filter(({ isObserved }) => isObserved);
   const denying = matched.find(({ decision }) => decision === "DENY");
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
   const deciding = denying ?? strictest(escalating.filter(({ isGrantable }) => !isGrantable));
@@ -244,6 +250,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     ...(reason && { reason }),
     ...(rule && { rule_index: rule.index }),
     matched: matched.map(({ index }) => index),
+    ...(observed.length > 0 && { observed: observed.map(nameOf) }),
     defaulted,
     input: tracedInput(input),
     ...(Object.keys(input.claimed).length > 0 && { claimed: input.claimed }),
@@ -255,6 +262,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     matchedRule: !defaulted,
     rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
     countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
+    ...(observed.length > 0 && { observed: { rules: observed, policyVersion: policy.policyVersion } }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
     isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayGrant(what),
     ...(risk && { risk }),
@@ -386,5 +394,8 @@ function grantWords(policy: Policy, grant: Grant | undefined): string {
  */
 export function withPreset(policyDecision: PolicyDecision, preset: Policy, input: PolicyInput): PolicyDecision {
   if (!policyDecision.trace.defaulted || policyDecision.decision === "DENY") return policyDecision;
-  return evaluate(preset, [], input);
+  const byPreset = evaluate(preset, [], input);
+  const { observed } = policyDecision;
+  if (!observed) return byPreset;
+  return { ...byPreset, observed, trace: { ...byPreset.trace, observed: observed.rules.map(nameOf) } };
 }

@@ -7,6 +7,8 @@ export interface PolicyTrace {
   reason?: string;
   rule_index?: number;
   matched: readonly number[];
+  /** The names of rules in mode `observe` that matched. */
+  observed?: readonly string[];
   defaulted: boolean;
   input?: Readonly<Record<string, unknown>>;
   /** Values the ask claimed and the job's registered ones overruled. */

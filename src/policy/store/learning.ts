@@ -139,18 +139,20 @@ export async function moveProposalIf(
   return row !== undefined;
 }
 
-/** The number of questions that a rule has spared people, over all versions of the file that held it. */
+/** The number of questions that a rule has spared people, or of inputs that it has matched in mode `observe`, over all versions of the file that held it. */
 export interface Savings {
   rule: string;
   saved: number;
   savedAt: number;
 }
 
-/** Counts one question that a rule spared people. */
-export async function countSaved(tx: Tx, rule: string, policyVersion: string): Promise<void> {
+/** Counts one question that each of these rules spared people, or one input that it matched in mode `observe`. */
+export async function countSaved(tx: Tx, rules: readonly string[], policyVersion: string): Promise<void> {
+  // Rows in one order cannot wait for each other in two transactions.
+  const rows = [...new Set(rules)].sort().map((rule) => sql`(${rule}, ${policyVersion}, 1, (SELECT parley_now()))`);
   await tx.all(
     sql`INSERT INTO policy_savings (rule, policy_version, saved, saved_at)
-      VALUES (${rule}, ${policyVersion}, 1, (SELECT parley_now()))
+      VALUES ${join(rows)}
       ON CONFLICT (rule, policy_version)
       DO UPDATE SET saved = policy_savings.saved + 1, saved_at = excluded.saved_at`,
   );

@@ -17,7 +17,7 @@ import {
 import { withArguments } from "../decide/decide.ts";
 import { finishRequest, type Ending } from "../end/end.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
-import { noteSpared, readGrants } from "../../policy/grants.ts";
+import { noteObserved, noteSpared, readGrants } from "../../policy/grants.ts";
 import { judge } from "../../policy/judge.ts";
 
 /** A function call that wants to run. */
@@ -72,6 +72,7 @@ export async function requestCall(
     const stored = await storeRequestIn(ctx, tx, input);
     if (stored.replayed) return stored;
     const decided = await countRuled(tx, judged);
+    await noteObserved(tx, judged.policyDecision);
     await requester.stored?.(tx, stored.request);
     if (!decided) {
       await notifyRecipientsIn(ctx, tx, input, stored.request);

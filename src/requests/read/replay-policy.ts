@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
-import { evaluate, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
+import { evaluate, nameOf, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 import { listCallsSince } from "../store/recorded-calls.ts";
 import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
@@ -26,9 +26,16 @@ export interface PolicyReplay {
   calls: number;
   decisions: Readonly<Record<PolicyEffect, number>>;
   /** How many calls each rule matches, the first rule of the file first. */
-  matched: readonly { rule: string; calls: number }[];
+  matched: readonly MatchedCalls[];
   /** The newest calls that people decided the other way, at most 1,000. */
   contradictions: readonly Contradiction[];
+}
+
+interface MatchedCalls {
+  rule: string;
+  calls: number;
+  /** How many of them a rule in mode `observe` would change if it decided; absent for a rule that decides. */
+  changed?: number;
 }
 
 const MOST_CONTRADICTIONS = 1000;
@@ -43,7 +50,9 @@ export async function replayPolicy(
   { sinceMs, onProgress = () => undefined }: { sinceMs: number; onProgress?: (calls: number) => void },
 ): Promise<PolicyReplay> {
   const decisions = { ALLOW: 0, DENY: 0, ESCALATE: 0 };
-  const matched = policy.rules.map((rule) => ({ rule: rule.id ?? `rules[${rule.index}]`, calls: 0 }));
+  const matched = policy.rules.map((rule): MatchedCalls => {
+    return { rule: nameOf(rule), calls: 0, ...(rule.isObserved && { changed: 0 }) };
+  });
   const contradictions: Contradiction[] = [];
   let calls = 0;
   let after: ListPosition | undefined;
@@ -51,12 +60,19 @@ export async function replayPolicy(
     const page = await listCallsSince(db, { sinceMs, ...(after && { after }), limit: PAGE });
     for (const request of page) {
       if (!isCall(request)) continue;
-      const { decision, rules, trace } = evaluate(policy, [], policyInputOfCall(request));
+      const input = policyInputOfCall(request);
+      const { decision, rules, trace, observed } = evaluate(policy, [], input);
       calls += 1;
       decisions[decision] += 1;
       for (const index of trace.matched) {
         const rule = matched[index];
         if (rule) rule.calls += 1;
+      }
+      for (const { index } of observed?.rules ?? []) {
+        const rule = matched[index];
+        if (!rule) continue;
+        rule.calls += 1;
+        if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
       }
       const said = saidByPeople(request);
       if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
@@ -69,6 +85,14 @@ export async function replayPolicy(
     after = { at: last.createdAt, id: last.id };
   }
   return { calls, decisions, matched, contradictions: contradictions.toReversed() };
+}
+
+/** Returns the policy in which one rule in mode `observe` decides. */
+function enforcing(policy: Policy, index: number): Policy {
+  return {
+    ...policy,
+    rules: policy.rules.map((rule) => (rule.index === index ? { ...rule, isObserved: false } : rule)),
+  };
 }
 
 function lineOf({

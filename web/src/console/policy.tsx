@@ -115,7 +115,7 @@ function Rules({ policy: { rules, defaults } }: { policy: Policy }) {
   );
 }
 
-function OneRule({ of: { rule, decision, about, reason, to, need, spared, learned, idle } }: { of: Rule }) {
+function OneRule({ of: { rule, decision, about, reason, to, need, spared, observed, learned, idle } }: { of: Rule }) {
   const revoke = useAction(async () => {
     await api.revokeRule(rule);
     announce(text.policy.revoked);
@@ -125,7 +125,8 @@ function OneRule({ of: { rule, decision, about, reason, to, need, spared, learne
     <>
       <div>
         <p>
-          {text.policy.decision(decision)}: <ServerSays words={about} />
+          {observed === null ? text.policy.decision(decision) : text.policy.would(decision)}:{" "}
+          <ServerSays words={about} />
         </p>
         {reason !== null && (
           <p class="small" dir="auto">
@@ -136,7 +137,7 @@ function OneRule({ of: { rule, decision, about, reason, to, need, spared, learne
           parts={[
             <bdi>{rule}</bdi>,
             learned ? text.policy.learned : null,
-            text.policy.spared(spared),
+            observed === null ? text.policy.spared(spared) : text.policy.observed(observed),
             to === null ? null : text.policy.asks(to),
             need > 1 ? text.policy.needs(need) : null,
           ]}

@@ -10,6 +10,7 @@ import {
   type Proposal,
   proposalDiff,
   readRulesInUse,
+  usesOf,
 } from "../../../policy/list.ts";
 import { revokeGrantOf } from "../../../policy/grants.ts";
 import { judge } from "../../../policy/judge.ts";
@@ -232,7 +233,8 @@ async function overview(door: DoorContext, http: FastifyRequest): Promise<WirePo
   const { ctx, policy: file } = door;
   await administrator(door, http);
   const { policy, text } = file.current();
-  const { spared, learned } = await readRulesInUse(ctx, policy);
+  const inUse = await readRulesInUse(ctx, policy);
+  const { learned } = inUse;
   const [grants, proposals] = await Promise.all([
     listGrants(ctx, { limit: PAGE }),
     listProposals(ctx, { limit: PAGE }),
@@ -252,7 +254,7 @@ async function overview(door: DoorContext, http: FastifyRequest): Promise<WirePo
       to: rule.to,
       need: rule.need,
       standing: rule.isGrantable,
-      spared: spared.get(rule.key) ?? 0,
+      ...usesOf(rule, inUse),
       learned: learned.includes(rule),
       idle: learned.includes(rule) ? null : (idle.get(rule.index) ?? null),
     })),

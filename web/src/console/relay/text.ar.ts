@@ -206,6 +206,8 @@ export const text: RelayTexts = {
     noRules: "لا توجد قواعد؛ الإعدادات المبدئية هي التي تقرر.",
     defaults: (read, other) => `ما لا تتناوله قاعدة: القراءة ${SAYS[read]}، وكل ما عداها ${SAYS[other]}.`,
     decision: (decision) => DECISIONS[decision],
+    would: (decision) => `للمراقبة فقط، كان سيُقرَّر: ${SAYS[decision]}`,
+    observed: (n) => `عدد الطلبات المطابقة: ${number(n)}`,
     spared: (n) => (n === 0 ? "لم توفّر أي سؤال بعد" : `عدد الأسئلة التي وفّرتها: ${number(n)}`),
     needs: (n) => `عدد الموافقات اللازمة: ${number(n)}`,
     asks: (to) => `تسأل ${isolated(to)}`,

@@ -202,6 +202,8 @@ export const text: RelayTexts = {
     noRules: "Es gibt keine Regeln; die Vorgaben entscheiden.",
     defaults: (read, other) => `Wozu es keine Regel gibt: Lesen wird ${SAYS[read]}, alles andere ${SAYS[other]}.`,
     decision: (decision) => DECISIONS[decision],
+    would: (decision) => `Nur beobachtet, wäre sonst ${SAYS[decision]}`,
+    observed: (n) => `traf auf ${count(n, "Anfrage", "Anfragen")} zu`,
     spared: (n) => (n === 0 ? "hat noch keine Frage erspart" : `hat Menschen ${count(n, "Frage", "Fragen")} erspart`),
     needs: (n) => `${number(n)} müssen freigeben`,
     asks: (to) => `fragt ${to}`,

@@ -185,6 +185,8 @@ export const text = {
     defaults: (read: Decision, other: Decision) =>
       `What no rule is about: reading is ${SAYS[read]}, all else is ${SAYS[other]}.`,
     decision: (decision: Decision): string => DECISIONS[decision],
+    would: (decision: Decision) => `Only observed, would be ${SAYS[decision]}`,
+    observed: (n: number) => `matched ${count(n, "request", "requests")}`,
     spared: (n: number) =>
       n === 0 ? "spared nobody a question yet" : `spared people ${count(n, "question", "questions")}`,
     needs: (n: number) => `${number(n)} must approve`,
