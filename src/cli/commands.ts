@@ -180,6 +180,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       "policy replay":
         "say how a policy file would decide the calls of the last days, and what people decided otherwise",
     }),
+    ...from(() => import("./policy/import.ts"), {
+      "policy import":
+        "print the allow and deny lists of an agent's own settings as rules, and what cannot be carried over",
+    }),
     ...from(() => import("./policy/store.ts"), {
       "policy show":
         "show rules, what is allowed for good and what is proposed, with the questions each has spared people",
