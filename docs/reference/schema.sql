@@ -513,6 +513,16 @@ CREATE TABLE phones (
   PRIMARY KEY (kind, number)
 ) STRICT;
 
+CREATE TABLE policy_allowances (
+  rule TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  opened_at INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT;
+CREATE INDEX policy_allowances_opened ON policy_allowances (opened_at);
+
 CREATE TABLE policy_approvals (
   ask_id TEXT PRIMARY KEY,
   class_key TEXT NOT NULL,

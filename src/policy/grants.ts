@@ -8,6 +8,7 @@ import type { Queryable, Tx } from "../core/store/db.ts";
 import { findPerson } from "../access/store/people.ts";
 import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "./store/grants.ts";
 import { countSaved, findLearned, holdIfAccepted } from "./store/learning.ts";
+import { spendAllowance } from "./store/allowances.ts";
 import { transact } from "../core/store/transact.ts";
 
 /** A permission that a person gives. */
@@ -98,13 +99,14 @@ export async function revokeGrantOf(ctx: Pick<Context, "db" | "wake">, id: strin
 
 /**
  * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
- * grant has ended, or the learned rule was revoked, since it was read: then nothing is counted, and the ask has to be
- * judged again.
+ * grant has ended, or the learned rule was revoked, since it was read, and where the allowance of the rule is used up:
+ * then nothing is counted, and the ask has to be judged again.
  */
 export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyDecision): Promise<boolean> {
   if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
   if (!countedAs) return true;
-  const { rule, proposal } = countedAs;
+  const { rule, proposal, spending } = countedAs;
+  if (spending && !(await spendAllowance(tx, rule, spending))) return false;
   if (proposal !== undefined && !(await holdIfAccepted(tx, proposal))) return false;
   await countSaved(tx, [rule], trace.policy_version);
   return true;

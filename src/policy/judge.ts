@@ -37,10 +37,19 @@ export async function judge(on: Queryable, by: Judging, input: PolicyInput): Pro
   for (const { policyVersion, policy: text } of await findOtherPolicies(on, policy.policyVersion)) {
     const other = await readOther(text);
     const theirs = other && say(other);
-    const agrees = theirs?.decision === "ALLOW" && (theirs.matchedRule || !policyDecision.matchedRule);
+    const agrees =
+      theirs?.decision === "ALLOW" &&
+      (theirs.matchedRule || !policyDecision.matchedRule) &&
+      allowsAsMuch(theirs, policyDecision);
     if (!agrees) return disputed(policy, policyDecision, { policyVersion, theirs });
   }
   return policyDecision;
+}
+
+/** One allowance is counted: this server's. Another one may be smaller. */
+function allowsAsMuch({ countedAs: theirs }: PolicyDecision, { countedAs: own }: PolicyDecision): boolean {
+  if (!theirs || !("rule" in theirs) || !theirs.spending) return true;
+  return JSON.stringify(theirs) === JSON.stringify(own);
 }
 
 /** A newer program may have written what this one does not know. */

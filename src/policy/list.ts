@@ -1,6 +1,9 @@
 import type { Context } from "../context.ts";
 import { everyRow, type ListPage, type ListPosition, pageOf } from "../core/model/list-page.ts";
 import type { Policy, PolicyRule } from "./model/policy.ts";
+import { type UsedAllowance, usedWords } from "./model/allowance.ts";
+import { conditionsText } from "./model/explain.ts";
+import { listUsed } from "./store/allowances.ts";
 import { checkPolicy } from "./model/check.ts";
 import { ruleText } from "./model/text.ts";
 import { type ListedGrant, listGrants as storedGrants } from "./store/grants.ts";
@@ -37,6 +40,8 @@ export async function listProposals(
 export interface RulesInUse {
   /** How many questions each has spared people, or inputs it has matched in mode `observe`, by the key of the rule. */
   spared: ReadonlyMap<string, number>;
+  /** The use of allowances in their present period, by the same names; those of single runs are left out. */
+  used: ReadonlyMap<string, UsedAllowance>;
   /** Those that were learned, and are in force beside the file's. */
   learned: readonly PolicyRule[];
 }
@@ -50,12 +55,25 @@ export function usesOf(
   return isObserved ? { spared: 0, observed: uses } : { spared: uses, observed: null };
 }
 
+/** Returns what a rule is about, how much it allows, and how much of that is used, on one line. */
+export function aboutRule(rule: PolicyRule, { used }: Pick<RulesInUse, "used">): string {
+  const about = conditionsText(rule);
+  const now = used.get(rule.key);
+  if (!rule.most || !now) return about;
+  return `${about} (${usedWords(rule.most, now)} used since ${new Date(now.openedAt).toISOString()})`;
+}
+
 export async function readRulesInUse(ctx: Reads, { rules }: Pick<Policy, "rules">): Promise<RulesInUse> {
   const lessons = (await learned.listAccepted(ctx.db)).map(ruleOf);
   const keys = [...new Set([...rules, ...lessons].map(({ key }) => key))];
   const savings = await learned.listSavings(ctx.db, keys);
+  const used = await listUsed(
+    ctx.db,
+    rules.flatMap(({ key, most }) => (most ? [key] : [])),
+  );
   return {
     spared: new Map(savings.map(({ rule, saved }) => [rule, saved])),
+    used: new Map(used.map((one) => [one.rule, one])),
     learned: lessons,
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { OPERATOR } from "../support/identities.ts";
-import { accepted, sharedScene } from "../support/a2h.ts";
+import { accepted, callBody, sharedScene } from "../support/a2h.ts";
 import { type Decider, decider } from "../support/deciders.ts";
 import { asked, broken, operatorOf, record, withRules } from "../support/policy-calls.ts";
 import { DATABASES } from "../support/world.ts";
@@ -113,6 +113,21 @@ for (const on of DATABASES) {
       await withRules(scene(), "version: 1\n");
       await revoke(id);
       assert.equal((await ask(bash("npm run build"))).approved, undefined);
+    });
+
+    it("are people's again on every server at once where one of them revokes it", async () => {
+      await clear();
+      const { id } = await allow(bash("npm run lint"), 1);
+      const other = on === "postgres" ? await scene().world.addNode() : scene().world;
+      const askOther = async () => {
+        const body = callBody(bash("npm run lint"), prompt);
+        const key = { authorization: `Bearer ${scene().agent.key}` };
+        return accepted(await other.call("POST", "/a2h/v1alpha1/function_calls", { headers: key, body })).status
+          .approved;
+      };
+      assert.equal(await askOther(), true);
+      await revoke(id);
+      assert.equal(await askOther(), undefined);
     });
 
     it("are asked about where they look high, though the pattern covers them", async () => {

@@ -1,8 +1,7 @@
 import { localTime } from "../../lib/local-time.ts";
 import { printable } from "../../lib/printable.ts";
 import { nameOf, type Policy } from "../../policy/model/policy.ts";
-import { conditionsText } from "../../policy/model/explain.ts";
-import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse, usesOf } from "../../policy/list.ts";
+import { aboutRule, proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse, usesOf } from "../../policy/list.ts";
 import { revokeGrantOf } from "../../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
 import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.ts";
@@ -82,7 +81,7 @@ function show(path: string, policy: Policy, beside: Beside, io: Io): void {
     const { spared, observed } = usesOf(rule, beside);
     const uses =
       observed === null ? [rule.decision, String(spared)] : [`would ${rule.decision}`, `observed ${observed}`];
-    return [nameOf(rule), ...uses, printable(conditionsText(rule))];
+    return [nameOf(rule), ...uses, printable(aboutRule(rule, beside))];
   });
   const defaults = Object.entries(policy.defaults).map(([name, decision]) => [`default ${name}`, decision, "-", "-"]);
   for (const line of table(["RULE", "DECISION", "SPARED", "ABOUT"], [...rules, ...defaults])) io.out(line);
@@ -118,7 +117,7 @@ function toWire(path: string, policy: Policy, beside: Beside): object {
     rules: [...policy.rules, ...learned].map((rule) => ({
       rule: nameOf(rule),
       decision: rule.decision,
-      about: conditionsText(rule),
+      about: aboutRule(rule, beside),
       ...usesOf(rule, beside),
     })),
     grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, pattern, ...grant }) => ({

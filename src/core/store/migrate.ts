@@ -17,7 +17,7 @@ import { leaderboardNames } from "./migrations/0035-leaderboard-names.ts";
 import { agentPrompts } from "./migrations/0036-agent-prompts.ts";
 import { heldKeys } from "./migrations/0037-held-keys.ts";
 import { triedDeliveries } from "./migrations/0038-tried-deliveries.ts";
-import { grantPatterns } from "./migrations/0039-grant-patterns.ts";
+import { patternsAndAllowances } from "./migrations/0039-patterns-and-allowances.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -38,7 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   agentPrompts,
   heldKeys,
   triedDeliveries,
-  grantPatterns,
+  patternsAndAllowances,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

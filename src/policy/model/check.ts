@@ -1,3 +1,4 @@
+import { readAllowance } from "./allowance.ts";
 import { readArgumentCondition } from "./argument-conditions.ts";
 import { patternProblem } from "../../lib/shell/command-pattern.ts";
 import type { Expression } from "./expression.ts";
@@ -149,9 +150,22 @@ const NO_RULE: PolicyRule = {
   need: 1,
   isGrantable: true,
   risk: null,
+  most: null,
   isObserved: false,
 };
-const RULE_KEYS = ["id", "when", "unless", "decision", "mode", "reason", "to", "need", "standing", "risk"] as const;
+const RULE_KEYS = [
+  "id",
+  "when",
+  "unless",
+  "decision",
+  "mode",
+  "reason",
+  "to",
+  "need",
+  "standing",
+  "risk",
+  "most",
+] as const;
 /** A rule that decides later begins to count anew. */
 const OBSERVED = "observe:";
 
@@ -159,7 +173,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
   const at = (key: string): PolicyPath => ["rules", index, key];
   const rule = readBlock(value, ["rules", index], RULE_KEYS, say);
   if (!rule) return NO_RULE;
-  const { id, mode, reason, to, need, standing } = rule;
+  const { id, mode, reason, to, need, standing, most } = rule;
   const decision = readDecision(rule["decision"], at("decision"), say);
 
   if (id !== undefined && !(typeof id === "string" && ID.test(id)))
@@ -197,6 +211,7 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
     need: isWhole(need, 1, MAX_NEED) ? need : 1,
     isGrantable: standing !== false,
     risk,
+    most: most === undefined ? null : readAllowance(most, (path, says) => say([...at("most"), ...path], says)),
     isObserved: mode !== undefined,
   };
 }
@@ -206,12 +221,14 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
  * approves says which functions (spec/a2h 8).
  */
 function checkCallRule(
-  { id, to, need, risk }: Readonly<Record<string, unknown>>,
+  { id, to, need, risk, most }: Readonly<Record<string, unknown>>,
   { when, unless, decision }: Pick<PolicyRule, "when" | "unless" | "decision">,
   at: (key: string) => PolicyPath,
   say: Say,
 ): void {
   const functions = when.find(({ input }) => input === "fn");
+  if (most !== undefined && (!functions || decision !== "ALLOW"))
+    say(at("most"), "is for rules that ALLOW function calls: their when names fn");
   if (!functions) {
     if (unless.some(({ input }) => input === "fn")) say(at("unless"), "names fn, which when does not");
     if (risk !== undefined) say(at("risk"), "is for function calls: its rule names fn in when");

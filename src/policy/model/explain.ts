@@ -1,3 +1,4 @@
+import { allowanceWords, spendingOf } from "./allowance.ts";
 import { withPreset } from "./policy.ts";
 import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
 import {
@@ -61,6 +62,7 @@ function decisionWords(policy: Policy, input: PolicyInput, policyDecision: Polic
   if (trace.rule_index !== undefined) {
     const rule = policy.rules[trace.rule_index];
     if (rule?.reason) lines.push(`That is what ${nameOf(rule)} says.`);
+    if (rule?.most) lines.push(`It allows ${allowanceWords(rule.most)}; people decide about more.`);
   }
   if (input.fn !== null) {
     if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
@@ -89,14 +91,17 @@ function valueWords(value: PolicyValue): string {
 }
 
 /** Returns the decision of a rule: `ALLOW`, or `only observed: would ALLOW`. */
-function effectWords({ decision, isObserved }: PolicyRule): string {
-  return isObserved ? `only observed: would ${decision}` : decision;
+function effectWords({ decision, isObserved, most }: PolicyRule): string {
+  const effect = most ? `${decision} ${allowanceWords(most)}` : decision;
+  return isObserved ? `only observed: would ${effect}` : effect;
 }
 
 function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   if (holds(rule, input)) return "matches";
   if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
   const missed = rule.when.find((condition) => !isMet(condition, input, rule.decision !== "ALLOW"));
+  if (!missed && rule.most && !spendingOf(rule.most, input))
+    return `does not match: the call cannot be counted as ${allowanceWords(rule.most)}`;
   if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
   if (isOnCall(missed)) {
     const isOpen = judgeCondition(missed, input) === null;
@@ -107,10 +112,11 @@ function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   return `does not match: ${missed.input} is ${valueWords(value)}, not ${anyWords(missed)}`;
 }
 
-/** Returns what a rule is about, on one line. */
-export function conditionsText({ when, unless }: Pick<PolicyRule, "when" | "unless">): string {
+/** Returns what a rule is about, on one line, and how much it allows. */
+export function conditionsText({ when, unless, most }: Pick<PolicyRule, "when" | "unless" | "most">): string {
   const line = (conditions: readonly PolicyCondition[]) => conditions.map(conditionWords).join(", ");
-  return unless.length === 0 ? line(when) : `${line(when)}, unless ${line(unless)}`;
+  const about = unless.length === 0 ? line(when) : `${line(when)}, unless ${line(unless)}`;
+  return most ? `${about}; ${allowanceWords(most)}` : about;
 }
 
 function conditionWords(condition: PolicyCondition): string {

@@ -23,7 +23,7 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
     }
     // Its risk or its matches count, whichever rule decides.
     if (rule.risk !== null || rule.isObserved) return [];
-    const deciding = rules.filter((other) => other !== rule && !other.isObserved);
+    const deciding = rules.filter((other) => other !== rule && !other.isObserved && !other.most);
     const winner = deciding.find((other) => winsOver(other, rule) && alwaysHoldsWith(other, rule));
     if (!winner) return [];
     const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;
@@ -84,14 +84,14 @@ function winsOver(one: PolicyRule, other: PolicyRule): boolean {
   return one.need !== other.need ? one.need > other.need : one.index < other.index;
 }
 
-function rankOf({ decision, isGrantable }: PolicyRule): number {
+function rankOf({ decision, isGrantable, most }: PolicyRule): number {
   switch (decision) {
     case "DENY":
       return 0;
     case "ESCALATE":
       return isGrantable ? 2 : 1;
     case "ALLOW":
-      return 3;
+      return most ? 4 : 3;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AskType } from "../../core/model/ask-type.ts";
+import { type Allowance, type Spending, spendingOf } from "./allowance.ts";
 import { type Truth, judgeArgument } from "./argument-conditions.ts";
 import { CallArguments } from "./call-arguments.ts";
 import { type CommandOfCall, commandOf, judgeCommand } from "./command-condition.ts";
@@ -40,6 +41,8 @@ export interface PolicyRule {
   isGrantable: boolean;
   /** How risky the function calls that it matches are; null leaves that to their facts. */
   risk: RuledRisk | null;
+  /** How much it allows within a period; null for any number of calls. */
+  most: Allowance | null;
   /** Whether it only counts and names what it matches, by `mode: observe`. */
   isObserved: boolean;
 }
@@ -108,7 +111,7 @@ export interface PolicyDecision {
   /** The rules that matched, by id, or by place where they have none. */
   rules: readonly string[];
   /** The key under which the deciding rule or grant is counted; null for a default. */
-  countedAs: { rule: string; proposal?: string } | { grant: string } | null;
+  countedAs: { rule: string; proposal?: string; spending?: Spending } | { grant: string } | null;
   /** The matching rules in mode `observe`, which decide nothing, and the version of their policy. */
   observed?: { rules: readonly PolicyRule[]; policyVersion: string };
   /** The addressee of an ESCALATE, and how many people must approve. */
@@ -234,8 +237,9 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
   const deciding = denying ?? strictest(escalating.filter(({ isGrantable }) => !isGrantable));
   const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
-  // Without a DENY and an ESCALATE, every rule that matched allows.
-  const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched[0]));
+  // Without a DENY and an ESCALATE, every rule that matched allows; one without an allowance uses none up.
+  const allowing = matched.find(({ most }) => !most) ?? matched[0];
+  const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? allowing));
 
   const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
   const reason = rule?.reason ?? learned?.reason;
@@ -261,7 +265,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     trace,
     matchedRule: !defaulted,
     rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
-    countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
+    countedAs: countedAs({ grant, rule, lesson: learned && lesson }, input),
     ...(observed.length > 0 && { observed: { rules: observed, policyVersion: policy.policyVersion } }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
     isGrantable: decision === "ESCALATE" && (rule?.isGrantable ?? true) && mayGrant(what),
@@ -272,14 +276,21 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
 
 type Deciding = Record<"grant" | "lesson", Grant | undefined> & { rule: PolicyRule | undefined };
 
-function countedAs({ grant, rule, lesson }: Deciding): PolicyDecision["countedAs"] {
+function countedAs({ grant, rule, lesson }: Deciding, input: PolicyInput): PolicyDecision["countedAs"] {
   if (grant) return { grant: grant.id };
   if (lesson?.learned) return { rule: lesson.learned.rule, proposal: lesson.id };
-  return rule ? { rule: rule.key } : null;
+  if (!rule) return null;
+  const spending = rule.most && spendingOf(rule.most, input);
+  return { rule: rule.key, ...(spending && { spending }) };
 }
 
 function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): Readonly<Record<string, unknown>> {
   return fn === null ? { action, resource, env, ...(tool && { tool }) } : { fn, agent };
+}
+
+/** Returns the policy without the rule at this place of the file: its allowance is used up. */
+export function withoutRule(policy: Policy, place: number | undefined): Policy {
+  return { ...policy, rules: policy.rules.filter(({ index }) => index !== place) };
 }
 
 /** Returns whether an input is a question or a reading, which have a default of their own. */
@@ -300,16 +311,17 @@ export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
 /**
  * Returns whether a rule applies to an input: everything in `when` holds, and not everything in `unless`. A condition
  * that cannot be decided makes DENY and ESCALATE hold, and ALLOW not: the input may be what the rule is about, and it may
- * be something else.
+ * be something else. A rule with an allowance does not hold for a call that this cannot count.
  */
-export function holds({ when, unless, decision }: Judging, input: PolicyInput): boolean {
+export function holds({ when, unless, decision, most }: Judging, input: PolicyInput): boolean {
   if (input.fn !== null && !isAboutCalls({ when })) return false;
+  if (most && !spendingOf(most, input)) return false;
   const inDoubt = decision !== "ALLOW";
   if (!when.every((condition) => isMet(condition, input, inDoubt))) return false;
   return unless.length === 0 || !unless.every((condition) => isMet(condition, input, !inDoubt));
 }
 
-type Judging = Pick<PolicyRule, "when" | "unless" | "decision">;
+type Judging = Pick<PolicyRule, "when" | "unless" | "decision" | "most">;
 
 /** Returns whether one condition holds; `inDoubt` of one that cannot be decided. */
 export function isMet(condition: PolicyCondition, input: PolicyInput, inDoubt: boolean): boolean {

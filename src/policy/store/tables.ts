@@ -6,6 +6,7 @@ export const RESTORE = "restore";
 
 export const POLICY_TABLES: OwnedTables = {
   names: [
+    "policy_allowances",
     "policy_approvals",
     "policy_grants",
     "policy_proposals",
@@ -14,6 +15,7 @@ export const POLICY_TABLES: OwnedTables = {
     "policy_servers",
   ],
   atRestore: {
+    policy_allowances: "stays",
     policy_approvals: "stays",
     policy_grants: {
       held: {
@@ -54,6 +56,7 @@ export const POLICY_TABLES: OwnedTables = {
   },
   moveTimes: ({ wrongMs, nowMs }) => [
     sql`UPDATE policy_grants SET expires_at = expires_at - ${wrongMs - nowMs} WHERE created_at > ${nowMs}`,
+    sql`UPDATE policy_allowances SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
     // A server is counted for a while from this time, so it may not lie ahead of now.
     sql`UPDATE policy_servers SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
   ],

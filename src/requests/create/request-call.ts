@@ -4,7 +4,13 @@ import type { Context } from "../../context.ts";
 import type { Request, RequestForm, DecidedBy, Outcome } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
 import { riskOf } from "../model/risk.ts";
-import { evaluate, type Policy, type PolicyInput, type PolicyDecision } from "../../policy/model/policy.ts";
+import {
+  evaluate,
+  withoutRule,
+  type Policy,
+  type PolicyInput,
+  type PolicyDecision,
+} from "../../policy/model/policy.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
@@ -142,15 +148,16 @@ interface Ruled {
 
 /** Returns what policy makes of a call, counted; null where it is for people. */
 async function countRuled(tx: Tx, judged: JudgedCall): Promise<Ruled | null> {
-  const { policy, call, input, forPeople } = judged;
-  let { grants, policyDecision } = judged;
+  const { call, input, forPeople } = judged;
+  let { policy, grants, policyDecision } = judged;
   for (;;) {
     const { decision, trace, countedAs } = policyDecision;
     if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && forPeople)) return null;
     const grant = grants.find(({ id }) => id === trace.grant);
     if (await noteSpared(tx, policyDecision)) return ruledBy(call, policyDecision, grant?.madeBy);
-    // It was revoked, or ended, since it was read.
-    grants = grants.filter((one) => one !== grant);
+    // The grant was revoked, or ended, since it was read; or the allowance of the rule is used up.
+    if (grant) grants = grants.filter((one) => one !== grant);
+    else policy = withoutRule(policy, trace.rule_index);
     policyDecision = await judge(tx, { policy, grants }, input);
   }
 }

@@ -1,6 +1,15 @@
 import type { Context } from "../../context.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
-import { evaluate, nameOf, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
+import {
+  evaluate,
+  nameOf,
+  type Policy,
+  type PolicyDecision,
+  type PolicyEffect,
+  type PolicyInput,
+  withoutRule,
+} from "../../policy/model/policy.ts";
+import { spent, type UsedAllowance } from "../../policy/model/allowance.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 import { listCallsSince } from "../store/recorded-calls.ts";
 import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
@@ -53,6 +62,7 @@ export async function replayPolicy(
   const matched = policy.rules.map((rule): MatchedCalls => {
     return { rule: nameOf(rule), calls: 0, ...(rule.isObserved && { changed: 0 }) };
   });
+  const used: Used = new Map();
   const contradictions: Contradiction[] = [];
   let calls = 0;
   let after: ListPosition | undefined;
@@ -61,7 +71,7 @@ export async function replayPolicy(
     for (const request of page) {
       if (!isCall(request)) continue;
       const input = policyInputOfCall(request);
-      const { decision, rules, trace, observed } = evaluate(policy, [], input);
+      const { decision, rules, trace, observed } = judgeAt(policy, input, { used, atMs: request.createdAt });
       calls += 1;
       decisions[decision] += 1;
       for (const index of trace.matched) {
@@ -85,6 +95,19 @@ export async function replayPolicy(
     after = { at: last.createdAt, id: last.id };
   }
   return { calls, decisions, matched, contradictions: contradictions.toReversed() };
+}
+
+type Used = Map<string, UsedAllowance>;
+
+/** Judges a call, the oldest first: a rule whose allowance is used up by the calls before does not count. */
+function judgeAt(policy: Policy, input: PolicyInput, { used, atMs }: { used: Used; atMs: number }): PolicyDecision {
+  const judged = evaluate(policy, [], input);
+  const by = judged.countedAs;
+  if (!by || !("rule" in by) || !by.spending) return judged;
+  const name = JSON.stringify([by.rule, by.spending.subject]);
+  const after = spent(used.get(name), by.spending, atMs);
+  if (after) used.set(name, after);
+  return after ? judged : judgeAt(withoutRule(policy, judged.trace.rule_index), input, { used, atMs });
 }
 
 /** Returns the policy in which one rule in mode `observe` decides. */

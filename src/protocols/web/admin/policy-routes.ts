@@ -1,9 +1,10 @@
 import { canonicalExact } from "../../../lib/json/exact-json.ts";
 import { z } from "zod";
 import { nameOf, policyInput } from "../../../policy/model/policy.ts";
-import { conditionsText, explainDecision } from "../../../policy/model/explain.ts";
+import { explainDecision } from "../../../policy/model/explain.ts";
 import { lintPolicy } from "../../../policy/model/lint.ts";
 import {
+  aboutRule,
   type KeptGrant,
   listGrants,
   listProposals,
@@ -249,7 +250,7 @@ async function overview(door: DoorContext, http: FastifyRequest): Promise<WirePo
     rules: [...policy.rules, ...learned].map((rule) => ({
       rule: nameOf(rule),
       decision: rule.decision,
-      about: conditionsText(rule),
+      about: aboutRule(rule, inUse),
       reason: rule.reason,
       to: rule.to,
       need: rule.need,
