@@ -43,8 +43,6 @@ export function commandMatches(pattern: string, command: SimpleCommand): boolean
   const { isPattern, program, patterns } = readPattern(pattern);
   if (!isPattern || command.program !== program) return false;
   const base = baseOf(program);
-  const isCode = runsCode({ ...command, program: base });
-  if (isCode && (pattern.includes("*") || command.hasInput)) return false;
   const isOpen = patterns.at(-1) === RESTS;
   const fixed = isOpen ? patterns.slice(0, -1) : patterns;
   const { words } = command;
@@ -52,13 +50,16 @@ export function commandMatches(pattern: string, command: SimpleCommand): boolean
   const isStarred = (at: number) => fixed[at]?.includes("*") ?? true;
   const texts = words.map(({ text }) => text);
   if (pattern.includes("*") && writesSecond(base, texts)) return false;
-  return words.every(
+  const fits = words.every(
     ({ text, isExact }, at) =>
       isExact &&
       !(isStarred(at) && isWritingOption(base, text)) &&
       !((fixed[at] ?? RESTS).startsWith("*") && isUnknownOption(base, text)) &&
       wordMatches(fixed[at] ?? RESTS, text, at < fixed.length),
   );
+  // The dearest question is asked of the few patterns that fit.
+  if (!fits || !(pattern.includes("*") || command.hasInput)) return fits;
+  return !runsCode({ ...command, program: base });
 }
 
 /** Patterns are those of rules, and come again with every line. */
