@@ -62,6 +62,8 @@ export type {
   Person,
   PersonList,
   PolicyReport,
+  PolicyReplay,
+  PolicyReplayed,
   PolicyTest,
   PolicyVerdict,
   Proposal,

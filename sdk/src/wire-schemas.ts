@@ -119,8 +119,10 @@ export type {
   WireSignInLink as SignInLink,
 } from "../../src/wire/person.ts";
 export type {
+  PolicyReplayBody as PolicyReplay,
   PolicyTestBody as PolicyTest,
   WireEndedGrant as EndedGrant,
+  WirePolicyReplay as PolicyReplayed,
   WirePolicyReport as PolicyReport,
   WirePolicyVerdict as PolicyVerdict,
   WireProposal as Proposal,

@@ -100,6 +100,47 @@ export type WirePolicyVerdict = z.output<typeof WirePolicyVerdict>;
 
 const word = text(0, 512).optional();
 
+export const PolicyReplayBody = z
+  .object({
+    text: text(0, 1_000_000).describe("A policy file; left out, the policy in force.").optional(),
+    since_s: z.int().min(60).max(31_622_400).describe("Calls of so many seconds until now."),
+  })
+  .meta({ id: "PolicyReplay" });
+export type PolicyReplayBody = z.output<typeof PolicyReplayBody>;
+
+const replayedCall = {
+  ask_id: z.string(),
+  agent: z.string(),
+  fn: z.string(),
+  title: z.string(),
+  created_at: z.string(),
+  decision,
+  rule: z.string().describe("The rule that decides, or the name of the policy."),
+};
+
+export const WirePolicyReplay = z
+  .object({
+    policy_version: z.string(),
+    calls: z.int().describe("At most the newest 10,000"),
+    more: z.boolean().describe("There are older calls that were not tried"),
+    allowed: z.int(),
+    refused: z.int(),
+    asked: z.int(),
+    rules: z.array(
+      z.object({
+        rule: z.string(),
+        calls: z.int(),
+        changed: z.int().describe("Calls that a rule in mode `observe` would decide otherwise than now").optional(),
+      }),
+    ),
+    contradictions: z
+      .array(z.object({ ...replayedCall, approved_by_people: z.boolean() }))
+      .describe("Calls that people decided the other way, the newest first, at most 1,000"),
+    newest: z.array(z.object(replayedCall)).describe("The newest calls, at most 100"),
+  })
+  .meta({ id: "PolicyReplayed", description: "How a policy would decide recorded function calls." });
+export type WirePolicyReplay = z.output<typeof WirePolicyReplay>;
+
 export const PolicyTestBody = z
   .object({
     action: word,

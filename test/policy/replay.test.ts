@@ -9,6 +9,35 @@ const HOUR_MS = 3_600_000;
 
 for (const on of ONE_DATABASE) {
   describe(`a policy tried on recorded calls on ${on}`, () => {
+    it("uses up an allowance, the oldest call first, and is tried over HTTP before it is in force", async () => {
+      await using scene = await openScene(on);
+      for (let day = 0; day < 2; day += 1) {
+        for (const amount of [6, 5, 4]) {
+          accepted(await scene.agent.post("/function_calls", callBody({ fn: "refund", kwargs: { amount } })));
+          await scene.world.advance(1000);
+        }
+        await scene.world.advance(24 * HOUR_MS);
+      }
+      const most = "{ per: day, calls: 2, /amount: 10 }";
+      const text = `version: 1\nrules: [{ id: few, when: { fn: refund }, decision: ALLOW, most: ${most} }]\n`;
+      const replay = (body: object) => scene.admin.call("POST", "//admin/policy/replay", body);
+      const { calls, allowed, refused, asked, rules, newest, more } = accepted(
+        await replay({ text, since_s: 200_000 }),
+      );
+      assert.deepEqual([calls, allowed, refused, asked, more], [6, 4, 0, 2, false]);
+      assert.deepEqual(rules, [{ rule: "few", calls: 4 }]);
+      assert.deepEqual(newest.map(({ decision }: { decision: string }) => decision).slice(0, 3), [
+        "ALLOW",
+        "ESCALATE",
+        "ALLOW",
+      ]);
+      assert.equal(accepted(await replay({ since_s: 200_000 })).asked, 6);
+      const wrong = await replay({ text: "version: 1\nrules: [{ when: {} }]\n", since_s: 60 });
+      assert.deepEqual([wrong.status, wrong.body.error.details.field], [400, "text"]);
+      assert.match(wrong.text, /policy.yaml:2: rules\[0\]/);
+      assert.equal((await scene.agent.call("POST", "//admin/policy/replay", { since_s: 60 })).status, 403);
+    });
+
     it("counts what it would decide, and names what people decided otherwise", async () => {
       await using scene = await openScene(on);
       const { ctx } = scene.world.server;
@@ -46,6 +75,16 @@ rules:
         [
           [forced, true, "DENY", "no-force"],
           [refused, false, "ALLOW", "small"],
+        ],
+      );
+      assert.deepEqual(
+        replay.newest.map(({ fn, decision, rule }) => [fn, decision, rule]),
+        [
+          ["deploy", "ESCALATE", "policy.yaml"],
+          ["deploy", "DENY", "no-force"],
+          ["refund", "ESCALATE", "policy.yaml"],
+          ["refund", "ALLOW", "small"],
+          ["refund", "ALLOW", "small"],
         ],
       );
       await scene.world.advance(2 * HOUR_MS);

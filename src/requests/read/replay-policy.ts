@@ -10,24 +10,29 @@ import {
   withoutRule,
 } from "../../policy/model/policy.ts";
 import { spent, type UsedAllowance } from "../../policy/model/allowance.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 import { listCallsSince } from "../store/recorded-calls.ts";
 import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
 
 const PAGE = 200;
 
-/** A recorded call that a policy would decide otherwise than people did. */
-export interface Contradiction {
+/** A recorded call, and the decision of a policy on it. */
+export interface ReplayedCall {
   id: string;
   asker: string;
   fn: string;
   title: string;
   /** Epoch ms. */
   createdAt: number;
-  approvedByPeople: boolean;
-  /** The decision of the policy, and the rule that makes it. */
-  decision: Exclude<PolicyEffect, "ESCALATE">;
+  decision: PolicyEffect;
+  /** The rule that decides; the name of the policy where none does. */
   rule: string;
+}
+
+/** A recorded call that a policy would decide otherwise than people did. */
+export interface Contradiction extends ReplayedCall {
+  approvedByPeople: boolean;
 }
 
 /** The decisions of a policy on recorded calls. */
@@ -38,6 +43,8 @@ export interface PolicyReplay {
   matched: readonly MatchedCalls[];
   /** The newest calls that people decided the other way, at most 1,000. */
   contradictions: readonly Contradiction[];
+  /** The newest calls of all, at most 100. */
+  newest: readonly ReplayedCall[];
 }
 
 interface MatchedCalls {
@@ -48,6 +55,9 @@ interface MatchedCalls {
 }
 
 const MOST_CONTRADICTIONS = 1000;
+const MOST_NEWEST = 100;
+/** Others are served after so many. */
+const CALLS_AT_ONCE = 20;
 
 /**
  * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
@@ -64,6 +74,7 @@ export async function replayPolicy(
   });
   const used: Used = new Map();
   const contradictions: Contradiction[] = [];
+  const newest: ReplayedCall[] = [];
   let calls = 0;
   let after: ListPosition | undefined;
   for (;;) {
@@ -73,6 +84,7 @@ export async function replayPolicy(
       const input = policyInputOfCall(request);
       const { decision, rules, trace, observed } = judgeAt(policy, input, { used, atMs: request.createdAt });
       calls += 1;
+      if (calls % CALLS_AT_ONCE === 0) await yieldToEventLoop();
       decisions[decision] += 1;
       for (const index of trace.matched) {
         const rule = matched[index];
@@ -84,9 +96,12 @@ export async function replayPolicy(
         rule.calls += 1;
         if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
       }
+      const line = { ...lineOf(request), decision, rule: rules[0] ?? policy.name };
+      newest.push(line);
+      if (newest.length > MOST_NEWEST) newest.shift();
       const said = saidByPeople(request);
       if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
-      contradictions.push({ ...lineOf(request), approvedByPeople: said, decision, rule: rules[0] ?? policy.name });
+      contradictions.push({ ...line, approvedByPeople: said });
       if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
     }
     onProgress(calls);
@@ -94,7 +109,7 @@ export async function replayPolicy(
     if (page.length < PAGE || !last) break;
     after = { at: last.createdAt, id: last.id };
   }
-  return { calls, decisions, matched, contradictions: contradictions.toReversed() };
+  return { calls, decisions, matched, contradictions: contradictions.toReversed(), newest: newest.toReversed() };
 }
 
 type Used = Map<string, UsedAllowance>;

@@ -1,5 +1,5 @@
 import type { ListPosition } from "../../core/model/list-page.ts";
-import type { Queryable } from "../../core/store/db.ts";
+import { first, type Queryable } from "../../core/store/db.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 import type { Request } from "../model/request.ts";
 import { requestRows } from "./requests.ts";
@@ -29,4 +29,18 @@ export async function listCallsOf(
       WHERE asker = ${asker} AND kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
       ORDER BY created_at DESC, ask_id DESC LIMIT ${limit}`,
   );
+}
+
+/** Returns how long ago the oldest of the `most` newest calls within `sinceMs` was made; `sinceMs` where there are fewer. */
+export async function ageOfNewest(
+  on: Queryable,
+  { sinceMs, most }: { sinceMs: number; most: number },
+): Promise<number> {
+  const row = await first<{ age: number }>(
+    on,
+    sql`SELECT (SELECT parley_now()) - created_at AS age FROM requests
+      WHERE kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
+      ORDER BY created_at DESC, ask_id DESC LIMIT 1 OFFSET ${most - 1}`,
+  );
+  return row?.age ?? sinceMs;
 }

@@ -16,6 +16,7 @@ import {
   TextField,
   useAction,
 } from "./parts.tsx";
+import { Replay } from "./replay.tsx";
 import { useNames } from "./queries.ts";
 import * as api from "./relay/api.ts";
 import { Block, Line, MoreOf } from "./relay/parts.tsx";
@@ -54,6 +55,7 @@ export function PolicyPage() {
       <Rules policy={data} />
       <Grants />
       <Tester />
+      {data.text !== null && <Replay file={data.text} />}
       {data.text !== null && (
         <Section title={text.policy.file}>
           <Block label={text.policy.file} words={data.text} />

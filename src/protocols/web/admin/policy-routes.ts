@@ -22,6 +22,7 @@ import { type Language, languageOf } from "../../../requests/model/sentence-word
 import { Refusal } from "../../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
+import { replayRoute } from "./policy-replay.ts";
 import {
   PolicyTestBody,
   PROPOSAL_STATES,
@@ -62,6 +63,7 @@ export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<voi
     app.addHook("preValidation", async (http) => parseBody(http));
     readingRoutes(app, door);
     tryingRoutes(app, door);
+    replayRoute(app, door);
     changingRoutes(app, door);
   };
 }

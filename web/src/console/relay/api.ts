@@ -134,6 +134,10 @@ export function useProposals() {
   return usePages<wire.Proposal>(["console", "policy", "proposals"], "/admin/policy/proposals", "proposals", query);
 }
 
+export async function replayPolicy(body: wire.PolicyReplay): Promise<wire.PolicyReplayed> {
+  return connection.call("POST", "/admin/policy/replay", { body });
+}
+
 export async function tryPolicy(words: wire.PolicyWords): Promise<wire.PolicyVerdict> {
   return connection.call("POST", "/admin/policy/test", { body: words });
 }

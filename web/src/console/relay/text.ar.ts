@@ -255,6 +255,27 @@ export const text: RelayTexts = {
     file: "الملف",
   },
 
+  replay: {
+    title: "التجربة على استدعاءات مسجلة",
+    hint: "كيف كان ملف القواعد ليقرر استدعاءات الأيام الماضية. لا شيء يسري ولا شيء يُحفظ؛ ضع في الملف ما تريد أن يسري.",
+    file: "ملف قواعد",
+    since: "استدعاءات آخر",
+    days: (n) => `عدد الأيام: ${number(n)}`,
+    run: "التجربة على هذه الاستدعاءات",
+    looking: "يجري النظر في الاستدعاءات…",
+    counts: ({ calls, allowed, refused, asked }) =>
+      `الاستدعاءات: ${number(calls)}؛ مسموح: ${number(allowed)}، مرفوض: ${number(refused)}، للأشخاص: ${number(asked)}.`,
+    more: (calls) => `هذه أحدث ${number(calls)}؛ ولم تُجرَّب الأقدم.`,
+    contradictions: (allowed, refused) =>
+      allowed + refused === 0
+        ? "لا شيء يخالف قرار شخص."
+        : `ما رفضه شخص وكان سيُسمح به: ${number(allowed)}؛ وما وافق عليه شخص وكان سيُرفض: ${number(refused)}.`,
+    rules: "الاستدعاءات حسب القاعدة",
+    matches: (n) => `الاستدعاءات: ${number(n)}`,
+    changes: (n) => `كان سيغيّر ${number(n)}`,
+    newest: "أحدث الاستدعاءات",
+  },
+
   cache: {
     title: "الإجابات المحفوظة",
     failed: "تعذّر تحميل الإجابات المحفوظة",

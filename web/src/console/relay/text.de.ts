@@ -244,6 +244,27 @@ export const text: RelayTexts = {
     file: "Die Datei",
   },
 
+  replay: {
+    title: "An gespeicherten Aufrufen ausprobieren",
+    hint: "Wie eine Regeldatei die Funktionsaufrufe der letzten Tage entscheiden würde. Nichts gilt, nichts wird gespeichert. Was gelten soll, kommt in die Datei.",
+    file: "Eine Regeldatei",
+    since: "Aufrufe der letzten",
+    days: (n) => count(n, "Tag", "Tage"),
+    run: "An diesen Aufrufen ausprobieren",
+    looking: "Die Aufrufe werden angesehen …",
+    counts: ({ calls, allowed, refused, asked }) =>
+      `${count(calls, "Aufruf", "Aufrufe")}: ${number(allowed)} erlaubt, ${number(refused)} abgelehnt, ${number(asked)} für Menschen.`,
+    more: (calls) => `Das sind die neuesten ${number(calls)}; ältere wurden nicht angesehen.`,
+    contradictions: (allowed, refused) =>
+      allowed + refused === 0
+        ? "Keiner gegen die Entscheidung eines Menschen."
+        : `${number(allowed)}, die ein Mensch abgelehnt hat, wären erlaubt; ${number(refused)}, die ein Mensch freigegeben hat, wären abgelehnt.`,
+    rules: "Aufrufe nach Regel",
+    matches: (n) => count(n, "Aufruf", "Aufrufe"),
+    changes: (n) => `würde ${number(n)} ändern`,
+    newest: "Die neuesten Aufrufe",
+  },
+
   cache: {
     title: "Gemerkte Antworten",
     failed: "Die gemerkten Antworten konnten nicht geladen werden",

@@ -228,6 +228,27 @@ export const text = {
     file: "The file",
   },
 
+  replay: {
+    title: "Try it on recorded calls",
+    hint: "How a policy file would decide the function calls of the last days. Nothing counts, and nothing is stored. Put what you want in force into the file.",
+    file: "A policy file",
+    since: "Calls of the last",
+    days: (n: number) => count(n, "day", "days"),
+    run: "Try on these calls",
+    looking: "Looking at the calls…",
+    counts: ({ calls, allowed, refused, asked }: Record<"calls" | "allowed" | "refused" | "asked", number>) =>
+      `${count(calls, "call", "calls")}: ${number(allowed)} allowed, ${number(refused)} refused, ${number(asked)} for people.`,
+    more: (calls: number) => `These are the newest ${number(calls)}; older ones were not tried.`,
+    contradictions: (allowed: number, refused: number) =>
+      allowed + refused === 0
+        ? "None against a decision of people."
+        : `${number(allowed)} that a person rejected would be allowed; ${number(refused)} that a person approved would be refused.`,
+    rules: "Calls by rule",
+    matches: (n: number) => count(n, "call", "calls"),
+    changes: (n: number) => `would change ${number(n)}`,
+    newest: "The newest calls",
+  },
+
   cache: {
     title: "Cache",
     failed: "The cache could not be loaded",

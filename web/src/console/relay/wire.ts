@@ -12,6 +12,8 @@ export type {
   JobEvent,
   JobLine,
   LateAnswer,
+  PolicyReplay,
+  PolicyReplayed,
   PolicyReport as Policy,
   PolicyVerdict,
   Proposal,
