@@ -46,6 +46,11 @@ export async function judge(on: Queryable, by: Judging, input: PolicyInput): Pro
   return policyDecision;
 }
 
+/** Returns the policy without the rule at this place of the file: its allowance is used up. */
+export function withoutRule(policy: Policy, place: number | undefined): Policy {
+  return { ...policy, rules: policy.rules.filter(({ index }) => index !== place) };
+}
+
 /** One allowance is counted: this server's. Another one may be smaller. */
 function allowsAsMuch({ countedAs: theirs }: PolicyDecision, { countedAs: own }: PolicyDecision): boolean {
   if (!theirs || !("rule" in theirs) || !theirs.spending) return true;

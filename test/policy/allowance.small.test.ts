@@ -3,8 +3,9 @@ import { describe, it } from "node:test";
 import { PolicyMistake } from "../../src/policy/model/check.ts";
 import { explainDecision } from "../../src/policy/model/explain.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
-import { evaluate, policyInput, withoutRule } from "../../src/policy/model/policy.ts";
+import { evaluate, policyInput } from "../../src/policy/model/policy.ts";
 import { parsePolicy } from "../../src/policy/model/text.ts";
+import { withoutRule } from "../../src/policy/judge.ts";
 import { spent } from "../../src/policy/model/allowance.ts";
 
 const policyOf = (most: string, more = "decision: ALLOW") =>

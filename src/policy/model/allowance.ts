@@ -1,6 +1,6 @@
 import { type CallArguments, NumberText, pointerParts } from "./call-arguments.ts";
 
-export const ALLOWANCE_PERIODS = ["hour", "day", "run"] as const;
+const ALLOWANCE_PERIODS = ["hour", "day", "run"] as const;
 
 /** A rule allows so many calls, or so much of one argument, within a period; people decide about more (spec/relay 8). */
 export interface Allowance {

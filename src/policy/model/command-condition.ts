@@ -4,7 +4,8 @@ import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { ShellLine } from "../../lib/shell/shell-line.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import type { Truth } from "./argument-conditions.ts";
-import type { ArgumentValue } from "./call-arguments.ts";
+import type { ArgumentValue, CallArguments } from "./call-arguments.ts";
+import type { PolicyValue } from "./match.ts";
 
 /** The line of `when` or `unless` about the command of a call, or of an ask: patterns such as `git log *` (spec/relay 8). */
 export interface CommandCondition {
@@ -41,6 +42,18 @@ export function judgeCommand({ patterns }: CommandCondition, called: CommandOfCa
   if (!line) return null;
   if (everyCommand(patterns, line)) return true;
   return anyCommand(patterns, line) ? null : false;
+}
+
+/** Returns the command of an input. An executor names the command of an ask as its resource. */
+export function commandIn(input: {
+  fn: PolicyValue;
+  action: PolicyValue;
+  resource: PolicyValue;
+  args?: CallArguments;
+}): CommandOfCall | undefined {
+  const { fn, action, resource, args } = input;
+  if (fn !== null || action !== "execute") return commandOf(args?.root);
+  return typeof resource === "string" ? { command: resource, folder: null } : undefined;
 }
 
 /** Returns the command of these arguments, or undefined where they have none that is certain. */

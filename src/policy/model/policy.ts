@@ -2,7 +2,7 @@ import type { AskType } from "../../core/model/ask-type.ts";
 import { type Allowance, type Spending, spendingOf } from "./allowance.ts";
 import { type Truth, judgeArgument } from "./argument-conditions.ts";
 import { CallArguments } from "./call-arguments.ts";
-import { type CommandOfCall, commandOf, judgeCommand } from "./command-condition.ts";
+import { commandIn, judgeCommand } from "./command-condition.ts";
 import { type CalledPaths, judgePaths, pathsOf } from "./path-condition.ts";
 import {
   fits,
@@ -288,11 +288,6 @@ function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): R
   return fn === null ? { action, resource, env, ...(tool && { tool }) } : { fn, agent };
 }
 
-/** Returns the policy without the rule at this place of the file: its allowance is used up. */
-export function withoutRule(policy: Policy, place: number | undefined): Policy {
-  return { ...policy, rules: policy.rules.filter(({ index }) => index !== place) };
-}
-
 /** Returns whether an input is a question or a reading, which have a default of their own. */
 export function isRead({ action }: Pick<PolicyInput, "action">): boolean {
   return typeof action === "string" && READS.has(action);
@@ -349,12 +344,6 @@ function judgeValue(condition: InputCondition, input: PolicyInput): Truth {
   return condition.any.some((pattern) => fits(pattern, value));
 }
 
-/** An executor names the command of an ask as its resource. */
-function commandIn({ fn, action, resource, args }: PolicyInput): CommandOfCall | undefined {
-  if (fn !== null || action !== "execute") return commandOf(args?.root);
-  return typeof resource === "string" ? { command: resource, folder: null } : undefined;
-}
-
 const ON_FILES: ReadonlySet<PolicyValue> = new Set(["read", "write", "reconfigure"]);
 
 /** An executor names the file of an ask as its resource, as seen from the folder of the work. */
@@ -385,15 +374,11 @@ function highestRisk(rules: readonly PolicyRule[]): PolicyDecision["risk"] {
   return kind && rule && { kind, rule: nameOf(rule) };
 }
 
-function covers(grant: Grant, what: PolicyClass, input: PolicyInput): boolean {
-  const { pattern } = grant;
-  if (!pattern) return sameClass(grant, what);
-  return (pattern.run === undefined || pattern.run === input.run) && holds(pattern.rule, input);
-}
+const CLASS_MEMBERS = ["action", "resource", "env", "tool", "repo", "agent", "digest"] as const;
 
-function sameClass(one: PolicyClass, other: PolicyClass): boolean {
-  const names = ["action", "resource", "env", "tool", "repo", "agent", "digest"] as const;
-  return names.every((name) => one[name] === other[name]);
+function covers({ pattern, ...grant }: Grant, what: PolicyClass, input: PolicyInput): boolean {
+  if (!pattern) return CLASS_MEMBERS.every((name) => grant[name] === what[name]);
+  return (pattern.run === undefined || pattern.run === input.run) && holds(pattern.rule, input);
 }
 
 function grantWords(policy: Policy, grant: Grant | undefined): string {

@@ -4,13 +4,7 @@ import type { Context } from "../../context.ts";
 import type { Request, RequestForm, DecidedBy, Outcome } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
 import { riskOf } from "../model/risk.ts";
-import {
-  evaluate,
-  withoutRule,
-  type Policy,
-  type PolicyInput,
-  type PolicyDecision,
-} from "../../policy/model/policy.ts";
+import { evaluate, type Policy, type PolicyInput, type PolicyDecision } from "../../policy/model/policy.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
@@ -24,7 +18,7 @@ import { withArguments } from "../decide/decide.ts";
 import { finishRequest, type Ending } from "../end/end.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteObserved, noteSpared, readGrants } from "../../policy/grants.ts";
-import { judge } from "../../policy/judge.ts";
+import { judge, withoutRule } from "../../policy/judge.ts";
 
 /** A function call that wants to run. */
 export type CallInput = Omit<RequestInput, "form" | "digest"> &

@@ -2,9 +2,9 @@ import type { PolicyCall } from "../model/policy-call.ts";
 import type { Request } from "../model/request.ts";
 
 /** A request about a function call. */
-export type CallRequest = Request & PolicyCall;
+export type RecordedCall = Request & PolicyCall;
 
-export function isCall(request: Request): request is CallRequest {
+export function isCall(request: Request): request is RecordedCall {
   return request.form.kind === "approval";
 }
 

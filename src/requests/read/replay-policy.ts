@@ -7,13 +7,13 @@ import {
   type PolicyDecision,
   type PolicyEffect,
   type PolicyInput,
-  withoutRule,
 } from "../../policy/model/policy.ts";
+import { withoutRule } from "../../policy/judge.ts";
 import { spent, type UsedAllowance } from "../../policy/model/allowance.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
-import { listCallsSince } from "../store/recorded-calls.ts";
-import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
+import { ageOfNewest, listCallsSince } from "../store/recorded-calls.ts";
+import { type RecordedCall, isCall, saidByPeople } from "./recorded-decision.ts";
 
 const PAGE = 200;
 
@@ -43,6 +43,8 @@ export interface PolicyReplay {
   matched: readonly MatchedCalls[];
   /** The newest calls that people decided the other way, at most 1,000. */
   contradictions: readonly Contradiction[];
+  /** Whether older calls were left out. */
+  more: boolean;
   /** The newest calls of all, at most 100. */
   newest: readonly ReplayedCall[];
 }
@@ -54,6 +56,15 @@ interface MatchedCalls {
   changed?: number;
 }
 
+/** The calls that are tried. */
+interface ReplayedCalls {
+  sinceMs: number;
+  /** The newest of these at most; null for all. */
+  most?: number | null;
+  /** Gets the number of calls after each page. */
+  onProgress?: (calls: number) => void;
+}
+
 const MOST_CONTRADICTIONS = 1000;
 const MOST_NEWEST = 100;
 /** Others are served after so many. */
@@ -61,13 +72,14 @@ const CALLS_AT_ONCE = 20;
 
 /**
  * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
- * of other servers do not count, and nothing is stored. `onProgress` gets the number of calls after each page.
+ * of other servers do not count, and nothing is stored.
  */
 export async function replayPolicy(
   { db }: Pick<Context, "db">,
   policy: Policy,
-  { sinceMs, onProgress = () => undefined }: { sinceMs: number; onProgress?: (calls: number) => void },
+  { sinceMs: wantedMs, most = null, onProgress = () => undefined }: ReplayedCalls,
 ): Promise<PolicyReplay> {
+  const sinceMs = most === null ? wantedMs : await ageOfNewest(db, { sinceMs: wantedMs, most });
   const decisions = { ALLOW: 0, DENY: 0, ESCALATE: 0 };
   const matched = policy.rules.map((rule): MatchedCalls => {
     return { rule: nameOf(rule), calls: 0, ...(rule.isObserved && { changed: 0 }) };
@@ -109,7 +121,14 @@ export async function replayPolicy(
     if (page.length < PAGE || !last) break;
     after = { at: last.createdAt, id: last.id };
   }
-  return { calls, decisions, matched, contradictions: contradictions.toReversed(), newest: newest.toReversed() };
+  return {
+    calls,
+    decisions,
+    matched,
+    contradictions: contradictions.toReversed(),
+    newest: newest.toReversed(),
+    more: calls === most && sinceMs < wantedMs,
+  };
 }
 
 type Used = Map<string, UsedAllowance>;
@@ -139,6 +158,6 @@ function lineOf({
   form,
   title,
   createdAt,
-}: CallRequest): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
+}: RecordedCall): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
   return { id, asker, fn: form.fn, title, createdAt };
 }

@@ -3,7 +3,6 @@ import { PolicyMistake } from "../../../policy/model/check.ts";
 import type { Policy } from "../../../policy/model/policy.ts";
 import { loadPolicy } from "../../../policy/model/text.ts";
 import { type ReplayedCall, replayPolicy } from "../../../requests/read/replay-policy.ts";
-import { ageOfNewest } from "../../../requests/store/recorded-calls.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import { PolicyReplayBody, WirePolicyReplay } from "../../../wire/policy.ts";
 import type { Door, DoorContext } from "../../http/door.ts";
@@ -44,13 +43,12 @@ export function replayRoute(app: Door, door: DoorContext): void {
  */
 async function replayBody(door: DoorContext, { text, since_s }: PolicyReplayBody): Promise<WirePolicyReplay> {
   const policy = text === undefined ? door.policy.current().policy : await readText(text);
-  const wantedMs = since_s * 1000;
-  const sinceMs = await ageOfNewest(door.ctx.db, { sinceMs: wantedMs, most: MOST_CALLS });
-  const { calls, decisions, matched, contradictions, newest } = await replayPolicy(door.ctx, policy, { sinceMs });
+  const which = { sinceMs: since_s * 1000, most: MOST_CALLS };
+  const { calls, more, decisions, matched, contradictions, newest } = await replayPolicy(door.ctx, policy, which);
   return {
     policy_version: policy.policyVersion,
     calls,
-    more: sinceMs < wantedMs && calls >= MOST_CALLS,
+    more,
     allowed: decisions.ALLOW,
     refused: decisions.DENY,
     asked: decisions.ESCALATE,
