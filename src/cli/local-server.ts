@@ -11,13 +11,14 @@ const USUAL_PORT = "3415";
  */
 export function localServerUrl(env: Io["env"]): string {
   const port = [env["PARLEY_PORT"], env["ASK_ANSWER_PORT"]].find((named) => named && named !== "0");
-  const running = runningServerUrl(env);
+  const dataDir = dataDirOf(env);
+  const running = dataDir === null ? undefined : runningServerUrl(dataDir);
   if (running !== undefined && (port === undefined || new URL(running).port === port)) return running;
   return `http://127.0.0.1:${port ?? USUAL_PORT}`;
 }
 
-function runningServerUrl(env: Io["env"]): string | undefined {
-  const dataDir = dataDirOf(env);
-  const server = dataDir === null ? null : findServerProcess(dataDir);
+/** Returns where the server that runs on a data directory listens; nothing where none does on this computer. */
+export function runningServerUrl(dataDir: string): string | undefined {
+  const server = findServerProcess(dataDir);
   return server?.url !== undefined && isAlive(server.pid, server.starttime) ? server.url : undefined;
 }

@@ -32,7 +32,7 @@ describe("parley connect, with a server", () => {
     for (const { id } of asks) {
       const { body } = await operator.whole(id);
       agents.push(String(body.agent));
-      assert.match(JSON.stringify(body.arguments), /echo hello/);
+      assert.match(JSON.stringify(body.arguments), /printf hello/);
       const approved = String(body.agent).startsWith("gemini");
       await operator.decide(id, { approved, digest: body.digest, ...(!approved && { comment: "no" }) });
     }
@@ -150,7 +150,7 @@ describe("parley connect, without a server", () => {
     for (const row of Object.values(AGENTS)) {
       const agent = await row.load();
       const prompt = agent.read(Buffer.from(JSON.stringify(testPrompt(agent))));
-      assert.match(JSON.stringify(prompt?.shown), /echo hello/, agent.title);
+      assert.match(JSON.stringify(prompt?.shown), /printf hello/, agent.title);
     }
   });
 });

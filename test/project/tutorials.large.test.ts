@@ -123,10 +123,10 @@ describe("the tutorials, walked in their order in an empty home", () => {
         "npx parley connect --to 2": async () => {
           const { page } = phone ?? assert.fail("nobody is signed in");
           await page
-            .getByRole("link", { name: /echo hello/ })
+            .getByRole("link", { name: /printf hello/ })
             .first()
             .click();
-          await page.getByText("echo hello").first().waitFor();
+          await page.getByText("printf hello").first().waitFor();
           await button(page, "Approve").tap();
           await confirm(page, "Approve");
           await page.getByText("Approved by you").waitFor();

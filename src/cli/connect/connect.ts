@@ -7,12 +7,14 @@ import { CHANGE_FLAGS, isAgreed, showChange, textIn, writeChange, writeText } fr
 import { httpHookFor } from "../hook/http-form.ts";
 import { hookFor, INSTALL_FLAGS } from "../hook/install.ts";
 import { keySentence } from "../mcp/clients.ts";
+import { countEntries } from "../policy/own-lists.ts";
 import { ownKey, serverUrl } from "../server-client.ts";
 import { table } from "../print.ts";
 import { besideSentences } from "./beside.ts";
 import { connecting, type FileChange, recordWith } from "./file-changes.ts";
 import { agentWords, agentsNamed, eachReadable, type LocalAgent, rowOf } from "./found.ts";
 import { isIn, mcpClientOf, type WantedParts } from "./parts.ts";
+import { offerRules, RULES_FLAG } from "./starter-rules.ts";
 import { tryPrompts } from "./test-prompt.ts";
 import { readRecord, writeRecord } from "../../config/undo-record.ts";
 
@@ -23,6 +25,7 @@ export const connect = command({
     ...agentWords("all that are found here"),
     ...INSTALL_FLAGS,
     "--no-test": "raise no prompt of each agent to see whether it reaches people",
+    ...RULES_FLAG,
     ...CHANGE_FLAGS,
   },
   example: "parley connect --dry-run",
@@ -60,9 +63,11 @@ export const connect = command({
     const isMade = ({ file }: FileChange) => connected.some((plan) => plan.changes.some((one) => one.file === file));
     if (connected.length < plans.length) await writeRecord(recordWith(changes.filter(isMade), record), io.env);
     for (const { one, wanted } of connected) tellConnected(one, wanted, io);
+    for (const { one } of connected) await tellLists(one, io);
+    const offered = connected.length > 0 ? await offerRules({ ...values, url }, io) : EXIT.done;
     const tried = connected.map(({ one, wanted }) => ({ agent: one.agent, hook: wanted.hook }));
     const code = values.noTest ? EXIT.done : await tryPrompts(tried, values.timeout, io);
-    return code === EXIT.done && connected.length < agents.length ? EXIT.refused : code;
+    return code === EXIT.done && connected.length < agents.length ? EXIT.refused : code || offered;
   },
 });
 
@@ -128,4 +133,11 @@ function tellConnected({ agent }: LocalAgent, { address }: Required<WantedParts>
     `To take it out: parley disconnect ${agent.name}`,
   ];
   io.tell(words.filter((word) => word !== "").join(" "));
+}
+
+async function tellLists({ agent: { name, title } }: LocalAgent, io: Io): Promise<void> {
+  const count = await countEntries(name, io.env);
+  const entries = count === 1 ? "1 entry" : `${count} entries`;
+  if (count > 0)
+    io.tell(`${title} has lists of its own, with ${entries}. To print them as rules: parley policy import ${name}`);
 }

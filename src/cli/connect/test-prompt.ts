@@ -6,7 +6,8 @@ import { EXIT, type Io } from "../command.ts";
 
 /** People have so long for a test, where no other time is named. */
 const USUAL_TIMEOUT = "10m";
-const HARMLESS = "echo hello";
+/** No rule for coding agents of the first policy covers it: people are asked. */
+const HARMLESS = "printf hello";
 
 /** A hook that is tried: its agent, and what was written for it. */
 export interface TriedHook {

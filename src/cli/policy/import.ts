@@ -1,17 +1,16 @@
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { homeOf } from "../../connect/agent.ts";
 import { writeNewFile } from "../../lib/files/durable-files.ts";
-import { NotJson } from "../../lib/json/json-edit.ts";
 import { printable } from "../../lib/printable.ts";
-import { NotToml } from "../../lib/toml.ts";
-import { type AgentLists, type ListEntry, type ListFile, UnreadList } from "../../policy/imports/agent-list.ts";
+import type { ListEntry } from "../../policy/imports/agent-list.ts";
 import { LISTED_AGENTS } from "../../policy/imports/agents.ts";
 import { policyText } from "../../policy/imports/policy-text.ts";
 import { loadPolicy } from "../../policy/model/text.ts";
 import { WrongUsage } from "../arguments.ts";
 import { command, EXIT, type Io } from "../command.ts";
-import { readText, UnreadableFile } from "./input.ts";
+import { UnreadableFile } from "./input.ts";
+import { entriesIn, filesAt } from "./own-lists.ts";
 import { lookAt } from "./policy.ts";
 
 const WORDS = Object.keys(LISTED_AGENTS);
@@ -54,33 +53,6 @@ export const policyImport = command({
     });
   },
 });
-
-/** A place may name all files of a folder with one ending; an agent reads them by their names. */
-function filesAt(place: string): string[] {
-  const [, ending] = /^\*(\.\w+)$/.exec(basename(place)) ?? [];
-  if (ending === undefined) return [place];
-  const folder = dirname(place);
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names
-    .filter((name) => name.endsWith(ending))
-    .toSorted()
-    .map((name) => join(folder, name));
-}
-
-function entriesIn(lists: AgentLists, paths: readonly string[], home: string): ListEntry[] {
-  const files = paths.map((path): ListFile => ({ path, text: readText(path), project: lists.projectOf(path, home) }));
-  // Each is read alone first, so that a mistake has the name of its file.
-  for (const file of files) {
-    try {
-      lists.read([file], home);
-    } catch (error) {
-      if (error instanceof UnreadList) throw new UnreadableFile(error.message);
-      if (!(error instanceof NotJson || error instanceof NotToml || error instanceof SyntaxError)) throw error;
-      throw new UnreadableFile(`${file.path} cannot be read: ${error.message}.`);
-    }
-  }
-  return lists.read(files, home);
-}
 
 /** A policy has fewer rules and bytes than lists may have. */
 async function checkPrinted(text: string): Promise<void> {

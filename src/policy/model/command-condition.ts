@@ -4,7 +4,7 @@ import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { ShellLine } from "../../lib/shell/shell-line.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import type { Truth } from "./argument-conditions.ts";
-import type { ArgumentValue, CallArguments } from "./call-arguments.ts";
+import { type ArgumentValue, type CallArguments, NumberText } from "./call-arguments.ts";
 import type { PolicyValue } from "./match.ts";
 
 /** The line of `when` or `unless` about the command of a call, or of an ask: patterns such as `git log *` (spec/relay 8). */
@@ -70,13 +70,24 @@ export function commandOf(root: ArgumentValue | undefined): CommandOfCall | unde
   return isPlain && command !== undefined ? { command, folder: typeof folder === "string" ? folder : null } : undefined;
 }
 
-/** opencode shows the input of its tool beside patterns of its own. */
-export function inputOf(members: Members): Members {
+/**
+ * Returns the input of a tool that opencode shows beside patterns of its own, and of which it repeats members there: with
+ * the same name and value they change nothing. Of other arguments returns all. Texts in `beside` may stand there too.
+ */
+export function inputOf(members: Members, beside: ReadonlySet<string> = new Set()): Members {
   const input = members.get("input");
-  if (!(input instanceof Map) || ![...members.keys()].every((name) => WRAPPED.has(name))) return members;
+  if (!(input instanceof Map)) return members;
   const inner = input as Members;
+  const isWrapping = ([name, value]: [string, ArgumentValue]) =>
+    WRAPPED.has(name) || (typeof value === "string" && beside.has(name)) || isSame(value, inner.get(name));
+  if (![...members].every(isWrapping)) return members;
   const folder = members.get("cwd");
   return folder === undefined ? inner : new Map([...inner, ["cwd", folder], ["tool_cwd", inner.get("cwd") ?? folder]]);
+}
+
+/** Lists and blocks are not compared. */
+function isSame(value: ArgumentValue, other: ArgumentValue | undefined): boolean {
+  return value instanceof NumberText ? other instanceof NumberText && value.text === other.text : value === other;
 }
 
 /** Every rule of a policy looks at the same line. */

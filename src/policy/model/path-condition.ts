@@ -21,8 +21,11 @@ const PATHS =
     " ",
   );
 
-/** Other members that may name files, as the pattern of a search and the destination of a copy do. */
-const MAY_NAME = /path|(?<!pro)file|folder|director|dest|^source|target|glob|pattern|root|workdir|includ/i;
+/** opencode shows them beside the input of an edit: the file once more, and what changes in it. */
+const BESIDE_EDITS = new Set(["filepath", "diff"]);
+
+/** Other members that may name files, as the pattern of a search and the destination of a copy do; `file_text` is a text. */
+const MAY_NAME = /path|(?<!pro)file(?!_text$)|folder|director|dest|^source|target|glob|pattern|root|workdir|includ/i;
 /** They look for files below the path. */
 const SEARCHES = /pattern|glob|includ/i;
 /** A search that leaves the path. */
@@ -31,14 +34,17 @@ const LEADS_OUT = /^[/\\~]|^[A-Za-z][\w+.-]*:|(?:^|[/\\{,])\.\.(?:[/\\},]|$)/;
 /** Returns the paths of these arguments, or undefined where they have none, or may have one of another kind. */
 export function pathsOf(root: ArgumentValue | undefined): CalledPaths | undefined {
   if (!(root instanceof Map)) return undefined;
-  const members = inputOf(root as ReadonlyMap<string, ArgumentValue>);
+  const shown = root as ReadonlyMap<string, ArgumentValue>;
+  const members = inputOf(shown, BESIDE_EDITS);
   const named = PATHS.filter((name) => members.has(name)).map((name) => members.get(name));
   const paths = named.flatMap((value) => (typeof value === "string" ? [value] : []));
   if (paths.length === 0 || paths.length < named.length) return undefined;
   const others = [...members].filter(([name]) => !PATHS.includes(name) && name !== "cwd");
   if (others.some(([name, value]) => mayLeadOut(name, value))) return undefined;
   const folder = members.get("cwd");
-  return { folder: typeof folder === "string" ? folder : null, paths };
+  const repeated = members === shown ? undefined : shown.get("filepath");
+  const all = typeof repeated === "string" ? new Set([...paths, repeated]) : paths;
+  return { folder: typeof folder === "string" ? folder : null, paths: [...all] };
 }
 
 /** A text under such a name leads out by how it begins or climbs; of a list or a block nobody knows. */

@@ -2,7 +2,8 @@ import { BadYaml, readYaml, withItem, withoutItem } from "../../lib/strict-yaml.
 import { checkPolicy, pathText, PolicyMistake, type ReadExpression } from "./check.ts";
 import type { Policy, PolicyClass } from "./policy.ts";
 
-const LIMITS = { maxBytes: 256 * 1024, maxAliases: 10 };
+/** The limits of a policy file. */
+export const POLICY_LIMITS = { maxBytes: 256 * 1024, maxAliases: 10 };
 
 /**
  * Returns the policy that a file holds. The reader of expressions is loaded where the file has one.
@@ -22,7 +23,7 @@ export async function loadPolicy(text: string, name?: string): Promise<Policy> {
  */
 export function parsePolicy(text: string, name = "policy.yaml", readExpression?: ReadExpression): Policy {
   try {
-    const yaml = readYaml(text, LIMITS);
+    const yaml = readYaml(text, POLICY_LIMITS);
     try {
       return checkPolicy(yaml.value, name, readExpression);
     } catch (error) {
@@ -45,7 +46,7 @@ export interface WrittenRule {
 
 /** Returns the lines of a rule as a policy file has them. */
 export function ruleText(rule: WrittenRule): string[] {
-  const [, ...lines] = withItem("rules: []\n", "rules", rule, LIMITS).trimEnd().split("\n");
+  const [, ...lines] = withItem("rules: []\n", "rules", rule, POLICY_LIMITS).trimEnd().split("\n");
   return lines;
 }
 
@@ -53,7 +54,7 @@ export function ruleText(rule: WrittenRule): string[] {
 export async function removeRule(text: string, id: string, name?: string): Promise<string> {
   const rule = (await loadPolicy(text, name)).rules.find((one) => one.id === id);
   if (!rule) return text;
-  const changed = withoutItem(text, "rules", rule.index, LIMITS);
+  const changed = withoutItem(text, "rules", rule.index, POLICY_LIMITS);
   await loadPolicy(changed, name);
   return changed;
 }

@@ -58,9 +58,10 @@ export const opencode: PromptingAgent = {
   read,
   print,
   // The input of the call stands below what is asked.
-  testEvent: ({ tool_input: { command, description }, ...event }) => ({
+  testEvent: ({ tool_input: input, ...event }) => ({
     ...event,
-    tool_input: { command, description, input: { command } },
+    tool_name: "bash",
+    tool_input: { command: input.command, patterns: [input.command], input },
   }),
   fail: (because) => ({ out: JSON.stringify({ decision: "deny", reason: because }), err: because, exit: DENIES }),
   questionsOf,
