@@ -22,6 +22,9 @@ for (const on of DATABASES) {
       for (const amount of [60, 40.01, 39.99, 0.02, "1", -5, 0.01, 0.000001]) decided.push(await refund(amount));
       assert.deepEqual(decided, [true, undefined, true, undefined, undefined, undefined, true, undefined]);
       assert.equal((await used("sum"))?.amount, 100_000_000);
+      const { rules: shown } = accepted(await scene().admin.call("GET", "//admin/policy"));
+      const about = /^fn is "refund"; at most 100 of \/amount an hour \(3 calls, 100 of \/amount used since 20\d\d-.*Z\)$/;
+      assert.match(shown[0].about, about);
       await scene().world.advance(HOUR_MS - 1000);
       assert.equal(await refund(1), undefined);
       await scene().world.advance(1000);

@@ -65,7 +65,7 @@ function Patterns(props: {
 }) {
   const { ask, chosen, period, onChoose } = props;
   const { data, error } = useQuery({
-    queryKey: ["ask", ask.id, "alike"],
+    queryKey: ["alike", ask.id],
     queryFn: ({ signal }) => inbox.alike(ask.id, { signal }),
   });
   if (error) return <p role="alert">{explain(error).says}</p>;
