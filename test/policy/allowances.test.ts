@@ -23,7 +23,8 @@ for (const on of DATABASES) {
       assert.deepEqual(decided, [true, undefined, true, undefined, undefined, undefined, true, undefined]);
       assert.equal((await used("sum"))?.amount, 100_000_000);
       const { rules: shown } = accepted(await scene().admin.call("GET", "//admin/policy"));
-      const about = /^fn is "refund"; at most 100 of \/amount an hour \(3 calls, 100 of \/amount used since 20\d\d-.*Z\)$/;
+      const about =
+        /^fn is "refund"; at most 100 of \/amount an hour \(3 calls, 100 of \/amount used since 20\d\d-.*Z\)$/;
       assert.match(shown[0].about, about);
       await scene().world.advance(HOUR_MS - 1000);
       assert.equal(await refund(1), undefined);
