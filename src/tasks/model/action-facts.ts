@@ -1,3 +1,4 @@
+import { readShellLine } from "../../lib/shell/read-line.ts";
 import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
 import { isInGitFolder, isInTree } from "./action.ts";
@@ -56,22 +57,12 @@ export function commandClass(
   return among(PLAINLY_READING) ? "reads" : "other";
 }
 
-/** With any of these a line is more than one command with its arguments. */
-const MORE_THAN_ONE = /[;&|<>$`()\n\r]/;
-const WORD = /[ \t]*(?:'([^']*)'|"([^"\\]*)"|([^ \t'"\\]+))(?=[ \t]|$)/y;
-
-/**
- * Returns the arguments that a shell makes of a line, or null where it might do anything else with it than run one
- * command. Words quoted in part, and backslashes, are not looked into.
- */
+/** Returns the arguments of the one command that a shell would run of a line, or null where it might do anything else. */
 function argumentsOf(line: string): string[] | null {
-  if (MORE_THAN_ONE.test(line)) return null;
-  const text = line.trimEnd();
-  const words: string[] = [];
-  for (WORD.lastIndex = 0; WORD.lastIndex < text.length;) {
-    const found = WORD.exec(text);
-    if (!found) return null;
-    words.push(found[1] ?? found[2] ?? found[3] ?? "");
-  }
-  return words;
+  const read = readShellLine(line);
+  const [command, another] = read.kind === "read" ? read.commands : [];
+  if (command === undefined || another !== undefined) return null;
+  const { program, words, redirects, sets } = command;
+  const isPlain = redirects.length + sets.length === 0 && words.every(({ isExact }) => isExact);
+  return isPlain ? [program, ...words.map(({ text }) => text)] : null;
 }
