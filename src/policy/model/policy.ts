@@ -236,7 +236,6 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
   // Without a DENY and an ESCALATE, every rule that matched allows.
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched[0]));
-
   const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
   const reason = rule?.reason ?? learned?.reason;
   const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;

@@ -1,11 +1,7 @@
 import type { Context } from "../../context.ts";
-import type { ListPosition } from "../../core/model/list-page.ts";
 import { evaluate, nameOf, type Policy, type PolicyEffect } from "../../policy/model/policy.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
-import { listCallsSince } from "../store/recorded-calls.ts";
-import { type CallRequest, isCall, saidByPeople } from "./recorded-decision.ts";
-
-const PAGE = 200;
+import { type RecordedCall, recordedCalls, type RecordedSpan, saidByPeople } from "./recorded-decision.ts";
 
 /** A recorded call that a policy would decide otherwise than people did. */
 export interface Contradiction {
@@ -42,12 +38,12 @@ const MOST_CONTRADICTIONS = 1000;
 
 /**
  * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
- * of other servers do not count, and nothing is stored. `onProgress` gets the number of calls after each page.
+ * of other servers do not count, and nothing is stored.
  */
 export async function replayPolicy(
-  { db }: Pick<Context, "db">,
+  ctx: Pick<Context, "db">,
   policy: Policy,
-  { sinceMs, onProgress = () => undefined }: { sinceMs: number; onProgress?: (calls: number) => void },
+  span: RecordedSpan,
 ): Promise<PolicyReplay> {
   const decisions = { ALLOW: 0, DENY: 0, ESCALATE: 0 };
   const matched = policy.rules.map((rule): MatchedCalls => {
@@ -55,34 +51,25 @@ export async function replayPolicy(
   });
   const contradictions: Contradiction[] = [];
   let calls = 0;
-  let after: ListPosition | undefined;
-  for (;;) {
-    const page = await listCallsSince(db, { sinceMs, ...(after && { after }), limit: PAGE });
-    for (const request of page) {
-      if (!isCall(request)) continue;
-      const input = policyInputOfCall(request);
-      const { decision, rules, trace, observed } = evaluate(policy, [], input);
-      calls += 1;
-      decisions[decision] += 1;
-      for (const index of trace.matched) {
-        const rule = matched[index];
-        if (rule) rule.calls += 1;
-      }
-      for (const { index } of observed?.rules ?? []) {
-        const rule = matched[index];
-        if (!rule) continue;
-        rule.calls += 1;
-        if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
-      }
-      const said = saidByPeople(request);
-      if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
-      contradictions.push({ ...lineOf(request), approvedByPeople: said, decision, rule: rules[0] ?? policy.name });
-      if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
+  for await (const request of recordedCalls(ctx, span)) {
+    const input = policyInputOfCall(request);
+    const { decision, rules, trace, observed } = evaluate(policy, [], input);
+    calls += 1;
+    decisions[decision] += 1;
+    for (const index of trace.matched) {
+      const rule = matched[index];
+      if (rule) rule.calls += 1;
     }
-    onProgress(calls);
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) break;
-    after = { at: last.createdAt, id: last.id };
+    for (const { index } of observed?.rules ?? []) {
+      const rule = matched[index];
+      if (!rule) continue;
+      rule.calls += 1;
+      if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
+    }
+    const said = saidByPeople(request);
+    if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
+    contradictions.push({ ...lineOf(request), approvedByPeople: said, decision, rule: rules[0] ?? policy.name });
+    if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
   }
   return { calls, decisions, matched, contradictions: contradictions.toReversed() };
 }
@@ -101,6 +88,6 @@ function lineOf({
   form,
   title,
   createdAt,
-}: CallRequest): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
+}: RecordedCall): Pick<Contradiction, "id" | "asker" | "fn" | "title" | "createdAt"> {
   return { id, asker, fn: form.fn, title, createdAt };
 }
