@@ -4,6 +4,7 @@ import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import { type ArgumentValue, NumberText } from "./call-arguments.ts";
 import { PolicyMistake } from "./check.ts";
 import { commandOf, lineOf } from "./command-condition.ts";
+import { pathsOfPatch } from "./patch-paths.ts";
 import { namesWithin, pathsOf } from "./path-condition.ts";
 import type { GrantPattern } from "./pattern.ts";
 import { readPattern } from "./pattern.ts";
@@ -35,7 +36,7 @@ export function unreadPatterns({ fn, agent, args }: PolicyInput, seen: SeenValue
   const root = args?.root;
   if (typeof fn !== "string" || typeof agent !== "string" || !(root instanceof Map)) return [];
   if (fn.includes("*") || agent.includes("*")) return [];
-  const patterns = ofCommand(root) ?? ofPath(root) ?? ofArguments(root, seen, text);
+  const patterns = ofPatch(root, fn) ?? ofCommand(root) ?? ofPath(root, fn) ?? ofArguments(root, seen, text);
   return patterns.map((more) => ({ fn, agent, ...more })).slice(0, MOST_PATTERNS);
 }
 
@@ -125,8 +126,13 @@ function openPattern({ program, words }: SimpleCommand): string | null {
   return kept.some((text) => text.includes("*")) ? null : [program, ...kept, "*"].join(" ");
 }
 
-function ofPath(root: Members): Conditions[] | null {
-  const [path, another] = pathsOf(root)?.paths ?? [];
+/** A patch of one file stands where other tools have a command. */
+function ofPatch(root: Members, fn: string): Conditions[] | null {
+  return pathsOfPatch(fn, root) ? (ofPath(root, fn) ?? []) : null;
+}
+
+function ofPath(root: Members, fn: string): Conditions[] | null {
+  const [path, another] = pathsOf(root, fn)?.paths ?? [];
   if (path === undefined || another !== undefined) return null;
   const folder = root.get("cwd");
   const names = namesWithin(path, typeof folder === "string" ? folder : null);
@@ -159,12 +165,13 @@ function ofArguments(root: Members, seen: SeenValues, text: FreeText): Condition
     if (!(value instanceof NumberText)) return { equals: value };
     return value.text.startsWith("-") ? testOfSeen(value, null) : { min: "0", max: value.text };
   });
-  const asSeen = pattern(({ pointer, value }) => testOfSeen(value, seen.at(pointer)));
+  const likeSeen = (pointer: string, value: Leaf["value"]) =>
+    text === "alike" && typeof value === "string" && !ACTS.test(pointer) ? seen.alike(pointer, value) : null;
+  const asSeen = pattern(({ pointer, value }) => likeSeen(pointer, value) ?? testOfSeen(value, seen.at(pointer)));
   const free = pattern(({ pointer, value }) => {
     const values = seen.at(pointer);
     const isFree = typeof value === "string" && !ACTS.test(pointer) && values.texts.some((one) => one !== value);
-    if (!isFree) return testOfSeen(value, values);
-    return text === "any" ? undefined : (seen.alike(pointer, value) ?? testOfSeen(value, values));
+    return isFree && text === "any" ? undefined : (likeSeen(pointer, value) ?? testOfSeen(value, values));
   });
   const exact = JSON.stringify(pattern(({ value }) => testOfSeen(value, null)));
   const distinct = new Map([upTo, asSeen, free].map((one) => [JSON.stringify(one), one]));

@@ -346,7 +346,7 @@ const ON_FILES: ReadonlySet<PolicyValue> = new Set(["read", "write", "reconfigur
 
 /** An executor names the file of an ask as its resource, as seen from the folder of the work. */
 function pathsIn({ fn, action, resource, args }: PolicyInput): CalledPaths | undefined {
-  if (fn !== null || !ON_FILES.has(action)) return pathsOf(args?.root);
+  if (fn !== null || !ON_FILES.has(action)) return pathsOf(args?.root, fn);
   const isKnown = typeof resource === "string" && !resource.endsWith(UNKNOWN_ARGUMENTS);
   return isKnown ? { folder: null, paths: [resource] } : undefined;
 }

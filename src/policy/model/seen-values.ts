@@ -13,6 +13,8 @@ export interface ValuesAt {
 }
 
 const MOST_TEXTS = 100;
+/** So many different names stand for all that are like them. */
+const FEWEST_NAMES = 3;
 /** A name or number of a thing, without blanks, quotes, slashes and signs of a shell. */
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@#-]{0,63}$/u;
 
@@ -50,7 +52,7 @@ export class SeenValues {
       texts: texts.slice(0, MOST_TEXTS),
       switches: [...new Set(values.filter((value) => typeof value === "boolean"))],
       numbers: sorted.length === 0 ? [] : [sorted[0] ?? "", sorted.at(-1) ?? ""],
-      ends: texts.length > 1 && texts.every((text) => PLAIN_NAME.test(text)) ? commonEnds(texts) : null,
+      ends: texts.length >= FEWEST_NAMES && texts.every((text) => PLAIN_NAME.test(text)) ? commonEnds(texts) : null,
     };
   }
 }
