@@ -180,6 +180,9 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       "policy replay":
         "say how a policy file would decide the calls of the last days, and what people decided otherwise",
     }),
+    ...from(() => import("./policy/suggest.ts"), {
+      "policy suggest": "print rules that would allow what people approved again and again; nothing of it counts yet",
+    }),
     ...from(() => import("./policy/import.ts"), {
       "policy import":
         "print the allow and deny lists of an agent's own settings as rules, and what cannot be carried over",

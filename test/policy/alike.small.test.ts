@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { patternsLike } from "../../src/policy/model/alike.ts";
 import { readPattern } from "../../src/policy/model/pattern.ts";
 import { holds, policyInput, type PolicyInput } from "../../src/policy/model/policy.ts";
+import { SeenValues } from "../../src/policy/model/seen-values.ts";
 import { patternSentence } from "../../src/requests/model/pattern-words.ts";
 
 const FOLDER = "/home/kim/shop";
@@ -13,10 +14,12 @@ const bash = (command: string, cwd = FOLDER): PolicyInput => call("Bash", { comm
 const edit = (file_path: string): PolicyInput =>
   call("Edit", { file_path, old_string: "a", new_string: "b", cwd: FOLDER });
 const sentences = (input: PolicyInput, past: PolicyInput[] = []): string[] =>
-  patternsLike(input, past).map((when) => patternSentence({ when }, "en"));
+  patternsLike(input, new SeenValues(past)).map((when) => patternSentence({ when }, "en"));
 /** Returns which of the offered patterns cover another call, by their places. */
 const covering = (input: PolicyInput, other: PolicyInput, past: PolicyInput[] = []): number[] =>
-  patternsLike(input, past).flatMap((when, at) => (holds(readPattern({ when }).rule, other) ? [at] : []));
+  patternsLike(input, new SeenValues(past)).flatMap((when, at) =>
+    holds(readPattern({ when }).rule, other) ? [at] : [],
+  );
 
 describe("the patterns of calls like one", () => {
   it("keep the commands of a line, and what names their task", () => {
@@ -129,7 +132,7 @@ describe("the patterns of calls like one", () => {
   });
 
   it("are said with every character seen, in the reader's language", () => {
-    const [when] = patternsLike(call("pay\u200b", { to: "a\u202eb", amount: 1 }), []);
+    const [when] = patternsLike(call("pay\u200b", { to: "a\u202eb", amount: 1 }), new SeenValues([]));
     assert.ok(when);
     assert.equal(
       patternSentence({ when, run: "s1" }, "en"),

@@ -143,6 +143,24 @@ describe("a condition on the file of a call", () => {
     });
   }
 
+  it("is read of a patch, of its tool alone", async () => {
+    const patch = (...lines: string[]): PolicyWords =>
+      call({ command: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n"), cwd: "/home/kim/shop" });
+    const one = patch("*** Update File: src/a.ts", "@@", "-a", "+b");
+    assert.equal(await answerOf(SOURCES, { ...one, fn: "apply_patch" }, "fn: apply_patch"), true);
+    assert.equal(await answerOf(SOURCES, one), null);
+    for (const [line, expected] of [
+      ["*** Add File: package.json", null],
+      ["*** Move to: ../a.ts", null],
+      ["*** Delete File: src/b.ts", null],
+      ["+*** Add File: b", null],
+      ["*** Add File: docs/a.md", true],
+    ] as const) {
+      const words = { ...patch("*** Update File: src/a.ts", "@@", "-a", "+b", line), fn: "apply_patch" };
+      assert.equal(await answerOf(SOURCES, words, "fn: apply_patch"), expected, line);
+    }
+  });
+
   it("looks at each name of a long path once", async () => {
     const path = "x/".repeat(2000);
     assert.equal(await answerOf('path: "**/x/**/y"', call({ path })), false);
@@ -179,6 +197,14 @@ npx eslint --fix src
 npx other
 sed -n 'w x' a
 sed -i 1p a
+find . -delete
+find . -exec rm {} +
+find . -fprintf x y
+find .. -name x
+gh pr view 1 --web
+gh pr view 1 --json title --web
+docker ps --format x
+pytest -q -p x
 sort -o x a
 tree -o x
 date -s x
@@ -218,6 +244,8 @@ describe("the rules for coding agents that the first policy has as a comment", (
       "sed -n 20,80p src/cart.ts",
       "git diff main...HEAD --stat",
       "gh pr view --json title,state",
+      "gh pr view 7 --json title,state",
+      'find src -name "*.ts" | wc -l',
     ]) {
       assert.equal(await decisionOf("Bash", { command }), "ALLOW", command);
     }

@@ -4,7 +4,7 @@ import { printable } from "../../lib/printable.ts";
 import { agentName } from "../../policy/model/policy.ts";
 import { replayPolicy, type Contradiction, type PolicyReplay } from "../../requests/read/replay-policy.ts";
 import { withStore } from "../command-store.ts";
-import { command, JSON_FLAG, STORE_FLAGS } from "../command.ts";
+import { command, type Io, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print, table, utcText } from "../print.ts";
 import { timeWithin } from "../values.ts";
 import { policyPath, readPolicy } from "./input.ts";
@@ -25,14 +25,20 @@ export const policyReplay = command({
   async run({ file, since: sinceMs = WEEK_MS, json, ...place }, io) {
     return lookAt(io, async () => {
       const policy = await readPolicy(file ?? policyPath(place, io));
-      const onProgress = (calls: number): void => {
-        if (calls > 0 && calls % PROGRESS_CALLS === 0) io.tell(`${calls} calls`);
-      };
-      const replay = await withStore(place, io, (ctx) => replayPolicy(ctx, policy, { sinceMs, onProgress }));
+      const replay = await withStore(place, io, (ctx) =>
+        replayPolicy(ctx, policy, { sinceMs, onProgress: callsTold(io) }),
+      );
       return print(json, wireOf(replay), lines(replay, sinceMs), io);
     });
   },
 });
+
+/** Returns what says the number of calls that were read so far, each thousand. */
+export const callsTold =
+  (io: Io) =>
+  (calls: number): void => {
+    if (calls > 0 && calls % PROGRESS_CALLS === 0) io.tell(`${calls} calls`);
+  };
 
 function lines({ calls, decisions, matched, contradictions }: PolicyReplay, sinceMs: number): string[] {
   const { ALLOW: allowed, DENY: refused, ESCALATE: asked } = decisions;

@@ -1,5 +1,5 @@
-import { printable } from "../../lib/printable.ts";
 import type { PolicyEffect } from "../model/policy.ts";
+import { comment, flow, text } from "../model/yaml-words.ts";
 import type { ListEntry, RulePart } from "./agent-list.ts";
 
 /** The words in the head of a printed policy. */
@@ -119,8 +119,3 @@ function ruleLines({ decision, kind, common, lines }: Group, { id, askers, isSev
 
 const nameOf = ({ text: written, file }: Pick<ListEntry, "text" | "file">, isSeveral: boolean): string =>
   `${comment(written)}${isSeveral ? ` (${comment(file)})` : ""}`;
-const comment = (words: string): string => printable(words).replaceAll(/[\r\n]/g, " ");
-/** YAML reads the escapes of JSON; other characters than those of ASCII are escapes too. */
-const text = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const flow = (values: readonly string[]): string => `[${values.map(text).join(", ")}]`;

@@ -1,13 +1,15 @@
 import { isUnknownOption, onlyReads } from "../../lib/shell/writing-options.ts";
 import { startedCommands } from "../../lib/shell/started-commands.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
-import { type ArgumentValue, NumberText, pointerParts } from "./call-arguments.ts";
+import { type ArgumentValue, NumberText } from "./call-arguments.ts";
 import { PolicyMistake } from "./check.ts";
 import { commandOf, lineOf } from "./command-condition.ts";
+import { pathsOfPatch } from "./patch-paths.ts";
 import { namesWithin, pathsOf } from "./path-condition.ts";
 import type { GrantPattern } from "./pattern.ts";
 import { readPattern } from "./pattern.ts";
 import { holds, type PolicyInput } from "./policy.ts";
+import { SeenValues, type ValuesAt } from "./seen-values.ts";
 
 type Conditions = GrantPattern["when"];
 
@@ -17,25 +19,29 @@ const MOST_COMMANDS = 8;
 const MOST_ARGUMENTS = 12;
 const MOST_VALUES = 10;
 
+/** A text that differed: `any` text in its place, or `alike`, one with the same ends that is no longer. */
+export type FreeText = "any" | "alike";
+
 /**
  * Returns at most three patterns that cover a function call and more calls like it, the narrowest first: its commands,
- * its file or its arguments. `past` are earlier calls of the same agent and function that people approved: an argument
- * that differed there may differ. A call that cannot be read with certainty has no pattern.
+ * its file or its arguments. `seen` are the values of earlier calls of the same agent and function that people approved:
+ * an argument that differed there may differ. A call that cannot be read with certainty has no pattern.
  */
-export function patternsLike(input: PolicyInput, past: readonly PolicyInput[]): Conditions[] {
-  const { fn, agent, args } = input;
+export function patternsLike(input: PolicyInput, seen: SeenValues): Conditions[] {
+  return unreadPatterns(input, seen, "any").filter((when) => coversCall(when, input));
+}
+
+/** Returns patterns as `patternsLike` does, before it is known whether a rule can hold them and covers the call. */
+export function unreadPatterns({ fn, agent, args }: PolicyInput, seen: SeenValues, text: FreeText): Conditions[] {
   const root = args?.root;
   if (typeof fn !== "string" || typeof agent !== "string" || !(root instanceof Map)) return [];
   if (fn.includes("*") || agent.includes("*")) return [];
-  const patterns = ofCommand(root) ?? ofPath(root) ?? ofArguments(root, past);
-  return patterns
-    .map((more) => ({ fn, agent, ...more }))
-    .filter((when) => coversCall(when, input))
-    .slice(0, MOST_PATTERNS);
+  const patterns = ofPatch(root, fn) ?? ofCommand(root) ?? ofPath(root, fn) ?? ofArguments(root, seen, text);
+  return patterns.map((more) => ({ fn, agent, ...more })).slice(0, MOST_PATTERNS);
 }
 
-/** A text that a rule cannot hold makes no pattern. */
-function coversCall(when: Conditions, input: PolicyInput): boolean {
+/** Returns whether a pattern covers a call. A text that a rule cannot hold makes no pattern. */
+export function coversCall(when: Conditions, input: PolicyInput): boolean {
   try {
     return holds(readPattern({ when }).rule, input);
   } catch (error) {
@@ -120,8 +126,13 @@ function openPattern({ program, words }: SimpleCommand): string | null {
   return kept.some((text) => text.includes("*")) ? null : [program, ...kept, "*"].join(" ");
 }
 
-function ofPath(root: Members): Conditions[] | null {
-  const [path, another] = pathsOf(root)?.paths ?? [];
+/** A patch of one file stands where other tools have a command. */
+function ofPatch(root: Members, fn: string): Conditions[] | null {
+  return pathsOfPatch(fn, root) ? (ofPath(root, fn) ?? []) : null;
+}
+
+function ofPath(root: Members, fn: string): Conditions[] | null {
+  const [path, another] = pathsOf(root, fn)?.paths ?? [];
   if (path === undefined || another !== undefined) return null;
   const folder = root.get("cwd");
   const names = namesWithin(path, typeof folder === "string" ? folder : null);
@@ -138,38 +149,45 @@ interface Leaf {
   value: null | boolean | string | NumberText;
 }
 
-function ofArguments(root: Members, past: readonly PolicyInput[]): Conditions[] {
+/** A text under such a name decides where a call goes and what it does, so that it never differs freely. */
+const ACTS =
+  /comm?and|cmd|script|code|sql|query|expr|url|uri|path|file|folder|dir|host|^to$|recipient|iban|account|role|perm|scope/i;
+
+function ofArguments(root: Members, seen: SeenValues, text: FreeText): Conditions[] {
   const shape: Record<string, unknown> = { "": { schema: shapeOf(root) } };
   const leaves = leavesOf(root, "", shape);
   if (leaves.length === 0 || leaves.length > MOST_ARGUMENTS) return [];
-  const seen = (pointer: string) => past.flatMap(({ args }) => args?.at(pointerParts(pointer) ?? []) ?? []);
   const pattern = (testOf: (leaf: Leaf) => unknown): Conditions => {
     const tests = leaves.map((leaf) => [leaf.pointer, testOf(leaf)] as const).filter(([, test]) => test !== undefined);
     return { args: { ...shape, ...Object.fromEntries(tests) } };
   };
   const upTo = pattern(({ value }) => {
     if (!(value instanceof NumberText)) return { equals: value };
-    return value.text.startsWith("-") ? testOfSeen(value, []) : { min: "0", max: value.text };
+    return value.text.startsWith("-") ? testOfSeen(value, null) : { min: "0", max: value.text };
   });
-  const asSeen = pattern(({ pointer, value }) => testOfSeen(value, seen(pointer)));
+  const likeSeen = (pointer: string, value: Leaf["value"]) =>
+    text === "alike" && typeof value === "string" && !ACTS.test(pointer) ? seen.alike(pointer, value) : null;
+  const asSeen = pattern(({ pointer, value }) => likeSeen(pointer, value) ?? testOfSeen(value, seen.at(pointer)));
   const free = pattern(({ pointer, value }) => {
-    const isFree = typeof value === "string" && seen(pointer).some((one) => one !== value);
-    return isFree ? undefined : testOfSeen(value, seen(pointer));
+    const values = seen.at(pointer);
+    const isFree = typeof value === "string" && !ACTS.test(pointer) && values.texts.some((one) => one !== value);
+    return isFree && text === "any" ? undefined : (likeSeen(pointer, value) ?? testOfSeen(value, values));
   });
-  const exact = JSON.stringify(pattern(({ value }) => testOfSeen(value, [])));
+  const exact = JSON.stringify(pattern(({ value }) => testOfSeen(value, null)));
   const distinct = new Map([upTo, asSeen, free].map((one) => [JSON.stringify(one), one]));
   distinct.delete(exact);
   return [...distinct.values()];
 }
 
 /** Returns what a value must be that was this now, and those before: one of them, or a number between them. */
-function testOfSeen(value: Leaf["value"], seen: readonly ArgumentValue[]): Record<string, unknown> {
+function testOfSeen(value: Leaf["value"], seen: ValuesAt | null): Record<string, unknown> {
   if (value instanceof NumberText) {
-    const numbers = [value, ...seen].flatMap((one) => (one instanceof NumberText ? [one.text] : []));
+    const numbers = [value.text, ...(seen?.numbers ?? [])];
     const sorted = numbers.toSorted((one, other) => Number(one) - Number(other));
     return { min: sorted[0], max: sorted.at(-1) };
   }
-  const values = [...new Set([value, ...seen.filter((one) => typeof one === typeof value)])];
+  const before = typeof value === "string" ? seen?.texts : typeof value === "boolean" ? seen?.switches : [];
+  const values = [...new Set([value, ...(before ?? [])])].toSorted();
   return values.length === 1 || values.length > MOST_VALUES ? { equals: value } : { one_of: values };
 }
 

@@ -2,6 +2,7 @@ import type { Truth } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
 import { inputOf } from "./command-condition.ts";
 import { fits } from "./match.ts";
+import { pathsOfPatch } from "./patch-paths.ts";
 
 /** The line of `when` or `unless` about the file of a call, or of an ask: patterns such as `src/**` (spec/relay 8). */
 export interface PathCondition {
@@ -32,19 +33,22 @@ const SEARCHES = /pattern|glob|includ/i;
 const LEADS_OUT = /^[/\\~]|^[A-Za-z][\w+.-]*:|(?:^|[/\\{,])\.\.(?:[/\\},]|$)/;
 
 /** Returns the paths of these arguments, or undefined where they have none, or may have one of another kind. */
-export function pathsOf(root: ArgumentValue | undefined): CalledPaths | undefined {
+export function pathsOf(root: ArgumentValue | undefined, fn: unknown): CalledPaths | undefined {
   if (!(root instanceof Map)) return undefined;
   const shown = root as ReadonlyMap<string, ArgumentValue>;
   const members = inputOf(shown, BESIDE_EDITS);
+  const cwd = members.get("cwd");
+  const folder = typeof cwd === "string" ? cwd : null;
+  const patched = pathsOfPatch(fn, members);
+  if (patched) return { folder, paths: patched };
   const named = PATHS.filter((name) => members.has(name)).map((name) => members.get(name));
   const paths = named.flatMap((value) => (typeof value === "string" ? [value] : []));
   if (paths.length === 0 || paths.length < named.length) return undefined;
   const others = [...members].filter(([name]) => !PATHS.includes(name) && name !== "cwd");
   if (others.some(([name, value]) => mayLeadOut(name, value))) return undefined;
-  const folder = members.get("cwd");
   const repeated = members === shown ? undefined : shown.get("filepath");
   const all = typeof repeated === "string" ? new Set([...paths, repeated]) : paths;
-  return { folder: typeof folder === "string" ? folder : null, paths: [...all] };
+  return { folder, paths: [...all] };
 }
 
 /** A text under such a name leads out by how it begins or climbs; of a list or a block nobody knows. */

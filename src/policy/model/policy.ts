@@ -240,7 +240,6 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   // Without a DENY and an ESCALATE, every rule that matched allows; one without an allowance uses none up.
   const allowing = matched.find(({ most }) => !most) ?? matched[0];
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? allowing));
-
   const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
   const reason = rule?.reason ?? learned?.reason;
   const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
@@ -348,7 +347,7 @@ const ON_FILES: ReadonlySet<PolicyValue> = new Set(["read", "write", "reconfigur
 
 /** An executor names the file of an ask as its resource, as seen from the folder of the work. */
 function pathsIn({ fn, action, resource, args }: PolicyInput): CalledPaths | undefined {
-  if (fn !== null || !ON_FILES.has(action)) return pathsOf(args?.root);
+  if (fn !== null || !ON_FILES.has(action)) return pathsOf(args?.root, fn);
   const isKnown = typeof resource === "string" && !resource.endsWith(UNKNOWN_ARGUMENTS);
   return isKnown ? { folder: null, paths: [resource] } : undefined;
 }

@@ -96,15 +96,16 @@ rules:
   #
   # - id: agents-look-and-test
   #   when:
-  #     fn: [ Bash, bash, shell, Shell, exec_command, run_shell_command ]
+  #     fn: [ Bash, bash, shell, Shell, exec, exec_command, run_shell_command ]
   #     command:
-  #       [ pwd, date, echo *, ls *, tree *, cat *, head *, tail *, wc *, stat *, which *, grep *, rg *, sort *, uniq,
-  #         uniq -c, sed -n *, git status *, git log *, git diff *, git show *, git blame *, git ls-files *,
+  #       [ pwd, date, echo *, ls *, tree *, cat *, head *, tail *, wc *, stat *, which *, grep *, rg *, find *, sort *,
+  #         uniq, uniq -c, sed -n *, git status *, git log *, git diff *, git show *, git blame *, git ls-files *,
   #         git rev-parse *, git branch, git branch -a, git branch -vv, git branch --show-current, gh pr list *,
-  #         gh pr view *, gh pr view --json *, gh pr diff *, gh pr checks *, gh run list *, gh run view *, npm test *,
-  #         npm run build, npm run lint *, npm run typecheck *, node --test *, node --version, npx tsc --noEmit *,
-  #         npx eslint *, npx prettier --check *, npx vitest run *, pytest *, pytest -q, pytest * -q,
-  #         python -m pytest *, ruff check *, mypy *, go test *, cargo check *, cargo test *, make test, make lint ]
+  #         gh pr view *, gh pr view --json *, gh pr view * --json *, gh pr diff *, gh pr checks *, gh run list *,
+  #         gh run list --limit *, gh run view *, docker ps, docker compose ps, npm test *, npm run build,
+  #         npm run lint *, npm run typecheck *, node --test *, node --version, npx tsc --noEmit *, npx eslint *,
+  #         npx prettier --check *, npx vitest run *, pytest *, pytest -q *, pytest * -q, python -m pytest *,
+  #         ruff check *, mypy *, go test *, cargo check *, cargo test *, make test, make lint ]
   #   decision: ALLOW
   # - id: agents-read
   #   when: { fn: [ Read, read, view, read_file, Grep, grep, Glob, glob, search_file_content ], path: "**" }

@@ -3,6 +3,7 @@ import { canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { patternsLike } from "../../policy/model/alike.ts";
 import { type GrantPattern, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
+import { SeenValues } from "../../policy/model/seen-values.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 import type { Request } from "../model/request.ts";
 import { riskOf } from "../model/risk.ts";
@@ -35,7 +36,7 @@ export async function readAlike({ db }: Pick<Context, "db">, request: Request): 
     .filter(({ id, form }) => id !== request.id && form.fn === request.form.fn)
     .map((one) => ({ input: policyInputOfCall(one), approved: saidByPeople(one) }));
   const approved = past.flatMap((one) => (one.approved === true ? [one.input] : []));
-  return patternsLike(policyInputOfCall(request), approved).map((when) => {
+  return patternsLike(policyInputOfCall(request), new SeenValues(approved)).map((when) => {
     const { rule } = readPattern({ when });
     const covered = past.filter(({ input }) => holds(rule, input));
     const countOf = (said: boolean): number => covered.filter((one) => one.approved === said).length;

@@ -1,5 +1,23 @@
+import type { Context } from "../../context.ts";
+import type { ListPosition } from "../../core/model/list-page.ts";
 import type { PolicyCall } from "../model/policy-call.ts";
 import type { Request } from "../model/request.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import { ageOfNewest, listCallsSince } from "../store/recorded-calls.ts";
+
+const PAGE = 200;
+/** Others are served after so many. */
+const CALLS_AT_ONCE = 20;
+
+/** The recorded calls that are looked at. */
+export interface RecordedSpan {
+  /** How far back. */
+  sinceMs: number;
+  /** Only so many, the newest; left out, all. */
+  most?: number;
+  /** Gets the number of calls after each page. */
+  onProgress?: (calls: number) => void;
+}
 
 /** A request about a function call. */
 export type RecordedCall = Request & PolicyCall;
@@ -8,8 +26,30 @@ export function isCall(request: Request): request is RecordedCall {
   return request.form.kind === "approval";
 }
 
-/** Returns what people decided; null where they did not, or a rule or a permission did. */
+/** Returns what people decided; null where they did not, or a rule, a permission or the agent itself did. */
 export function saidByPeople({ outcome }: Request): boolean | null {
-  if (outcome?.status !== "answered" || outcome.trace) return null;
+  if (outcome?.status !== "answered" || outcome.trace || outcome.by?.kind === "agent") return null;
   return outcome.approved ?? null;
+}
+
+/** Gives each recorded call of a span, the oldest first. */
+export async function* recordedCalls(
+  { db }: Pick<Context, "db">,
+  { sinceMs: wantedMs, most, onProgress }: RecordedSpan,
+): AsyncGenerator<RecordedCall, void> {
+  const sinceMs = most === undefined ? wantedMs : await ageOfNewest(db, { sinceMs: wantedMs, most });
+  let calls = 0;
+  let after: ListPosition | undefined;
+  for (;;) {
+    const page = await listCallsSince(db, { sinceMs, ...(after && { after }), limit: PAGE });
+    for (const request of page.filter(isCall)) {
+      calls += 1;
+      if (calls % CALLS_AT_ONCE === 0) await yieldToEventLoop();
+      yield request;
+    }
+    onProgress?.(calls);
+    const last = page.at(-1);
+    if (page.length < PAGE || !last) return;
+    after = { at: last.createdAt, id: last.id };
+  }
 }

@@ -1,5 +1,4 @@
 import type { Context } from "../../context.ts";
-import type { ListPosition } from "../../core/model/list-page.ts";
 import {
   evaluate,
   nameOf,
@@ -10,12 +9,8 @@ import {
 } from "../../policy/model/policy.ts";
 import { withoutRule } from "../../policy/judge.ts";
 import { spent, type UsedAllowance } from "../../policy/model/allowance.ts";
-import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
-import { ageOfNewest, listCallsSince } from "../store/recorded-calls.ts";
-import { type RecordedCall, isCall, saidByPeople } from "./recorded-decision.ts";
-
-const PAGE = 200;
+import { type RecordedCall, recordedCalls, type RecordedSpan, saidByPeople } from "./recorded-decision.ts";
 
 /** A recorded call, and the decision of a policy on it. */
 export interface ReplayedCall {
@@ -43,8 +38,6 @@ export interface PolicyReplay {
   matched: readonly MatchedCalls[];
   /** The newest calls that people decided the other way, at most 1,000. */
   contradictions: readonly Contradiction[];
-  /** Whether older calls were left out. */
-  more: boolean;
   /** The newest calls of all, at most 100. */
   newest: readonly ReplayedCall[];
 }
@@ -56,30 +49,18 @@ interface MatchedCalls {
   changed?: number;
 }
 
-/** The calls that are tried. */
-interface ReplayedCalls {
-  sinceMs: number;
-  /** The newest of these at most; null for all. */
-  most?: number | null;
-  /** Gets the number of calls after each page. */
-  onProgress?: (calls: number) => void;
-}
-
 const MOST_CONTRADICTIONS = 1000;
 const MOST_NEWEST = 100;
-/** Others are served after so many. */
-const CALLS_AT_ONCE = 20;
 
 /**
  * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
  * of other servers do not count, and nothing is stored.
  */
 export async function replayPolicy(
-  { db }: Pick<Context, "db">,
+  ctx: Pick<Context, "db">,
   policy: Policy,
-  { sinceMs: wantedMs, most = null, onProgress = () => undefined }: ReplayedCalls,
+  span: RecordedSpan,
 ): Promise<PolicyReplay> {
-  const sinceMs = most === null ? wantedMs : await ageOfNewest(db, { sinceMs: wantedMs, most });
   const decisions = { ALLOW: 0, DENY: 0, ESCALATE: 0 };
   const matched = policy.rules.map((rule): MatchedCalls => {
     return { rule: nameOf(rule), calls: 0, ...(rule.isObserved && { changed: 0 }) };
@@ -88,38 +69,28 @@ export async function replayPolicy(
   const contradictions: Contradiction[] = [];
   const newest: ReplayedCall[] = [];
   let calls = 0;
-  let after: ListPosition | undefined;
-  for (;;) {
-    const page = await listCallsSince(db, { sinceMs, ...(after && { after }), limit: PAGE });
-    for (const request of page) {
-      if (!isCall(request)) continue;
-      const input = policyInputOfCall(request);
-      const { decision, rules, trace, observed } = judgeAt(policy, input, { used, atMs: request.createdAt });
-      calls += 1;
-      if (calls % CALLS_AT_ONCE === 0) await yieldToEventLoop();
-      decisions[decision] += 1;
-      for (const index of trace.matched) {
-        const rule = matched[index];
-        if (rule) rule.calls += 1;
-      }
-      for (const { index } of observed?.rules ?? []) {
-        const rule = matched[index];
-        if (!rule) continue;
-        rule.calls += 1;
-        if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
-      }
-      const line = { ...lineOf(request), decision, rule: rules[0] ?? policy.name };
-      newest.push(line);
-      if (newest.length > MOST_NEWEST) newest.shift();
-      const said = saidByPeople(request);
-      if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
-      contradictions.push({ ...line, approvedByPeople: said });
-      if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
+  for await (const request of recordedCalls(ctx, span)) {
+    const input = policyInputOfCall(request);
+    const { decision, rules, trace, observed } = judgeAt(policy, input, { used, atMs: request.createdAt });
+    calls += 1;
+    decisions[decision] += 1;
+    for (const index of trace.matched) {
+      const rule = matched[index];
+      if (rule) rule.calls += 1;
     }
-    onProgress(calls);
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) break;
-    after = { at: last.createdAt, id: last.id };
+    for (const { index } of observed?.rules ?? []) {
+      const rule = matched[index];
+      if (!rule) continue;
+      rule.calls += 1;
+      if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
+    }
+    const line = { ...lineOf(request), decision, rule: rules[0] ?? policy.name };
+    newest.push(line);
+    if (newest.length > MOST_NEWEST) newest.shift();
+    const said = saidByPeople(request);
+    if (said === null || decision === "ESCALATE" || said === (decision === "ALLOW")) continue;
+    contradictions.push({ ...line, approvedByPeople: said });
+    if (contradictions.length > MOST_CONTRADICTIONS) contradictions.shift();
   }
   return {
     calls,
@@ -127,7 +98,6 @@ export async function replayPolicy(
     matched,
     contradictions: contradictions.toReversed(),
     newest: newest.toReversed(),
-    more: calls === most && sinceMs < wantedMs,
   };
 }
 

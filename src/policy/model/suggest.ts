@@ -1,0 +1,200 @@
+import { coversCall, unreadPatterns } from "./alike.ts";
+import { type GrantPattern, readPattern } from "./pattern.ts";
+import { holds, type PolicyInput, type PolicyRule } from "./policy.ts";
+import { SeenValues } from "./seen-values.ts";
+
+/** A recorded function call, as far as rules are proposed from it. */
+export interface PastCall {
+  input: PolicyInput;
+  /**
+   * `approved` by people, where no rule decides it; `apart`, where no proposed rule may cover it, because people refused
+   * it, or it looks high; `open` for every other call.
+   */
+  kind: "approved" | "apart" | "open";
+}
+
+/** A rule that is proposed, with the calls that speak for it. */
+export interface SuggestedRule<T extends PastCall> {
+  when: GrantPattern["when"];
+  /** The calls that it covers and people approved. */
+  approved: readonly T[];
+  /** The nearest calls of the same agent and function that no proposed rule covers, at most two. */
+  notCovered: readonly T[];
+}
+
+/** So many patterns of one agent and function are looked at, those of most calls first. */
+const MOST_CANDIDATES = 300;
+/** A list of a rule has no more values. */
+const MOST_VALUES = 100;
+const MOST_NEIGHBOURS = 2;
+
+interface Candidate {
+  when: GrantPattern["when"];
+  rule: PolicyRule;
+  /** Its place among the patterns of a call, the narrowest first. */
+  width: number;
+}
+
+/** A pattern before it is read. */
+interface Found extends Omit<Candidate, "rule"> {
+  key: string;
+  /** So many calls have it among their patterns. */
+  count: number;
+  /** Whether it covers no call `apart`; null before it was looked at. */
+  isSafe: boolean | null;
+}
+
+const byCount = (one: Found, other: Found): number =>
+  other.count - one.count || one.width - other.width || (one.key < other.key ? -1 : 1);
+
+/** The calls that no rule may cover, the fewest approved calls of a rule, and the values of these calls. */
+interface Bounds {
+  apart: readonly PastCall[];
+  least: number;
+  seen: SeenValues;
+}
+
+/**
+ * Returns the rules that would allow what people approved: each covers at least `least` approved calls, and no call
+ * `apart`. Of the patterns of an agent and function the one that covers most of the approved calls comes first, the
+ * narrower of two alike, until the rest is covered. The same calls give the same rules.
+ */
+export function suggestRules<T extends PastCall>(calls: readonly T[], least: number): SuggestedRule<T>[] {
+  const groups = Map.groupBy(calls, ({ input }) => JSON.stringify([input.agent, input.fn]));
+  return [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, group]) => rulesOf(group, Math.max(1, least)));
+}
+
+function rulesOf<T extends PastCall>(group: readonly T[], least: number): SuggestedRule<T>[] {
+  const approved = group.filter(({ kind }) => kind === "approved");
+  if (approved.length < least) return [];
+  const apart = group.filter(({ kind }) => kind === "apart");
+  const bounds = { apart, least, seen: new SeenValues(approved.map(({ input }) => input)) };
+  const chosen = merged(choose(candidatesOf(approved, bounds), approved, bounds), apart);
+  const rules = chosen.map(({ when, rule }) => ({ when, rule }));
+  const others = group.filter(({ input }) => !rules.some(({ rule }) => holds(rule, input)));
+  const wordsOfOthers = others.map((call) => ({ call, words: wordsOf(call) }));
+  return rules.map(({ when, rule }) => {
+    const covered = approved.filter(({ input }) => holds(rule, input));
+    return { when, approved: covered, notCovered: nearest(covered, wordsOfOthers) };
+  });
+}
+
+/** Returns of each call the pattern that most calls have, and that covers none `apart`; those of most calls first. */
+function candidatesOf(approved: readonly PastCall[], { apart, least, seen }: Bounds): Candidate[] {
+  const found = new Map<string, Found>();
+  const patterns = approved.map(({ input }) =>
+    unreadPatterns(input, seen, "alike").map((when, width): Found => {
+      const key = JSON.stringify(when);
+      const one = found.get(key) ?? { key, when, width, count: 0, isSafe: null };
+      found.set(key, one);
+      one.count += 1;
+      return one;
+    }),
+  );
+  const isSafe = (one: Found): boolean => {
+    one.isSafe ??= !apart.some(({ input }) => coversCall(one.when, input));
+    return one.isSafe;
+  };
+  const best = patterns.flatMap((some, at) => {
+    const { input } = approved[at] ?? {};
+    // A pattern that is word for word that of a call is that of every call that it covers.
+    const often = some.filter(({ width, count }) => width > 0 || count >= least).toSorted(byCount);
+    return often.find((one) => input !== undefined && coversCall(one.when, input) && isSafe(one)) ?? [];
+  });
+  return [...new Set(best)]
+    .toSorted(byCount)
+    .slice(0, MOST_CANDIDATES)
+    .map(({ when, width }) => ({ when, width, rule: readPattern({ when }).rule }));
+}
+
+function choose(candidates: readonly Candidate[], approved: readonly PastCall[], { seen, least }: Bounds): Candidate[] {
+  // Each call is read once for all patterns.
+  const covered = candidates.map(() => new Set<PastCall>());
+  const programs = candidates.map(({ when }) => new Set(programsOf(when)));
+  for (const call of approved) {
+    // A pattern without a program of the call does not cover it, and most patterns are such.
+    const started = programsOf(unreadPatterns(call.input, seen, "alike")[0]);
+    for (const [at, { rule }] of candidates.entries()) {
+      const mayCover = started.every((program) => programs[at]?.has(program));
+      if (mayCover && holds(rule, call.input)) covered[at]?.add(call);
+    }
+  }
+  let left = candidates
+    .map((candidate, at) => ({ candidate, calls: covered[at] ?? new Set<PastCall>() }))
+    .filter(({ calls }) => calls.size >= least);
+  const chosen: Candidate[] = [];
+  for (;;) {
+    const [best] = left.toSorted(
+      (one, other) => other.calls.size - one.calls.size || one.candidate.width - other.candidate.width,
+    );
+    if (!best) return chosen;
+    chosen.push(best.candidate);
+    left = left
+      .map(({ candidate, calls }) => ({
+        candidate,
+        calls: new Set([...calls].filter((call) => !best.calls.has(call))),
+      }))
+      .filter(({ calls }) => calls.size > 0);
+  }
+}
+
+function programsOf(when: GrantPattern["when"] | undefined): string[] {
+  const commands = Array.isArray(when?.["command"]) ? (when["command"] as readonly string[]) : [];
+  return commands.map((command) => command.split(" ", 1)[0] ?? "");
+}
+
+/** Puts rules that differ in their list of commands or files alone into one, unless that covers a call `apart`. */
+function merged(chosen: readonly Candidate[], apart: readonly PastCall[]): Candidate[] {
+  const rules = new Map<string, Candidate>();
+  for (const [at, candidate] of chosen.entries()) {
+    const { command, path, ...common } = candidate.when;
+    const list = command === undefined ? "path" : "command";
+    const key = JSON.stringify([list, common]);
+    const before = command === undefined && path === undefined ? undefined : rules.get(key);
+    const values = [...new Set([before?.when[list] ?? [], candidate.when[list] ?? []].flat())];
+    const when = { ...candidate.when, [list]: values };
+    const rule = before && values.length <= MOST_VALUES ? readPattern({ when }).rule : null;
+    if (before && rule && !apart.some(({ input }) => holds(rule, input))) rules.set(key, { ...before, when, rule });
+    else rules.set(before || (command === undefined && path === undefined) ? `${key} ${at}` : key, candidate);
+  }
+  return [...rules.values()];
+}
+
+interface WordedCall<T> {
+  call: T;
+  words: ReadonlySet<string>;
+}
+
+const LONGEST_COMPARED = 2000;
+const UNCOMPARED: ReadonlySet<unknown> = new Set(["description", "cwd"]);
+
+function wordsOf({ input }: PastCall): Set<string> {
+  const texts: string[] = [];
+  const root = input.args?.root;
+  const collect = (value: unknown): void => {
+    if (typeof value === "string") texts.push(value);
+    else if (value instanceof Map || Array.isArray(value)) for (const inner of value.values()) collect(inner);
+  };
+  if (root instanceof Map) for (const [name, value] of root) if (!UNCOMPARED.has(name)) collect(value);
+  return new Set(
+    texts
+      .join(" ")
+      .slice(0, LONGEST_COMPARED)
+      .match(/[\p{L}\p{N}._@/-]+/gu),
+  );
+}
+
+/** Returns the calls with most words in common with those that a rule covers, those `apart` first. */
+function nearest<T extends PastCall>(covered: readonly T[], others: readonly WordedCall<T>[]): T[] {
+  const words = new Set(covered.flatMap((call) => [...wordsOf(call)]));
+  const likeness = ({ words: own }: WordedCall<T>) =>
+    [...own].filter((word) => words.has(word)).length ** 2 / Math.max(1, own.size);
+  const ranked = others
+    .map((other) => ({ ...other, like: likeness(other), isApart: Number(other.call.kind === "apart") }))
+    .filter(({ like }) => like > 0)
+    .toSorted((one, other) => other.isApart - one.isApart || other.like - one.like);
+  const distinct = new Map(ranked.map(({ call, words: own }) => [[...own].join(" "), call]));
+  return [...distinct.values()].slice(0, MOST_NEIGHBOURS);
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { evaluate, policyInput } from "../../src/policy/model/policy.ts";
+import { type PastCall, suggestRules } from "../../src/policy/model/suggest.ts";
+import { freshId, suggestedLines } from "../../src/policy/model/suggested-text.ts";
+import { loadPolicy } from "../../src/policy/model/text.ts";
+
+const FOLDER = "/home/kim/shop";
+
+interface NamedCall extends PastCall {
+  name: string;
+}
+const call = (fn: string, args: object, kind: PastCall["kind"] = "approved"): NamedCall => ({
+  input: policyInput({ fn, agent: "claude", args: () => JSON.stringify(args) }),
+  kind,
+  name: JSON.stringify(args),
+});
+const bash = (command: string, kind?: PastCall["kind"], cwd = FOLDER): NamedCall =>
+  call("Bash", { command, description: `of ${command}`, cwd }, kind);
+const edit = (file_path: string, kind?: PastCall["kind"]): NamedCall =>
+  call("Edit", { file_path, old_string: "a", new_string: "b", cwd: FOLDER }, kind);
+const refund = (order: string, amount: number, kind?: PastCall["kind"]): NamedCall =>
+  call("refund", { order, amount, currency: "EUR" }, kind);
+
+const suggested = (calls: readonly NamedCall[]) => suggestRules(calls, 3);
+/** Returns what the rules would list of commands or files, and how many approved calls each covers. */
+const lists = (calls: readonly NamedCall[]) =>
+  suggested(calls).map(({ when, approved }) => [when["command"] ?? when["path"] ?? when["args"], approved.length]);
+
+describe("the rules that decisions of people speak for", () => {
+  it("cover what was approved as often as the setting says", () => {
+    assert.deepEqual(lists([bash("npm test"), bash("npm test a.test.ts")]), []);
+    assert.deepEqual(lists([bash("npm test"), bash("npm test a.test.ts"), bash("npm test b.test.ts")]), [
+      [["npm test *"], 3],
+    ]);
+    assert.deepEqual(lists([bash("git push"), bash("git push"), bash("git push"), bash("git push -f")]), [
+      [["git push"], 3],
+    ]);
+  });
+
+  it("cover nothing that people refused, or that looks high: a narrower one is proposed instead, or none", () => {
+    const approved = [edit("src/a/x.ts"), edit("src/a/y.ts"), edit("src/a/z.ts"), edit("src/b/x.ts")];
+    assert.deepEqual(lists(approved), [["src/**", 4]]);
+    assert.deepEqual(lists([...approved, edit("src/b/keys.ts", "apart")]), [["src/a/**", 3]]);
+    assert.deepEqual(lists([...approved, edit("src/a/keys.ts", "apart")]), []);
+    assert.deepEqual(lists([...approved, edit("src/b/keys.ts", "open")]), [["src/**", 4]]);
+  });
+
+  it("are as narrow as the calls allow, hold in one folder where all were there, and are one rule where they can be", () => {
+    assert.deepEqual(lists([bash("npm test"), bash("npm test"), bash("npm test")]), [[["npm test"], 3]]);
+    const [inOne] = suggested(["npm test", "npm test a", "npm test b"].map((line) => bash(line)));
+    assert.deepEqual(inOne?.when["args"], { "/cwd": { equals: FOLDER } });
+    const others = ["a", "b", "c"].map((name) => bash(`npm run lint ${name}`));
+    const both = [...["npm test", "npm test a", "npm test b"].map((line) => bash(line)), ...others];
+    assert.deepEqual(lists(both), [[["npm run lint *", "npm test *"], 6]]);
+    // Neither covers what people refused, but both together would.
+    const refused = bash("npm test a && npm run lint b", "apart");
+    assert.equal(suggested([...both, refused]).length, 2);
+  });
+
+  it("take a text that differed if it is a name, by its ends and its length, and numbers between the approved ones", () => {
+    const orders = Array.from({ length: 12 }, (_, at) => refund(`A-10${at + 10}`, at + 1));
+    assert.deepEqual(
+      suggested(orders).map(({ when }) => when["args"]),
+      [
+        {
+          "": {
+            schema: {
+              type: "object",
+              additionalProperties: false,
+              properties: { order: {}, amount: {}, currency: {} },
+            },
+          },
+          "/order": { glob: "A-*", length: { min: 1, max: 6 } },
+          "/amount": { min: "1", max: "12" },
+          "/currency": { equals: "EUR" },
+        },
+      ],
+    );
+    const queries = Array.from({ length: 12 }, (_, at) => call("query", { sql: `SELECT${at}` }));
+    const texts = Array.from({ length: 12 }, (_, at) => call("note", { text: `Order ${at} is late` }));
+    assert.deepEqual(suggested([...queries, ...texts]), []);
+  });
+
+  it("are printed as rules of a policy file that decide as they were chosen, with their reasons", async () => {
+    const calls = [
+      ...["npm test", "npm test 'a b'", "npm test b"].map((line) => bash(line)),
+      bash("npm test c; rm -rf d", "apart"),
+      ...["x", "y", "z"].map((name) => edit(`src/ä/${name}\u202e.ts`)),
+      ...["x", "y", "z"].map((name) => edit(`src/ä/${name}.ts`)),
+    ];
+    const ids = new Set<string>();
+    const rules = suggested(calls).map(({ when, approved, notCovered }) => {
+      const id = freshId(when, ids);
+      ids.add(id);
+      const named = (some: readonly NamedCall[]) => some.map(({ name }) => name);
+      return { id, when, approved: approved.length, examples: named(approved), notCovered: named(notCovered) };
+    });
+    const text = ["version: 1", "rules:", ...suggestedLines(rules), ""].join("\n");
+    assert.match(text, /# 3 approved calls, such as: .*npm test/);
+    assert.match(text, /# Not covered: .*npm test c; rm -rf d/);
+    assert.doesNotMatch(text, /\u202e/);
+    const policy = await loadPolicy(text);
+    assert.deepEqual(
+      policy.rules.map(({ id }) => id),
+      ["suggested-claude-Bash", "suggested-claude-Edit"],
+    );
+    for (const { input, kind, name } of calls) {
+      const decision = /\u202e/.test(name) || kind === "apart" ? "ESCALATE" : "ALLOW";
+      assert.equal(evaluate(policy, [], input).decision, decision, name);
+    }
+    assert.equal(freshId({ agent: "claude", fn: "Bash" }, ids), "suggested-claude-Bash-2");
+  });
+});
