@@ -57,6 +57,13 @@ export function commandOf(root: ArgumentValue | undefined): CommandOfCall | unde
   return isPlain && command !== undefined ? { command, folder: typeof folder === "string" ? folder : null } : undefined;
 }
 
+/** Whether arguments name a command, be it certain or not; one word may be what a tool for files is to do. */
+export function namesCommand(root: Members): boolean {
+  const members = inputOf(root);
+  const named = COMMANDS.flatMap((name) => members.get(name) ?? []);
+  return named.some((value) => typeof value !== "string" || !/^\w+$/.test(value));
+}
+
 /** opencode shows the input of its tool beside patterns of its own. */
 export function inputOf(members: Members): Members {
   const input = members.get("input");
