@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { accepted, sharedScene } from "../support/a2h.ts";
+import { erasePerson } from "../../src/personal-data/erase-person.ts";
+import { enrol } from "../support/addressed.ts";
 import { type Decider, decider } from "../support/deciders.ts";
 import { asked, broken, operatorOf, record, withRules } from "../support/policy-calls.ts";
 import { DATABASES } from "../support/world.ts";
@@ -148,6 +150,23 @@ for (const on of DATABASES) {
       assert.deepEqual(await broken(scene()), []);
       await revoke(broken1["id"]);
       await revoke(kept["id"]);
+    });
+
+    it("are in the record still once a person whom the pattern named is erased", async () => {
+      await clear();
+      const to = "kim.doe@shop.example";
+      const person = await enrol(scene().world.server.ctx, "Kim Doe", [], {
+        identities: [{ kind: "email", value: to }],
+      });
+      const mail = (copies: number) => ({ fn: "send_copies", kwargs: { to: [to], copies } });
+      const { id } = await allow(mail(3), 0);
+      assert.equal((await ask(mail(2))).approved, true);
+      const by = { kind: "human", id: OPERATOR } as const;
+      await erasePerson(scene().world.server.ctx, person, { by, dryRun: false });
+      const { covers } = (await grants()).find((one) => one["id"] === id) ?? {};
+      assert.match(String(covers), /to\/0 "erased-\d+-1"/);
+      assert.deepEqual(await broken(scene()), []);
+      assert.equal((await ask(mail(2))).approved, undefined);
     });
 
     it("are allowed by who decides alone, and end at once beside calls that come in", async () => {

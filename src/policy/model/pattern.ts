@@ -33,6 +33,11 @@ export function storedPattern(text: string): GrantPattern {
   }
 }
 
+/** Whether a pattern named a person whose data was erased since: it is not known any more which calls it covered. */
+export function isErased(pattern: GrantPattern): boolean {
+  return /\b(?:erased-\d+-\d|Erased person \d)/.test(JSON.stringify(pattern));
+}
+
 const isText = (value: unknown): boolean => typeof value === "string";
 const TESTS = new Set(["equals", "one_of", "schema", "min", "max"]);
 
