@@ -77,6 +77,16 @@ for (const on of DATABASES) {
         args: { "/cwd": { equals: FOLDER } },
       });
 
+      for (const [command, decision] of [
+        ["npm test b", "ALLOW"],
+        ["npm run b", "ESCALATE"],
+      ]) {
+        const body = { fn: "Bash", agent: "support", args: { command, cwd: FOLDER } };
+        const { trace } = accepted(
+          await scene().world.call("POST", "/admin/policy/test", { headers: headers(), body }),
+        );
+        assert.equal(trace.decision, decision);
+      }
       const mallory = await scene().holder({ name: "mallory", scope: "agent" });
       for (const other of [
         ask(bash("npm test; rm -rf .")),

@@ -385,9 +385,7 @@ function sameClass(one: PolicyClass, other: PolicyClass): boolean {
 }
 
 function grantWords(policy: Policy, grant: Grant | undefined): string {
-  return grant
-    ? `somebody allowed ${grant.pattern ? "calls like it" : "it for good"} (${grant.id})`
-    : `no rule of ${policy.name} speaks of it`;
+  return grant ? `somebody allowed it (${grant.id})` : `no rule of ${policy.name} speaks of it`;
 }
 
 /**
