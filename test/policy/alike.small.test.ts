@@ -67,6 +67,7 @@ describe("the patterns of calls like one", () => {
       ["cat a.sql; psql shop", "cat b.sql | psql shop"],
       ["echo a | python manage.py shell", "echo b | python manage.py shell"],
       ["npm ci && npm test", "npm ci && npm test a"],
+      [`npm test${" a".repeat(100)}`, "npm test b"],
       ["cd .. && grep -r a .", "cd .. && cd .. && grep -r a ."],
     ] as const)
       assert.deepEqual(covering(bash(command), bash(other)), [], other);
@@ -96,6 +97,7 @@ describe("the patterns of calls like one", () => {
       edit("../x"),
       call("Bash*", { command: "ls" }),
       call("look_up", { id: "a" }),
+      call("look_up", { lists: Array.from({ length: 100 }, () => []), page: 1 }),
       call("Bash", { command: "npm test", dir_path: "sub", cwd: FOLDER }),
     ])
       assert.deepEqual(sentences(input), []);

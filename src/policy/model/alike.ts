@@ -14,7 +14,9 @@ type Conditions = GrantPattern["when"];
 const MOST_PATTERNS = 3;
 /** A person reads no longer list of commands, arguments or values. */
 const MOST_COMMANDS = 8;
+const MOST_WORDS = 100;
 const MOST_ARGUMENTS = 12;
+const MOST_WITHIN = 100;
 const MOST_VALUES = 10;
 
 /**
@@ -135,6 +137,7 @@ const INTERPRETERS = new Set("node python python3 ruby php".split(" "));
  */
 function openPattern({ program, words }: SimpleCommand): string | null {
   if (onlyReads(program)) return `${program} *`;
+  if (words.length > MOST_WORDS) return null;
   const texts = words.map(({ text }) => text);
   const named = wordsOfTask(program, texts);
   if (named === null || texts.slice(0, named).includes("")) return null;
@@ -187,6 +190,7 @@ function argumentsBeside(root: Members): Tests | null {
   const inner = [...members].filter(([name]) => !isWrapped || !["cwd", "tool_cwd"].includes(name));
   const free = new Set([...CONTENT.split(" "), ...PATHS, ...(isWrapped ? [] : ["cwd"])]);
   const others = new Map(inner.filter(([name]) => !free.has(name)));
+  if (countOf(others) > MOST_WITHIN) return null;
   const { properties = {} } = shapeOf(others);
   const shape = { type: "object", properties, propertyNames: { enum: [...free, ...others.keys()] } };
   const leaves = leavesOf(others, isWrapped ? "/input" : "");
@@ -205,6 +209,7 @@ interface Leaf {
 const DOES_ANYTHING = /command|cmd|patch|script|sql|code|input|path|file|folder|director|dest|url/i;
 
 function ofArguments(root: Members, past: readonly PolicyInput[]): Conditions[] {
+  if (countOf(root) > MOST_WITHIN) return [];
   const leaves = leavesOf(root, "");
   if (leaves.length === 0 || leaves.length > MOST_ARGUMENTS) return [];
   const seen = (pointer: string) => past.flatMap(({ args }) => args?.at(pointerParts(pointer) ?? []) ?? []);
@@ -249,6 +254,14 @@ function shapeOf(value: ArgumentValue): Record<string, unknown> {
   if (!(value instanceof Map)) return typeof value === "string" ? { type: "string" } : {};
   const members = [...value].map(([name, inner]: [string, ArgumentValue]) => [name, shapeOf(inner)]);
   return { type: "object", additionalProperties: false, properties: Object.fromEntries(members) as unknown };
+}
+
+/** Returns the number of values in a value, with the empty lists and blocks. */
+function countOf(value: ArgumentValue): number {
+  const inner: Iterable<ArgumentValue> = Array.isArray(value) ? value : value instanceof Map ? value.values() : [];
+  let count = 1;
+  for (const one of inner) count += countOf(one);
+  return count;
 }
 
 function leavesOf(value: ArgumentValue, pointer: string): Leaf[] {
