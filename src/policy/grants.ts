@@ -29,7 +29,7 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
   const what = policyClassOf(input);
   if (!what) return [];
   const key = classKeyOf(what);
-  const keys = what.digest === undefined ? [key] : [key, patternKeyOf(what)];
+  const keys = input.fn === null ? [key] : [key, patternKeyOf(what)];
   const grants = (await findLiveGrants(on, keys)).map(({ pattern, ...grant }) =>
     pattern === null ? grant : { ...grant, pattern: readPattern(pattern) },
   );

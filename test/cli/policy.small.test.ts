@@ -273,7 +273,7 @@ describe("parley policy, on an installation", () => {
     const asAna = ["--action", "deploy", "--resource", "shop-api", "--agent", "ana-bot"];
     assert.match(
       (await run("explain", ...asAna)).out,
-      new RegExp(`^ALLOW: somebody allowed it for good \\(${grant.id}\\)\\.$`, "m"),
+      new RegExp(`^ALLOW: somebody allowed it \\(${grant.id}\\)\\.$`, "m"),
     );
     assert.equal((await run("revoke", grant.id)).err, `${grant.id} allows nothing any more.\n`);
     assert.match((await run("explain", ...asAna)).out, /^ESCALATE: no rule/m);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { patternsLike } from "../../src/policy/model/alike.ts";
-import { readPattern } from "../../src/policy/model/pattern.ts";
+import { readPattern, storedPattern } from "../../src/policy/model/pattern.ts";
 import { holds, policyInput, type PolicyInput } from "../../src/policy/model/policy.ts";
 import { SeenValues } from "../../src/policy/model/seen-values.ts";
 import { patternSentence } from "../../src/requests/model/pattern-words.ts";
@@ -31,7 +31,7 @@ describe("the patterns of calls like one", () => {
     ]);
     assert.deepEqual(
       sentences(bash("cd /home/kim/shop && npm run lint -- --fix 2>&1 | tail -40"))[1],
-      `Bash: “npm run lint -- --fix …” and “tail …”, in “${FOLDER}”, by “claude” ${rest}`,
+      `Bash: “npm run lint -- --fix …” and “tail …”, in any order, each also repeated or left out, in “${FOLDER}”, by “claude” ${rest}`,
     );
     assert.match(sentences(bash("git log --oneline"))[1] ?? "", /^Bash: “git log …”/);
     assert.match(sentences(bash("find . -name '*.ts'"))[0] ?? "", /^Bash: “find …”/);
@@ -47,6 +47,41 @@ describe("the patterns of calls like one", () => {
       "git -C /tmp log",
     ])
       assert.deepEqual(sentences(bash(command)), [`Bash: exactly “${command}”, in “${FOLDER}”, by “claude”`]);
+  });
+
+  it("are open for a task that nothing behind it turns into another one", () => {
+    for (const [command, other] of [
+      ["pnpm dlx foo", "pnpm dlx bar"],
+      ["npm init foo", "npm init bar"],
+      ["bun x foo", "bun x bar"],
+      ["yarn workspace a test", "yarn workspace a add bar"],
+      ["python -m pip list", "python -m pip install bar"],
+      ["uv pip list", "uv pip install bar"],
+      ["uv run python a.py", "uv run python b.py"],
+      ["python manage.py test", "python manage.py flush"],
+      ["bundle exec rake spec", "bundle exec rake db:drop"],
+      ["deno task a", "deno task b"],
+      ["go mod tidy", "go mod edit"],
+      ["go test -exec a", "go test -exec b"],
+      ["jest src -c a.json", "jest src -c b.json"],
+      ["cargo +nightly test", "cargo +nightly publish"],
+      ["kubectl get pods", "kubectl get secrets"],
+      ["echo a | psql", "echo b | psql"],
+      ["cat a.sql; psql shop", "cat b.sql | psql shop"],
+      ["echo a | python manage.py shell", "echo b | python manage.py shell"],
+      ["npm ci && npm test", "npm ci && npm test a"],
+      [`npm test${" a".repeat(100)}`, "npm test b"],
+      ["cd .. && grep -r a .", "cd .. && cd .. && grep -r a ."],
+    ] as const)
+      assert.deepEqual(covering(bash(command), bash(other)), [], other);
+    for (const [command, other] of [
+      ["npx eslint src", "npx eslint test"],
+      ["python -m pytest", "python -m pytest a"],
+      ["uv run pytest a", "uv run pytest b"],
+      ["npm test 2>&1 | tail -4", "npm test a | tail -9"],
+      ["kubectl get pods", "kubectl get pods a"],
+    ] as const)
+      assert.deepEqual(covering(bash(command), bash(other)), [1, 2], other);
   });
 
   it("are none for what cannot be read with certainty, or would stand for more than it says", () => {
@@ -65,6 +100,8 @@ describe("the patterns of calls like one", () => {
       edit("../x"),
       call("Bash*", { command: "ls" }),
       call("look_up", { id: "a" }),
+      call("look_up", { lists: Array.from({ length: 100 }, () => []), page: 1 }),
+      call("Bash", { command: "npm test", dir_path: "sub", cwd: FOLDER }),
     ])
       assert.deepEqual(sentences(input), []);
     assert.deepEqual(sentences(policyInput({ fn: "Bash", agent: "*", args: () => '{"command":"ls"}' })), []);
@@ -97,14 +134,27 @@ describe("the patterns of calls like one", () => {
 
   it("name the file, its folder and the first folder", () => {
     assert.deepEqual(sentences(edit(`${FOLDER}/src/policy/a.ts`)), [
-      `Edit: the file “src/policy/a.ts”, in “${FOLDER}”, by “claude”`,
-      `Edit: any file below “src/policy”, in “${FOLDER}”, by “claude”`,
-      `Edit: any file below “src”, in “${FOLDER}”, by “claude”`,
+      `Edit: the file “src/policy/a.ts”, with any content or search, in “${FOLDER}”, by “claude”`,
+      `Edit: any file below “src/policy”, with any content or search, in “${FOLDER}”, by “claude”`,
+      `Edit: any file below “src”, with any content or search, in “${FOLDER}”, by “claude”`,
     ]);
     assert.match(sentences(edit("a.ts"))[1] ?? "", /^Edit: any file of the folder/);
     assert.deepEqual(covering(edit("src/policy/a.ts"), edit("src/policy/b.ts")), [1, 2]);
     for (const path of ["src/policy/../../x", "src/.env", "docs/a.md", "/home/kim/shop/../x"])
       assert.deepEqual(covering(edit("src/policy/a.ts"), edit(path)), [], path);
+  });
+
+  it("keep what stands beside a file, but for its text", () => {
+    const one = call("chmod", { path: "src/a", mode: "644" });
+    assert.match(sentences(one)[0] ?? "", /^chmod: the file “src\/a”, mode "644", with any content or search, in any/);
+    assert.deepEqual(covering(one, call("chmod", { path: "src/a", mode: "777" })), []);
+    assert.deepEqual(covering(one, call("chmod", { path: "src/a", mode: "644", all: true })), []);
+    const opencode = (input: object) => call("edit", { input, patterns: ["a"], cwd: FOLDER });
+    assert.deepEqual(
+      covering(opencode({ filePath: "a", newString: "b" }), opencode({ filePath: "a", newString: "c" })),
+      [0, 1],
+    );
+    assert.deepEqual(covering(opencode({ filePath: "a" }), opencode({ filePath: "a", force: true })), []);
   });
 
   it("keep each argument, but for numbers up to this one, and what differed before", () => {
@@ -131,14 +181,63 @@ describe("the patterns of calls like one", () => {
     assert.deepEqual(covering(mail(["a@x.example"]), mail(["a@x.example", "b@x.example"])), []);
   });
 
+  it("name each member of lists and blocks, and free no more than texts", () => {
+    const tag = (tags: unknown) => call("tag", { tags, copies: 1 });
+    assert.equal(sentences(tag(["a"]), [tag(["b"])])[2], "tag: any tags/0, copies from 1 to 1, by “claude”");
+    for (const tags of [["a", "b"], [{ a: 1 }], [1], "a", []])
+      assert.deepEqual(covering(tag(["a"]), tag(tags), [tag(["b"])]), [], JSON.stringify(tags));
+    const mail = (to: unknown, more = {}) => call("mail", { to, copies: 1, ...more });
+    assert.equal(sentences(mail(["a"]), [mail(["b"])])[2], undefined, "a recipient is never free");
+    const block = mail([{ a: 1, b: [], c: {} }]);
+    assert.deepEqual(sentences(block), [
+      "mail: to/0/a from 0 to 1, to/0/b [], to/0/c {}, copies from 0 to 1, by “claude”",
+    ]);
+    for (const to of [
+      { a: 1, b: [], c: {}, d: 1 },
+      { a: 1, b: [1], c: {} },
+      { a: 1, b: [], c: { d: 1 } },
+    ])
+      assert.deepEqual(covering(block, mail([to])), [], JSON.stringify(to));
+    const query = (sql: string) => call("query", { sql, n: 1 });
+    assert.deepEqual(covering(query("a"), query("c"), [query("b")]), []);
+  });
+
+  it("cannot be read as another sentence", () => {
+    assert.equal(
+      sentences(call("pay", { 'x "1", any y': 1, "a/b": { "": 2 } }))[0],
+      'pay: "x \\"1\\", any y" from 0 to 1, "a/b"/"" from 0 to 2, by “claude”',
+    );
+    assert.match(
+      sentences(bash("echo a”, in “/tmp"))[0] ?? "",
+      /^Bash: exactly “echo a\\u201d, in \\u201c\/tmp”, in “/,
+    );
+    assert.match(sentences(call("Bash: “ls”", { n: 1 }))[0] ?? "", /^"Bash: “ls”": n from/);
+  });
+
+  it("cover nothing where they cannot be read, or would hold what no sentence names", () => {
+    for (const when of [
+      '{"fn":"Bash","agent":"claude"}',
+      '{"fn":"Bash","agent":"claude","args":{"/command":"ls*"}}',
+      "{",
+      "null",
+    ])
+      for (const text of [`{"when":${when}}`, when]) {
+        const pattern = storedPattern(text);
+        assert.equal(holds(readPattern(pattern).rule, bash("ls")), false, text);
+        assert.equal(patternSentence(pattern, "en"), "nothing: the pattern cannot be read");
+      }
+    const [when] = patternsLike(bash("ls"), new SeenValues([]));
+    assert.deepEqual(storedPattern(JSON.stringify({ when, run: "a" })), { when, run: "a" });
+  });
+
   it("are said with every character seen, in the reader's language", () => {
     const [when] = patternsLike(call("pay\u200b", { to: "a\u202eb", amount: 1 }), new SeenValues([]));
     assert.ok(when);
     assert.equal(
       patternSentence({ when, run: "s1" }, "en"),
-      'pay\\u200b: to "a\\u202eb", amount from 0 to 1, by “claude”, in this session',
+      '"pay\\u200b": to "a\\u202eb", amount from 0 to 1, by “claude”, in this session',
     );
-    assert.equal(patternSentence({ when }, "de"), 'pay\\u200b: to "a\\u202eb", amount von 0 bis 1, von „claude“');
-    assert.equal(patternSentence({ when }, "ar"), 'pay\\u200b: to "a\\u202eb", amount من 0 إلى 1, بواسطة «claude»');
+    assert.equal(patternSentence({ when }, "de"), '"pay\\u200b": to "a\\u202eb", amount von 0 bis 1, von „claude“');
+    assert.equal(patternSentence({ when }, "ar"), '"pay\\u200b": to "a\\u202eb", amount من 0 إلى 1, بواسطة «claude»');
   });
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { sql } from "../../src/core/store/sql.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { accepted, callBody, sharedScene } from "../support/a2h.ts";
+import { erasePerson } from "../../src/personal-data/erase-person.ts";
+import { enrol } from "../support/addressed.ts";
 import { type Decider, decider } from "../support/deciders.ts";
 import { asked, broken, operatorOf, record, withRules } from "../support/policy-calls.ts";
 import { DATABASES } from "../support/world.ts";
@@ -74,6 +77,16 @@ for (const on of DATABASES) {
         args: { "/cwd": { equals: FOLDER } },
       });
 
+      for (const [command, decision] of [
+        ["npm test b", "ALLOW"],
+        ["npm run b", "ESCALATE"],
+      ]) {
+        const body = { fn: "Bash", agent: "support", args: { command, cwd: FOLDER } };
+        const { trace } = accepted(
+          await scene().world.call("POST", "/admin/policy/test", { headers: headers(), body }),
+        );
+        assert.equal(trace.decision, decision);
+      }
       const mallory = await scene().holder({ name: "mallory", scope: "agent" });
       for (const other of [
         ask(bash("npm test; rm -rf .")),
@@ -146,6 +159,70 @@ for (const on of DATABASES) {
       assert.equal((await ask(pay(80_000))).approved, undefined);
       const high = await ask(pay(85_000));
       assert.deepEqual((await offered(high.ask_id)).patterns, []);
+    });
+
+    it("are people's again where the row of a grant cannot be read, and all else stays as it is", async () => {
+      await clear();
+      const { db } = scene().world.server.ctx;
+      const [broken1, kept] = [await allow(bash("npm run lint"), 1), await allow(bash("npm run docs"), 1)];
+      for (const text of ["{", "null", "{}", '{"when":{"fn":"Bash","agent":"support"}}']) {
+        await db.all(sql`UPDATE policy_grants SET pattern = ${text} WHERE grant_id = ${String(broken1["id"])}`);
+        assert.equal((await ask(bash("npm run lint"))).approved, undefined, text);
+        assert.equal((await ask(bash("npm run docs"))).approved, true, text);
+        const listed = (await grants()).find(({ id }) => id === broken1["id"]);
+        assert.equal(listed?.["covers"], "nothing: the pattern cannot be read");
+      }
+      assert.deepEqual(await broken(scene()), []);
+      await revoke(broken1["id"]);
+      await revoke(kept["id"]);
+    });
+
+    it("are in the record still once a person whom the pattern named is erased", async () => {
+      await clear();
+      const to = "kim.doe@shop.example";
+      const person = await enrol(scene().world.server.ctx, "Kim Doe", [], {
+        identities: [{ kind: "email", value: to }],
+      });
+      const mail = (copies: number) => ({ fn: "send_copies", kwargs: { to: [to], copies } });
+      const { id } = await allow(mail(3), 0);
+      assert.equal((await ask(mail(2))).approved, true);
+      const by = { kind: "human", id: OPERATOR } as const;
+      await erasePerson(scene().world.server.ctx, person, { by, dryRun: false });
+      const { covers } = (await grants()).find((one) => one["id"] === id) ?? {};
+      assert.match(String(covers), /to\/0 "erased-\d+-1"/);
+      assert.deepEqual(await broken(scene()), []);
+      assert.equal((await ask(mail(2))).approved, undefined);
+    });
+
+    it("are allowed by who decides alone, and end at once beside calls that come in", async () => {
+      await clear();
+      const ana = await scene().human("Ana");
+      const operator = await operatorOf(scene());
+      const member = await decider(scene().world, ana.person);
+      const { ask_id } = await ask({ ...bash("npm run x"), channel: { human: { id: ana.id } } });
+      const like = { pattern: (await offered(ask_id)).patterns[1]?.id, for_s: HOUR_S };
+      assert.equal((await operator.decide(ask_id, { approved: true, like })).status, 403);
+      accepted(await member.decide(ask_id, { approved: true }));
+      assert.deepEqual((await offered(ask_id)).patterns, []);
+      assert.equal((await operator.decide(ask_id, { approved: true, like })).status >= 400, true);
+      assert.equal((await ask(bash("npm run x"))).approved, undefined);
+
+      const { id } = await allow(bash("npm run y"), 1);
+      const calls = Array.from({ length: 8 }, (_, at) => ask(bash(`npm run y a${at}`)));
+      await Promise.all([...calls, revoke(id)]);
+      assert.equal((await ask(bash("npm run y"))).approved, undefined);
+      const { spared } = (await grants()).find((one) => one["id"] === id) ?? {};
+      assert.equal((await Promise.all(calls)).filter(({ approved }) => approved === true).length, spared);
+
+      const twice = await ask(bash("npm run z"));
+      const [exact, open] = (await offered(twice.ask_id)).patterns;
+      await Promise.all(
+        [exact, open].map((one) =>
+          operator.decide(twice.ask_id, { approved: true, like: { pattern: one?.id, for_s: HOUR_S } }),
+        ),
+      );
+      assert.equal((await grants()).filter((one) => one["ask_id"] === twice.ask_id).length, 1);
+      assert.deepEqual(await broken(scene()), []);
     });
 
     it("are allowed by an admin alone, as they were shown, for at most thirty days, and not by an edit", async () => {

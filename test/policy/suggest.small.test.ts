@@ -68,7 +68,7 @@ describe("the rules that decisions of people speak for", () => {
             schema: {
               type: "object",
               additionalProperties: false,
-              properties: { order: {}, amount: {}, currency: {} },
+              properties: { order: { type: "string" }, amount: {}, currency: { type: "string" } },
             },
           },
           "/order": { glob: "A-*", length: { min: 1, max: 6 } },

@@ -3,20 +3,22 @@ import { startedCommands } from "../../lib/shell/started-commands.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import { type ArgumentValue, NumberText } from "./call-arguments.ts";
 import { PolicyMistake } from "./check.ts";
-import { commandOf, lineOf } from "./command-condition.ts";
+import { commandOf, inputOf, lineOf, namesCommand } from "./command-condition.ts";
 import { pathsOfPatch } from "./patch-paths.ts";
-import { namesWithin, pathsOf } from "./path-condition.ts";
+import { namesWithin, PATHS, pathsOf } from "./path-condition.ts";
 import type { GrantPattern } from "./pattern.ts";
 import { readPattern } from "./pattern.ts";
 import { holds, type PolicyInput } from "./policy.ts";
-import { SeenValues, type ValuesAt } from "./seen-values.ts";
+import type { SeenValues, ValuesAt } from "./seen-values.ts";
 
 type Conditions = GrantPattern["when"];
 
 const MOST_PATTERNS = 3;
 /** A person reads no longer list of commands, arguments or values. */
 const MOST_COMMANDS = 8;
+const MOST_WORDS = 100;
 const MOST_ARGUMENTS = 12;
+const MOST_WITHIN = 100;
 const MOST_VALUES = 10;
 
 /** A text that differed: `any` text in its place, or `alike`, one with the same ends that is no longer. */
@@ -51,22 +53,26 @@ export function coversCall(when: Conditions, input: PolicyInput): boolean {
 }
 
 type Members = ReadonlyMap<string, ArgumentValue>;
+type Tests = Readonly<Record<string, unknown>>;
 
-function inFolder(root: Members): Conditions {
+function inFolder(root: Members): { args?: Tests } {
   const folder = root.get("cwd");
   return typeof folder === "string" ? { args: { "/cwd": { equals: folder } } } : {};
 }
 
 function ofCommand(root: Members): Conditions[] | null {
   const called = commandOf(root);
-  if (!called) return null;
+  if (!called) return namesCommand(root) ? [] : null;
   const line = lineOf(called);
   if (line?.kind !== "read") return [];
   const started = line.commands.flatMap((one) => (one.program === "" ? [] : (startedCommands(one) ?? [])));
   if (started.length === 0 || started.length > MOST_COMMANDS) return [];
+  if (started.some(leadsAway)) return [];
   const exact = started.map(exactPattern);
-  const open = started.map((one) => openPattern(one) ?? exactPattern(one));
-  const isOpen = open.some((pattern, at) => pattern !== exact[at]);
+  // A command may read the words of another one: `echo …` beside `psql` would be any statement.
+  const isLooking = started.every(({ program }) => onlyReads(program));
+  const open = started.map((one) => (SAYS.has(one.program) && !isLooking ? exactPattern(one) : openPattern(one)));
+  const isOpen = !open.includes(null) && open.some((pattern, at) => pattern !== exact[at]);
   return [
     ...commandsIn(exact, inFolder(root)),
     ...(isOpen ? commandsIn(open, inFolder(root)) : []),
@@ -79,52 +85,96 @@ function commandsIn(patterns: readonly (string | null)[], folder: Conditions): C
   return written.length === patterns.length ? [{ command: [...new Set(written)], ...folder }] : [];
 }
 
+const SAYS = new Set(["echo", "printf"]);
+
+/** Such a step, taken again, ends anywhere. */
+function leadsAway({ program, words }: SimpleCommand): boolean {
+  const isStep = program === "cd" && words.length === 1 && !/(?:^|\/)\.\.(?:\/|$)|^-/.test(words[0]?.text ?? "");
+  return ["cd", "pushd", "popd"].includes(program) && !isStep;
+}
+
 /** A star in a word would stand for any characters. */
 function exactPattern({ program, words }: SimpleCommand): string | null {
   const texts = [program, ...words.map(({ text }) => text)];
   return texts.some((text) => text.includes("*")) ? null : texts.join(" ");
 }
 
-/** Programs of building, testing and looking, whose first word names the task. */
-const TOOLS = new Set(
-  (
-    "npm pnpm yarn bun npx node deno tsc eslint prettier jest vitest mocha playwright cargo rustc go gofmt make just rake gradle " +
-    "mvn dotnet python python3 pytest ruff mypy black isort tox uv poetry bundle rspec ruby php composer phpunit mix cmake " +
-    "ctest swift"
-  ).split(" "),
-);
-/** Tasks that fetch or send code: only as they were. */
-const OUTWARD = new Set(
-  "install i add ci publish push deploy upload release login config update upgrade get".split(" "),
-);
-/** Tasks that are named by their second word. */
-const NAMED_BY_NEXT = new Set("run exec workspace tool -m".split(" "));
-/** Tasks of programs that also change other computers, or the history of the work. */
-const HARMLESS_TASKS: Readonly<Record<string, string>> = {
+const SCRIPTS = "run+ test t lint build check typecheck format coverage e2e ls list why";
+const CHECKS =
+  "tsc eslint prettier jest vitest mocha pytest mypy black isort tox rspec phpunit ctest gofmt unittest".split(" ");
+/**
+ * Tasks of programs that build, test and look: none of them sends, fetches or destroys by its further words. A `+` stands
+ * behind a task that its next word names, a `>` behind one whose next word is a program of these.
+ */
+const TASKS: Readonly<Record<string, string>> = {
+  npm: "run+ run-script+ test t ls list why outdated exec>",
+  pnpm: `${SCRIPTS} exec>`,
+  yarn: `${SCRIPTS} exec>`,
+  bun: SCRIPTS,
+  npx: ">",
+  python: "-m>",
+  python3: "-m>",
+  uv: "tree run>",
+  poetry: "check show run>",
+  bundle: "list show info check exec>",
+  deno: "test check lint fmt bench task+ run+",
+  cargo: "build b check c clippy test t fmt doc bench tree run+ nextest+",
+  go: "build test vet fmt list doc version run+",
+  dotnet: "build test format",
+  composer: "test run+",
+  mix: "test compile format credo dialyzer",
+  swift: "build test",
+  ruff: "check format",
+  playwright: "test",
   git: "log status diff show blame shortlog describe rev-parse ls-files grep add commit",
-  gh: "view list status diff",
-  glab: "view list status diff",
-  kubectl: "get describe logs version",
+  kubectl: "get+ describe+ logs version",
   docker: "ps images logs version",
   podman: "ps images logs version",
   terraform: "plan show validate fmt",
 };
+/** Each task is one of their files, but for these. */
+const RUNS_FILES = new Set("make just rake gradle mvn".split(" "));
+const OUTWARD = new Set("install uninstall publish push deploy upload release clean".split(" "));
+const INTERPRETERS = new Set("node python python3 ruby php".split(" "));
 
 /**
  * Returns the pattern of a command with any further words; null for a program whose further words may do anything. It
- * keeps what names the task, and the options that a star does not take.
+ * keeps what names the task, and the options that a star does not take, each with the word behind it.
  */
 function openPattern({ program, words }: SimpleCommand): string | null {
   if (onlyReads(program)) return `${program} *`;
+  if (words.length > MOST_WORDS) return null;
   const texts = words.map(({ text }) => text);
-  const named = NAMED_BY_NEXT.has(texts[0] ?? "") ? 2 : 1;
-  const task = texts[named - 1] ?? "-";
-  const harmless = HARMLESS_TASKS[program]?.split(" ");
-  const isOpen = harmless ? harmless.includes(task) : TOOLS.has(program) && !OUTWARD.has(task);
-  if (!isOpen || task.startsWith("-")) return null;
-  const kept = texts.slice(0, Math.max(named, texts.findLastIndex((text) => isUnknownOption(program, text)) + 1));
+  const named = wordsOfTask(program, texts);
+  if (named === null || texts.slice(0, named).includes("")) return null;
+  const last = texts.findLastIndex((text) => isUnknownOption(program, text));
+  const kept = texts.slice(0, Math.max(named, last < 0 || texts[last]?.includes("=") ? last + 1 : last + 2));
   return kept.some((text) => text.includes("*")) ? null : [program, ...kept, "*"].join(" ");
 }
+
+/** Returns how many words name the task of a program; null for a task that may do anything. */
+function wordsOfTask(program: string, [task = "", next = "", ...rest]: readonly string[]): number | null {
+  if (CHECKS.includes(program)) return 0;
+  if (RUNS_FILES.has(program)) return /^[A-Za-z]/.test(task) && !OUTWARD.has(task) ? 1 : null;
+  const tasks = Object.hasOwn(TASKS, program) ? (TASKS[program]?.split(" ") ?? []) : [];
+  const within = tasks.includes(">") ? [task, next, ...rest] : tasks.includes(`${task}>`) ? [next, ...rest] : null;
+  if (within) {
+    const [started = "", ...texts] = within;
+    const named = RUNS_FILES.has(started) ? null : wordsOfTask(started, texts);
+    return named === null ? null : named + (tasks.includes(">") ? 1 : 2);
+  }
+  if (tasks.includes(task)) return 1;
+  if (tasks.includes(`${task}+`)) return /^[\w.]/.test(next) ? 2 : null;
+  // A script may have tasks of its own.
+  return INTERPRETERS.has(program) && /^[\w./]/.test(task) ? (/^[\w:]+$/.test(next) ? 2 : 1) : null;
+}
+
+/** Members of an agent's own tools: the text that they write or look for, and where within the file. */
+const CONTENT =
+  "old_string new_string oldString newString replace_all replaceAll content file_text old_str new_str insert_line " +
+  "insert_text view_range offset limit pages edits new_source cell_id cell_type edit_mode instruction instructions " +
+  "code_edit expected_replacements allow_multiple description pattern glob include output_mode -n -i -A -B -C head_limit " +
+  "multiline";
 
 /** A patch of one file stands where other tools have a command. */
 function ofPatch(root: Members, fn: string): Conditions[] | null {
@@ -136,11 +186,28 @@ function ofPath(root: Members, fn: string): Conditions[] | null {
   if (path === undefined || another !== undefined) return null;
   const folder = root.get("cwd");
   const names = namesWithin(path, typeof folder === "string" ? folder : null);
-  if (names === null || names.length === 0) return [];
+  const args = pathsOfPatch(fn, root) ? {} : argumentsBeside(root);
+  if (names === null || names.length === 0 || args === null) return [];
   const file = names.join("/");
   const folders = [names.slice(0, -1), names.slice(0, 1)].map((parts) => [...parts, "**"].join("/"));
   const wider = names.length === 1 ? ["**"] : names.length === 2 ? [folders[0] ?? "", "**"] : folders;
-  return [file, ...wider].map((pattern) => ({ path: pattern, ...inFolder(root) }));
+  return [file, ...wider].map((pattern) => ({ path: pattern, args: { ...args, ...inFolder(root).args } }));
+}
+
+/** Returns what all arguments but the path, its folder and the content must be; null for too many. */
+function argumentsBeside(root: Members): Tests | null {
+  const members = inputOf(root);
+  const isWrapped = members !== root;
+  const inner = [...members].filter(([name]) => !isWrapped || !["cwd", "tool_cwd"].includes(name));
+  const free = new Set([...CONTENT.split(" "), ...PATHS, ...(isWrapped ? [] : ["cwd"])]);
+  const others = new Map(inner.filter(([name]) => !free.has(name)));
+  if (countOf(others) > MOST_WITHIN) return null;
+  const { properties = {} } = shapeOf(others);
+  const shape = { type: "object", properties, propertyNames: { enum: [...free, ...others.keys()] } };
+  const leaves = leavesOf(others, isWrapped ? "/input" : "");
+  if (leaves.length > MOST_ARGUMENTS) return null;
+  const tests = leaves.map(({ pointer, value }) => [pointer, testOfSeen(value, null)] as const);
+  return { [isWrapped ? "/input" : ""]: { schema: shape }, ...Object.fromEntries(tests) };
 }
 
 /** One value of the arguments that is neither a list nor a block, with its JSON Pointer. */
@@ -151,15 +218,15 @@ interface Leaf {
 
 /** A text under such a name decides where a call goes and what it does, so that it never differs freely. */
 const ACTS =
-  /comm?and|cmd|script|code|sql|query|expr|url|uri|path|file|folder|dir|host|^to$|recipient|iban|account|role|perm|scope/i;
+  /comm?and|cmd|patch|script|code|sql|query|expr|input|url|uri|path|file|folder|dir|dest|host|\/to(?:\/|$)|recipient|iban|account|role|perm|scope/i;
 
 function ofArguments(root: Members, seen: SeenValues, text: FreeText): Conditions[] {
-  const shape: Record<string, unknown> = { "": { schema: shapeOf(root) } };
-  const leaves = leavesOf(root, "", shape);
+  if (countOf(root) > MOST_WITHIN) return [];
+  const leaves = leavesOf(root, "");
   if (leaves.length === 0 || leaves.length > MOST_ARGUMENTS) return [];
   const pattern = (testOf: (leaf: Leaf) => unknown): Conditions => {
     const tests = leaves.map((leaf) => [leaf.pointer, testOf(leaf)] as const).filter(([, test]) => test !== undefined);
-    return { args: { ...shape, ...Object.fromEntries(tests) } };
+    return { args: { "": { schema: shapeOf(root) }, ...Object.fromEntries(tests) } };
   };
   const upTo = pattern(({ value }) => {
     if (!(value instanceof NumberText)) return { equals: value };
@@ -191,22 +258,31 @@ function testOfSeen(value: Leaf["value"], seen: ValuesAt | null): Record<string,
   return values.length === 1 || values.length > MOST_VALUES ? { equals: value } : { one_of: values };
 }
 
-/** No other members than these, in any block. */
+/** No other members than these in any block, and no longer list; where a text is, a text. */
 function shapeOf(value: ArgumentValue): Record<string, unknown> {
-  if (!(value instanceof Map)) return {};
+  if (Array.isArray(value)) {
+    const items = value.map((item: ArgumentValue) => shapeOf(item));
+    const each = items.length > 0 && { prefixItems: items };
+    return { type: "array", minItems: items.length, maxItems: items.length, ...each };
+  }
+  if (!(value instanceof Map)) return typeof value === "string" ? { type: "string" } : {};
   const members = [...value].map(([name, inner]: [string, ArgumentValue]) => [name, shapeOf(inner)]);
   return { type: "object", additionalProperties: false, properties: Object.fromEntries(members) as unknown };
 }
 
-/** Returns the leaves, and notes beside the shape how long each list is. */
-function leavesOf(value: ArgumentValue, pointer: string, shape: Record<string, unknown>): Leaf[] {
-  if (Array.isArray(value)) {
-    shape[pointer] = { length: value.length };
-    return value.flatMap((item: ArgumentValue, at) => leavesOf(item, `${pointer}/${at}`, shape));
-  }
+/** Returns the number of values in a value, with the empty lists and blocks. */
+function countOf(value: ArgumentValue): number {
+  const inner: Iterable<ArgumentValue> = Array.isArray(value) ? value : value instanceof Map ? value.values() : [];
+  let count = 1;
+  for (const one of inner) count += countOf(one);
+  return count;
+}
+
+function leavesOf(value: ArgumentValue, pointer: string): Leaf[] {
+  if (Array.isArray(value)) return value.flatMap((item: ArgumentValue, at) => leavesOf(item, `${pointer}/${at}`));
   if (value instanceof Map) {
     return [...value].flatMap(([name, inner]: [string, ArgumentValue]) =>
-      leavesOf(inner, `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, shape),
+      leavesOf(inner, `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`),
     );
   }
   return [{ pointer, value: value as Leaf["value"] }];

@@ -70,6 +70,13 @@ export function commandOf(root: ArgumentValue | undefined): CommandOfCall | unde
   return isPlain && command !== undefined ? { command, folder: typeof folder === "string" ? folder : null } : undefined;
 }
 
+/** Whether arguments name a command, be it certain or not; one word may be what a tool for files is to do. */
+export function namesCommand(root: Members): boolean {
+  const members = inputOf(root);
+  const named = COMMANDS.flatMap((name) => members.get(name) ?? []);
+  return named.some((value) => typeof value !== "string" || !/^\w+$/.test(value));
+}
+
 /**
  * Returns the input of a tool that opencode shows beside patterns of its own, and of which it repeats members there: with
  * the same name and value they change nothing. Of other arguments returns all. Texts in `beside` may stand there too.

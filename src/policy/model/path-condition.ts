@@ -17,7 +17,7 @@ export interface CalledPaths {
 }
 
 /** Where agents name a file or folder. */
-const PATHS =
+export const PATHS =
   "file_path filePath filepath path absolute_path notebook_path dir_path directory old_path new_path target_file".split(
     " ",
   );

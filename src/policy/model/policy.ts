@@ -381,7 +381,7 @@ function covers({ pattern, ...grant }: Grant, what: PolicyClass, input: PolicyIn
 }
 
 function grantWords(policy: Policy, grant: Grant | undefined): string {
-  return grant ? `somebody allowed it for good (${grant.id})` : `no rule of ${policy.name} speaks of it`;
+  return grant ? `somebody allowed it (${grant.id})` : `no rule of ${policy.name} speaks of it`;
 }
 
 /**

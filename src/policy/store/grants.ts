@@ -1,5 +1,5 @@
 import type { ListPosition } from "../../core/model/list-page.ts";
-import type { GrantPattern } from "../model/pattern.ts";
+import { type GrantPattern, storedPattern } from "../model/pattern.ts";
 import type { Grant } from "../model/policy.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, optional, rowsOf } from "../../core/store/rows.ts";
@@ -33,7 +33,7 @@ const grantColumns = {
   approvalId: "ask_id",
   madeBy: "made_by",
   digest: optional("digest"),
-  pattern: json("pattern"),
+  pattern: json("pattern", storedPattern),
   createdAt: "created_at",
   expiresAt: "expires_at",
   revokedAt: "revoked_at",

@@ -10,7 +10,7 @@ import { isFormerId } from "../../access/store/people.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
 import { findGrantAt } from "../../policy/store/grants.ts";
-import { readPattern } from "../../policy/model/pattern.ts";
+import { isErased, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 
@@ -122,6 +122,7 @@ async function isRuled(on: Queryable, ask: Request): Promise<boolean> {
   const agent = asker.replace(/^agent:/, "");
   const grant = await findGrantAt(on, { id: trace.grant ?? "", by: by.id, agent, at: createdAt });
   if (!grant?.pattern) return grant?.digest === digest;
+  if (isErased(grant.pattern)) return form.kind === "approval" && form.fn === grant.pattern.when["fn"];
   const { rule, run } = readPattern(grant.pattern);
   const isCovered = form.kind === "approval" && holds(rule, policyInputOfCall({ asker, digest, form, wire }));
   return isCovered && (run === undefined || run === wire["run_id"]);
