@@ -122,7 +122,7 @@ export const WirePolicyReplay = z
   .object({
     policy_version: z.string(),
     calls: z.int().describe("At most the newest 10,000"),
-    more: z.boolean().describe("There may be older calls that were not tried"),
+    more: z.boolean().describe("There are older calls that were not tried"),
     allowed: z.int(),
     refused: z.int(),
     asked: z.int(),

@@ -120,7 +120,7 @@ describe("the Console's pages about executors", () => {
     await page.getByText("In force as the file stands.").waitFor();
     await page.getByLabel("Action").fill("write");
     await page.getByLabel("Environment").fill("prod");
-    await button(page, "Try").press("Enter");
+    await page.getByRole("button", { name: "Try", exact: true }).press("Enter");
     await page.getByRole("region", { name: "Verdict" }).getByText(/^DENY/m).waitFor();
     const diff = page.getByRole("region", { name: /The rule that would be in force/ });
     assert.match(await diff.innerText(), /^\+ {2}- id: learned-/m);

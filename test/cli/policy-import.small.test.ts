@@ -64,6 +64,7 @@ describe("parley policy import", () => {
       ["claude", "settings.json", '{"permissions": {"allow": "Bash"}}'],
       ["claude", "settings.json", "{"],
       ["claude", "settings.json", "[]"],
+      ["claude", "settings.json", "[".repeat(100_000)],
       ["codex", "a.rules", "prefix_rule(pattern = X)"],
       ["gemini", "a.toml", "[[rule]\n"],
       ["gemini", "b.toml", '[[rule]]\ntoolName = "x"'],
@@ -75,7 +76,7 @@ describe("parley policy import", () => {
     for (const [agent, name, text] of bad) {
       const file = join(homeWith({ [name]: text }), name);
       const { code, out, err } = await parley(["policy", "import", agent, "--file", file], {});
-      assert.deepEqual([code, out], [2, ""], text);
+      assert.deepEqual([code, out], [2, ""], text.slice(0, 100));
       assert.ok(err.includes(file), err);
     }
     assert.equal((await parley(["policy", "import", "emacs"], {})).code, 2);

@@ -32,6 +32,18 @@ for (const on of DATABASES) {
       assert.deepEqual([await refund(100), await refund(0.01)], [true, undefined]);
     });
 
+    it("count a call once that is made again, and none that is refused", async () => {
+      await rules("{ per: day, calls: 5 }", "once");
+      const body = callBody({ fn: "refund", kwargs: { amount: 1 } });
+      const made = await Promise.all([1, 2, 3].map(() => scene().agent.post("/function_calls", body)));
+      assert.deepEqual(
+        made.map((reply) => accepted(reply).status.approved),
+        [true, true, true],
+      );
+      const other = await scene().agent.post("/function_calls", { ...body, spec: { fn: "refund", kwargs: {} } });
+      assert.deepEqual([other.status, (await used("once"))?.calls], [409, 1]);
+    });
+
     it("allow each run of an agent its own", async () => {
       await rules("{ per: run, calls: 1 }", "runs");
       const runs = ["a", "a", "b"].map((run_id) => ({ run_id }));

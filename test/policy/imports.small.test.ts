@@ -30,6 +30,16 @@ network_rule(host = "api.github.com", protocol = "https", decision = "allow")
     assert.match(text, /#   allow network_rule\(.*\): it is about the network/);
   });
 
+  it("with more alternatives than a rule has patterns allow the first, and forbid every command", async () => {
+    const pattern = JSON.stringify(Array.from({ length: 20 }, () => ["a", "b", "c", "d"]));
+    const of = (decision: string) => `prefix_rule(pattern = ${pattern}, decision = "${decision}")`;
+    const allowed = await imported("codex", [`${HOME}/.codex/rules/x.rules`, of("allow")]);
+    assert.equal(allowed.decide("Bash", { command: "a ".repeat(20) }), "ALLOW");
+    assert.equal(allowed.decide("Bash", { command: "d ".repeat(20) }), "people");
+    const forbidden = await imported("codex", [`${HOME}/.codex/rules/x.rules`, of("forbidden")]);
+    assert.equal(forbidden.decide("Bash", { command: "ls" }), "DENY");
+  });
+
   it("that are no calls with plain values are refused, because one of them might forbid something", async () => {
     const bad = [
       "X = 1",
@@ -39,13 +49,51 @@ network_rule(host = "api.github.com", protocol = "https", decision = "allow")
       'prefix_rule(pattern = ["a"], decision = "maybe")',
       'prefix_rule(pattern = ["a"',
       'prefix_rule(pattern = [r"a\\b"])',
+      'prefix_rule(pattern = [["a", ["b"]]])',
     ];
     for (const text of bad)
       await assert.rejects(imported("codex", [`${HOME}/.codex/rules/x.rules`, text]), UnreadList, text);
   });
 });
 
+describe("names that every object has", () => {
+  it("are names like others in each agent's lists", async () => {
+    const left: readonly (readonly [agent: string, path: string, text: unknown, entry: string])[] = [
+      ["claude", `${PROJECT}/.claude/settings.json`, { permissions: { allow: ["constructor(x)"] } }, "constructor(x)"],
+      ["claude", `${PROJECT}/.claude/settings.json`, { permissions: { toString: [] } }, "permissions.toString"],
+      ["codex", `${HOME}/.codex/rules/x.rules`, 'valueOf(x = "y")', "valueOf("],
+      ["cursor", `${PROJECT}/.cursor/cli.json`, { permissions: { constructor: [] } }, "permissions.constructor"],
+      ["copilot", `${HOME}/.copilot/permissions-config.json`, APPROVED_ODDLY, '{"kind":"constructor"}'],
+    ];
+    for (const [agent, path, given, entry] of left) {
+      const { text } = await imported(agent, [path, given]);
+      assert.ok(text.includes(`#   allow ${entry}`), text);
+    }
+    const bad: readonly (readonly [agent: string, path: string, text: string])[] = [
+      ["codex", `${HOME}/.codex/rules/x.rules`, 'prefix_rule(pattern = ["a"], decision = "constructor")'],
+      ["gemini", `${HOME}/.gemini/policies/a.toml`, rule('toolName = "x"\ndecision = "constructor"')],
+      ["gemini", `${HOME}/.gemini/policies/a.toml`, rule('toolName = "x"\ndecision = "allow"\nmcpName = 5')],
+      ["opencode", `${PROJECT}/opencode.json`, '{ "permission": { "bash": "constructor" } }'],
+    ];
+    for (const [agent, path, text] of bad) await assert.rejects(imported(agent, [path, text]), UnreadList, text);
+    const { decide } = await imported("opencode", [
+      `${PROJECT}/opencode.json`,
+      { permission: { constructor: "deny" } },
+    ]);
+    assert.equal(decide("constructor", {}), "DENY");
+  });
+
+  const APPROVED_ODDLY = { locations: { [PROJECT]: { tool_approvals: [{ kind: "constructor" }] } } };
+  const rule = (members: string) => `[[rule]]\npriority = 1\n${members}`;
+});
+
 describe("policies of Gemini CLI", () => {
+  it("with a condition of an unknown name allow nothing", async () => {
+    const text = '[[rule]]\ntoolName = "web_fetch"\ndecision = "allow"\npriority = 1\nonlyOnMondays = true';
+    const { decide } = await imported("gemini", [`${HOME}/.gemini/policies/a.toml`, text]);
+    assert.equal(decide("web_fetch", {}), "people");
+  });
+
   const POLICY = `
 [[rule]]
 toolName = "run_shell_command"
@@ -132,6 +180,16 @@ priority = 10
 });
 
 describe("permissions of opencode", () => {
+  it("turn off tools, also those of one agent, and allow no edit by the name of another tool", async () => {
+    const permission = { edit: "deny", write: "allow" };
+    const agent = { plan: { tools: { bash: false, read: true } } };
+    const { decide, text } = await imported("opencode", [OPENCODE, { permission, agent, tools: { webfetch: true } }]);
+    assert.equal(decide("edit", file("a")), "DENY");
+    assert.equal(decide("bash", shell("ls")), "DENY");
+    for (const entry of ["permission.write", "agent.plan.tools.read", "tools.webfetch"])
+      assert.ok(text.includes(`#   allow ${entry}: `), text);
+  });
+
   const shell = (command: string) => ({ patterns: [command], input: { command } });
   const file = (filePath: string) => ({ patterns: [filePath], input: { filePath } });
   const OPENCODE = `${HOME}/.config/opencode/opencode.json`;
@@ -230,6 +288,25 @@ describe("approvals of Copilot CLI", () => {
     assert.equal(decide("edit", { path: "a.ts" }), "ALLOW");
     assert.equal(decide("edit", { path: "x/.env" }), "DENY");
     assert.match(text, /#   allow --allow-all-paths/);
+  });
+});
+
+describe("flags of Copilot CLI", () => {
+  it("are read as a shell reads them", async () => {
+    const script = `# copilot --allow-tool 'shell(rm:*)', which we don't want
+copilot --deny-tool 'shell(cp)' "write" --deny-tool \\
+  'shell(mv)' --excluded-tools view # --allow-tool 'shell(dd)'
+alias c="copilot --allow-tool \\"shell(ls)\\""
+'--deny-tool=shell(git push)' copilot; 'shell(npm)'
+`;
+    const { decide, text } = await imported("copilot", [`${HOME}/bin/agent`, script]);
+    commandsAre((command) => decide("bash", { command }), {
+      ALLOW: ["ls"],
+      DENY: ["cp a b", "mv a b", "git push"],
+      people: ["rm x", "dd x", "npm test", "git status"],
+    });
+    assert.equal(decide("edit", { path: "a" }), "DENY");
+    assert.match(text, /#   allow --excluded-tools: /);
   });
 });
 

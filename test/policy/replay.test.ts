@@ -38,6 +38,46 @@ for (const on of ONE_DATABASE) {
       assert.equal((await scene.agent.call("POST", "//admin/policy/replay", { since_s: 60 })).status, 403);
     });
 
+    it("tells how many calls each observed rule would change", async () => {
+      await using scene = await openScene(on);
+      for (const amount of [1, 2])
+        accepted(await scene.agent.post("/function_calls", callBody({ fn: "refund", kwargs: { amount } })));
+      const rule = (id: string, decision: string, more = "") =>
+        `  - { id: ${id}, when: { fn: refund${more} }, decision: ${decision} }\n`;
+      const observed = ["ALLOW", "DENY", "ESCALATE"].map((one) => rule(`o-${one}`, `${one}, mode: observe`));
+      const policyOf = (...rules: readonly string[]) => loadPolicy(`version: 1\nrules:\n${rules.join("")}`);
+      const { ctx } = scene.world.server;
+      const changes = async (...rules: readonly string[]) =>
+        (await replayPolicy(ctx, await policyOf(...observed, ...rules), { sinceMs: HOUR_MS })).matched
+          .slice(0, 3)
+          .map(({ changed }) => changed);
+      assert.deepEqual(await changes(), [2, 2, 0]);
+      assert.deepEqual(await changes(rule("all", "ALLOW")), [0, 2, 2]);
+      assert.deepEqual(await changes(rule("none", "DENY")), [0, 0, 0]);
+      assert.deepEqual(await changes(rule("small", "ALLOW", ", args: { /amount: 1 }")), [1, 2, 1]);
+    });
+
+    it("names the rule that decides, and tries only the newest calls", async () => {
+      await using scene = await openScene(on);
+      for (let call = 0; call < 3; call += 1) {
+        accepted(await scene.agent.post("/function_calls", callBody({ fn: "refund" })));
+        await scene.world.advance(1000);
+      }
+      const policy = await loadPolicy(`version: 1
+rules:
+  - { id: first, when: { fn: refund }, decision: ALLOW }
+  - { id: stronger, when: { fn: refund }, decision: DENY }
+`);
+      const newestOf = async (most: number) => {
+        await scene.world.advance(1);
+        return replayPolicy(scene.world.server.ctx, policy, { sinceMs: HOUR_MS, most });
+      };
+      const { calls, more, newest } = await newestOf(2);
+      assert.deepEqual([calls, more, newest[0]?.rule], [2, true, "stronger"]);
+      const all = await newestOf(3);
+      assert.deepEqual([all.calls, all.more], [3, false]);
+    });
+
     it("counts what it would decide, and names what people decided otherwise", async () => {
       await using scene = await openScene(on);
       const { ctx } = scene.world.server;

@@ -31,10 +31,9 @@ export const policyImport = command({
     const places = lists.places({ home, project: process.cwd(), env: io.env });
     const wanted = new Set(named?.map((path) => resolve(path)) ?? places.flatMap(filesAt));
     const paths = [...wanted].filter((path) => existsSync(path));
-    const missing = named?.filter((path) => !existsSync(path)) ?? [];
-    if (missing.length > 0 || paths.length === 0) {
-      const looked = missing.length > 0 ? missing : places;
-      io.tell(`parley: ${row.title} has no lists at ${printable(looked.join(", "))}.`);
+    const missing = named?.filter((path) => !existsSync(path)) ?? (paths.length === 0 ? places : []);
+    if (missing.length > 0) {
+      io.tell(`parley: ${row.title} has no lists at ${printable(missing.join(", "))}.`);
       return EXIT.refused;
     }
     if (out !== undefined && existsSync(out)) {
@@ -43,8 +42,8 @@ export const policyImport = command({
     }
     return lookAt(io, async () => {
       const entries = entriesIn(lists, paths, home);
-      const agent = { word, title: row.title };
-      const text = policyText(entries, { agent, askers: askers ?? [row.agentId, `open:${row.agentId}`], files: paths });
+      const known = askers ?? [row.agentId, `open:${row.agentId}`];
+      const text = policyText(entries, { agent: { word, title: row.title }, askers: known, files: paths });
       await checkPrinted(text);
       if (out === undefined) io.out(text.trimEnd());
       else await writeNewFile(out, text, 0o644);
@@ -67,6 +66,6 @@ async function checkPrinted(text: string): Promise<void> {
 
 function tellCounts(entries: readonly ListEntry[], io: Io): void {
   const left = entries.filter(({ parts }) => parts.length === 0).length;
-  const words = (count: number) => (count === 1 ? "1 entry" : `${count} entries`);
-  io.tell(`${words(entries.length - left)} carried over, ${left} not; the comments name each`);
+  const carried = entries.length - left;
+  io.tell(`${carried === 1 ? "1 entry" : `${carried} entries`} carried over, ${left} not; the comments name each`);
 }

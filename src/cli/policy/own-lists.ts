@@ -43,8 +43,9 @@ export function entriesIn(lists: AgentLists, paths: readonly string[], home: str
       lists.read([file], home);
     } catch (error) {
       if (error instanceof UnreadList) throw new UnreadableFile(error.message);
-      if (!(error instanceof NotJson || error instanceof NotToml || error instanceof SyntaxError)) throw error;
-      throw new UnreadableFile(`${file.path} cannot be read: ${error.message}.`);
+      if (![NotJson, NotToml, SyntaxError, RangeError].some((kind) => error instanceof kind)) throw error;
+      const because = error instanceof RangeError ? "its values are nested too deep" : (error as Error).message;
+      throw new UnreadableFile(`${file.path} cannot be read: ${because}.`);
     }
   }
   return lists.read(files, home);

@@ -62,14 +62,21 @@ export class UnreadList extends Error {
   }
 }
 
-type Block = Readonly<Record<string, unknown>>;
+/** The part of an entry that its rule keeps. */
+export type Carried = Pick<ListEntry, "parts" | "note" | "within">;
 
-/** Returns a value as a block; undefined for a missing one. @throws {UnreadList} */
-export function blockOf(value: unknown, { path }: ListFile, name: string): Block | undefined {
-  if (value === undefined) return undefined;
+/** Nothing of an entry is carried over. */
+export const left = (note?: string): Carried => ({ parts: [], note });
+
+/** Members of a settings file. */
+export type SettingsBlock = Readonly<Record<string, unknown>>;
+
+/** Returns a value as a block, empty for a missing one. @throws {UnreadList} */
+export function blockOf(value: unknown, { path }: ListFile, name: string): SettingsBlock {
+  if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new UnreadList(path, `${name} is no block`);
-  return value as Block;
+  return value as SettingsBlock;
 }
 
 /** Returns a value as a list of texts, empty for a missing one. @throws {UnreadList} */
@@ -78,4 +85,34 @@ export function textsOf(value: unknown, { path }: ListFile, name: string): strin
   if (!Array.isArray(list) || !list.every((one) => typeof one === "string"))
     throw new UnreadList(path, `${name} is no list of texts`);
   return list as string[];
+}
+
+/** Returns what a table has under a name of a file; undefined for names such as `constructor`, that every object has. */
+export const rowOf = <T>(table: Readonly<Record<string, T>>, name: unknown): T | undefined =>
+  typeof name === "string" && Object.hasOwn(table, name) ? table[name] : undefined;
+
+/** Returns the entries of `permissions`, a block of one list for each decision, and its other members as left out. */
+export function permissionsIn(
+  permissions: SettingsBlock,
+  { file, lists, note }: { file: ListFile; lists: Readonly<Record<string, PolicyEffect>>; note?: string },
+  carry: (text: string, decision: PolicyEffect) => Carried,
+): ListEntry[] {
+  const listed = Object.entries(lists).flatMap(([name, decision]) =>
+    textsOf(permissions[name], file, `permissions.${name}`).map((text) => ({
+      text,
+      file: file.path,
+      decision,
+      ...carry(text, decision),
+    })),
+  );
+  const others = Object.keys(permissions).filter((name) => !Object.hasOwn(lists, name));
+  return [
+    ...listed,
+    ...others.map((name): ListEntry => ({
+      text: `permissions.${name}`,
+      file: file.path,
+      decision: "ALLOW",
+      ...left(note),
+    })),
+  ];
 }

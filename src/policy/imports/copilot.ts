@@ -1,9 +1,20 @@
 import { basename, join } from "node:path";
 import { jsonAt } from "../../lib/json/json-edit.ts";
 import type { PolicyEffect } from "../model/policy.ts";
-import { type AgentLists, blockOf, type ListEntry, type ListFile, textsOf, UnreadList } from "./agent-list.ts";
-import { commandPatterns } from "./command-patterns.ts";
-import { onlyIn, wideParts } from "./path-patterns.ts";
+import {
+  type AgentLists,
+  type SettingsBlock,
+  blockOf,
+  type Carried,
+  left,
+  type ListEntry,
+  type ListFile,
+  rowOf,
+  textsOf,
+  UnreadList,
+} from "./agent-list.ts";
+import { commandParts } from "./command-patterns.ts";
+import { filesOfFolder, namesIn, onlyIn, wideParts } from "./path-patterns.ts";
 
 const SHELL = ["bash"];
 const WRITES = ["create", "edit", "apply_patch", "str_replace_editor"];
@@ -25,103 +36,110 @@ export const copilotLists: AgentLists = {
 };
 
 function settingsIn(file: ListFile): ListEntry[] {
-  const settings = blockOf(jsonAt(file.text, []), file, "it") ?? {};
+  const settings = blockOf(jsonAt(file.text, []), file, "it");
   const urls = (["allowedUrls", "deniedUrls"] as const).flatMap((name) =>
     textsOf(settings[name], file, name).map((url) => urlEntry(url, name === "deniedUrls" ? "DENY" : "ALLOW", file)),
   );
-  const places = Object.entries(blockOf(settings["locations"], file, "locations") ?? {});
-  return [
-    ...urls,
-    ...places.flatMap(([folder, saved]) => approvalsIn(folder, blockOf(saved, file, folder) ?? {}, file)),
-  ];
+  const places = Object.entries(blockOf(settings["locations"], file, "locations"));
+  return [...urls, ...places.flatMap(([folder, saved]) => approvalsIn(folder, blockOf(saved, file, folder), file))];
 }
 
 /** They hold in their folder alone. */
-function approvalsIn(project: string, saved: Readonly<Record<string, unknown>>, file: ListFile): ListEntry[] {
-  const here = { ...file, project };
+function approvalsIn(project: string, saved: SettingsBlock, file: ListFile): ListEntry[] {
   const approvals: unknown = saved["tool_approvals"] ?? [];
   if (!Array.isArray(approvals)) throw new UnreadList(file.path, `${project}.tool_approvals is no list`);
-  const directories = textsOf(saved["allowed_directories"], file, "allowed_directories");
-  return [
-    ...approvals.flatMap((one: unknown): ListEntry[] => {
-      const approval = blockOf(one, file, "an approval") ?? {};
-      if (approval["kind"] === "commands")
-        return textsOf(approval["commandIdentifiers"], file, "commandIdentifiers").map((command) =>
-          shellEntry(`commands: ${command}`, command, "ALLOW", here),
-        );
-      const entry = { text: JSON.stringify(one), file: file.path, decision: "ALLOW" as const };
-      if (approval["kind"] === "write") return [{ ...entry, ...writeAll(here) }];
-      return [
-        {
-          ...entry,
-          parts: [],
-          note: UNTRIED[String(approval["kind"])] ?? "a prompt does not show it so that a rule could compare it",
-        },
-      ];
-    }),
-    ...directories.map((folder): ListEntry => ({
-      text: `allowed_directories: ${folder}`,
-      file: file.path,
-      decision: "ALLOW",
-      parts: [],
-      note: "it is outside of the folder",
-    })),
-  ];
-}
-
-const UNTRIED: Readonly<Record<string, string>> = {
-  read: "Copilot CLI asks no hook about reading",
-  mcp: "no prompt about a tool of a server was tried, so its name there is not certain",
-};
-
-const writeAll = (file: ListFile): Pick<ListEntry, "parts" | "note"> => ({
-  parts: [{ fn: WRITES, path: ["**"], ...onlyIn(file) }],
-  note: "narrower: files of the folder alone",
-});
-
-const FLAG = /--(allow|deny)-(tool|url)s?(?:=|\s+)(?:'([^']*)'|"([^"]*)"|([^\s'"]+))/g;
-const ALL = /--(?:allow-all(?:-\w+)?|yolo)\b/g;
-
-function flagsIn(file: ListFile): ListEntry[] {
-  const entries = [...file.text.matchAll(FLAG)].flatMap(([, verb, kind, ...texts]) => {
-    const decision = verb === "deny" ? "DENY" : "ALLOW";
-    const given = texts.find((one) => one !== undefined) ?? "";
-    return kind === "url"
-      ? [urlEntry(given, decision, file)]
-      : toolsIn(given).map((tool) => toolEntry(tool, decision, file));
-  });
-  const all = [...file.text.matchAll(ALL)].map(([text]): ListEntry => ({
+  const here = { ...file, project };
+  const allowed = (text: string, carried: Carried): ListEntry => ({
     text,
     file: file.path,
     decision: "ALLOW",
-    parts: [],
-    note: "it allows anything",
-  }));
-  if (entries.length + all.length === 0)
-    throw new UnreadList(file.path, "it is no .json file and has no --allow-tool or --deny-tool");
-  return [...entries, ...all];
+    ...carried,
+  });
+  const folders = textsOf(saved["allowed_directories"], file, "allowed_directories");
+  return [
+    ...approvals.flatMap((one: unknown): ListEntry[] => {
+      const approval = blockOf(one, file, "an approval");
+      const { kind } = approval;
+      if (kind === "commands")
+        return textsOf(approval["commandIdentifiers"], file, "commandIdentifiers").map((command) =>
+          allowed(`commands: ${command}`, shellEntry(command, "ALLOW", here)),
+        );
+      const untried = rowOf(UNTRIED, kind) ?? "a prompt does not show it so that a rule could compare it";
+      return [allowed(JSON.stringify(one), kind === "write" ? filesOfFolder(WRITES, onlyIn(here)) : left(untried))];
+    }),
+    ...folders.map((folder) => allowed(`allowed_directories: ${folder}`, left("it is outside of the folder"))),
+  ];
+}
+
+const UNTRIED = {
+  read: "Copilot CLI asks no hook about reading",
+  mcp: "no prompt about a tool of a server was tried, so its name there is not certain",
+} as const;
+
+/** A comment, the end of a command, or a word with its quotes, as a shell reads them. */
+const WORD = /(?<!\S)#.*|\\\r?\n|[\n;&|]|(?:[^\s'";&|\\]|\\.|'[^']*'|"(?:[^"\\]|\\[^])*")+/g;
+const QUOTED = /'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\(.)/g;
+const FLAG = /^--(allow|deny)-(tool|url)s?(?:=(.*))?$/s;
+const OTHER = /^--(?:allow-all(?:-\w+)?|yolo|(?:available|excluded)-tools|add-dir)(?=$|=)/;
+
+function flagsIn(file: ListFile): ListEntry[] {
+  const flags = flagsOf(file.text);
+  if (flags.length === 0) throw new UnreadList(file.path, "it is no .json file and has no --allow-tool or --deny-tool");
+  return flags
+    .toSorted((one, other) => Number(one.verb === null) - Number(other.verb === null))
+    .flatMap(({ verb, isUrl, given }): ListEntry[] => {
+      const decision = verb === "deny" ? "DENY" : "ALLOW";
+      if (verb !== null && isUrl) return [urlEntry(given, decision, file)];
+      if (verb !== null)
+        return toolsIn(given).map((text) => ({ text, file: file.path, decision, ...toolEntry(text, decision, file) }));
+      const note = /all|yolo/.test(given) ? "it allows anything" : "a rule cannot say it: it is about all tools";
+      return [{ text: given, file: file.path, decision, ...left(note) }];
+    });
+}
+
+/** One of the flags about tools with one of its values, or another one, which has no verb. */
+interface Flag {
+  verb: "allow" | "deny" | null;
+  isUrl: boolean;
+  given: string;
+}
+
+/** A flag takes the words up to the next flag; an alias holds flags within its quotes. */
+function flagsOf(text: string): Flag[] {
+  const flags: Flag[] = [];
+  let open: Omit<Flag, "given"> | null = null;
+  for (const [word] of text.matchAll(WORD)) {
+    if (/^(?:#|\\\r?\n)/.test(word)) continue;
+    const plain = word.replaceAll(
+      QUOTED,
+      (_, single?: string, double?: string, escaped?: string) =>
+        single ?? double?.replaceAll(/\\(["\\$`])/g, "$1") ?? escaped ?? "",
+    );
+    const [, verb, kind, given] = FLAG.exec(plain) ?? [];
+    const [other] = OTHER.exec(plain) ?? [];
+    if (verb === "allow" || verb === "deny") {
+      open = given === undefined ? { verb, isUrl: kind === "url" } : null;
+      if (given !== undefined) flags.push({ verb, isUrl: kind === "url", given });
+    } else if (other !== undefined) flags.push({ verb: null, isUrl: false, given: other });
+    else if (open && !/^[-\n;&|]/.test(plain)) flags.push({ ...open, given: plain });
+    else if (plain !== word && /\s--\w/.test(plain)) flags.push(...flagsOf(plain));
+    if (verb === undefined && /^[-\n;&|]/.test(plain)) open = null;
+  }
+  return flags;
 }
 
 /** One flag may name several, with commas outside of brackets between them. */
 const toolsIn = (given: string): string[] => given.match(/[^,(]+(?:\([^()]*\))?/g)?.map((one) => one.trim()) ?? [given];
 
-function toolEntry(text: string, decision: PolicyEffect, file: ListFile): ListEntry {
+function toolEntry(text: string, decision: PolicyEffect, file: ListFile): Carried {
+  const isAllow = decision === "ALLOW";
   const [, kind = text, content] = /^([^()]+)\((.*)\)$/s.exec(text) ?? [];
-  const entry = { text, file: file.path, decision };
-  if (kind === "shell") return shellEntry(text, content ?? "*", decision, file);
+  if (kind === "shell") return shellEntry(content ?? "*", decision, file);
   if (kind === "url") return urlEntry(content ?? "*", decision, file);
-  if (kind === "read") return { ...entry, parts: [], note: UNTRIED["read"] };
-  if (kind !== "write") return { ...entry, parts: [], note: UNTRIED["mcp"] };
-  if (content === undefined)
-    return { ...entry, ...(decision === "ALLOW" ? writeAll(file) : { parts: [{ fn: WRITES }] }) };
-  if (decision === "ALLOW") return { ...entry, parts: [], note: "it is about the end of a path in any folder" };
-  const from = content.startsWith("/") ? "/" : "any";
-  const names = content.split("/").filter((name) => name !== "");
-  return {
-    ...entry,
-    parts: wideParts(WRITES, { names, from, coversBelow: true }),
-    note: "wider: also files outside of the folder of the call",
-  };
+  if (kind !== "write") return left(kind === "read" ? UNTRIED.read : UNTRIED.mcp);
+  if (content === undefined) return isAllow ? filesOfFolder(WRITES) : { parts: [{ fn: WRITES }] };
+  if (isAllow) return left("it is about the end of a path in any folder");
+  return wideParts(WRITES, { names: namesIn(content), from: content.startsWith("/") ? "/" : "any", coversBelow: true });
 }
 
 /** Copilot knows a command by its program; one of git by two words, and one of gh by three. */
@@ -131,31 +149,22 @@ const WORDS: Readonly<Record<string, number>> = { git: 2, gh: 3 };
 const NO_ADDRESS = { expr: 'args.command.contains("://")' };
 const REACHES = /^(?:curl|wget|http|https|xh|aria2c)(?::\*)?$/;
 
-function shellEntry(text: string, content: string, decision: PolicyEffect, file: ListFile): ListEntry {
-  const entry = { text, file: file.path, decision };
+function shellEntry(content: string, decision: PolicyEffect, file: ListFile): Carried {
+  const isAllow = decision === "ALLOW";
   const [, prefix] = /^(.+):\*$/s.exec(content) ?? [];
   const words = content.split(/\s+/);
-  const isName = words.length === (WORDS[words[0] ?? ""] ?? 1) || decision !== "ALLOW";
+  const isName = words.length === (rowOf(WORDS, words[0]) ?? 1) || !isAllow;
   const form = content === "*" ? "glob" : prefix !== undefined || isName ? "prefix" : "whole";
-  const { patterns, note } = commandPatterns(prefix ?? content, form, decision);
-  if (patterns === null) return { ...entry, parts: [], note };
-  if (patterns === "any") return { ...entry, parts: [{ fn: SHELL }], note };
-  if (decision !== "ALLOW") return { ...entry, parts: [{ fn: SHELL, command: patterns }], note };
-  if (REACHES.test(words[0] ?? ""))
-    return { ...entry, parts: [], note: "Copilot CLI asks about its addresses besides" };
-  const narrower = form === "whole" ? "narrower: without further words" : note;
-  return { ...entry, parts: [{ fn: SHELL, command: patterns, ...onlyIn(file), unless: NO_ADDRESS }], note: narrower };
+  const more = { ...onlyIn(file), unless: NO_ADDRESS };
+  const { parts, note } = commandParts(SHELL, [prefix ?? content], { form, decision, more });
+  if (!isAllow || parts.length === 0) return { parts, note };
+  if (REACHES.test(words[0] ?? "")) return left("Copilot CLI asks about its addresses besides");
+  return { parts, note: form === "whole" ? "narrower: without further words" : note };
 }
 
 /** A command that reaches an address is asked about as a command. */
-function urlEntry(url: string, decision: PolicyEffect, { path }: ListFile): ListEntry {
+function urlEntry(text: string, decision: PolicyEffect, { path: file }: ListFile): ListEntry {
   const note = "it is also about the addresses in commands, which a rule does not read";
-  if (decision === "ALLOW") return { text: url, file: path, decision, parts: [], note };
-  return {
-    text: url,
-    file: path,
-    decision,
-    parts: [{ fn: ["web_fetch"] }],
-    note: `wider: every address of web_fetch; ${note}`,
-  };
+  const wide = { parts: [{ fn: ["web_fetch"] }], note: `wider: every address of web_fetch; ${note}` };
+  return { text, file, decision, ...(decision === "ALLOW" ? left(note) : wide) };
 }

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import { readPlainJson } from "../../lib/json/json-edit.ts";
 import type { PolicyEffect } from "../model/policy.ts";
-import { type AgentLists, blockOf, type ListEntry, type ListFile, textsOf } from "./agent-list.ts";
-import { commandPatterns } from "./command-patterns.ts";
+import { type AgentLists, blockOf, type Carried, left, type ListFile, permissionsIn } from "./agent-list.ts";
+import { commandParts } from "./command-patterns.ts";
 import { onlyIn } from "./path-patterns.ts";
 
 const LISTS: Readonly<Record<string, PolicyEffect>> = { deny: "DENY", allow: "ALLOW" };
@@ -17,52 +17,30 @@ export const cursorLists: AgentLists = {
   projectOf: (path) => (basename(path) === "cli.json" ? dirname(dirname(path)) : null),
   read: (files) =>
     files.flatMap((file) => {
-      const permissions =
-        blockOf(blockOf(readPlainJson(file.text), file, "it")?.["permissions"], file, "permissions") ?? {};
-      const others = Object.keys(permissions).filter((name) => !(name in LISTS));
-      return [
-        ...Object.entries(LISTS).flatMap(([name, decision]) =>
-          textsOf(permissions[name], file, `permissions.${name}`).map((text) => entryOf(text, decision, file)),
-        ),
-        ...others.map((name): ListEntry => ({
-          text: `permissions.${name}`,
-          file: file.path,
-          decision: "ALLOW",
-          parts: [],
-        })),
-      ];
+      const permissions = blockOf(blockOf(readPlainJson(file.text), file, "it")["permissions"], file, "permissions");
+      return permissionsIn(permissions, { file, lists: LISTS }, (text, decision) => carried(text, decision, file));
     }),
 };
 
-function entryOf(text: string, decision: PolicyEffect, file: ListFile): ListEntry {
-  const entry = { text, file: file.path, decision };
-  const left = (note: string): ListEntry => ({ ...entry, parts: [], note });
+function carried(text: string, decision: PolicyEffect, file: ListFile): Carried {
+  const isAllow = decision === "ALLOW";
   const [, kind = "", content = ""] = /^(\w+)\((.*)\)$/s.exec(text.trim()) ?? [];
   if (/^(?:Read|Write|WebFetch)$/.test(kind))
     return left("Cursor's hooks ask about commands and tools of servers alone");
   if (kind === "Mcp") {
-    if (decision === "ALLOW") return left("a prompt of Cursor names the server by its address or command");
+    if (isAllow) return left("a prompt of Cursor names the server by its address or command");
     const tool = content.slice(content.indexOf(":") + 1);
-    return {
-      ...entry,
-      parts: [{ fn: [/^\w[\w-]*$/.test(tool) ? `MCP:${tool}` : "MCP:*"] }],
-      note: "wider: the tools of every server",
-    };
+    const fn = /^\w[\w-]*$/.test(tool) ? `MCP:${tool}` : "MCP:*";
+    return { parts: [{ fn: [fn] }], note: "wider: the tools of every server" };
   }
   if (kind !== "Shell") return left("it is of no known kind");
-  const [base = "", rest] = content.split(/:(.*)/s);
-  if (decision === "ALLOW" && ((rest ?? "*") !== "*" || /\s/.test(base)))
+  const [base = "", rest = "*"] = content.split(/:(.*)/s);
+  if (isAllow && (rest !== "*" || /\s/.test(base)))
     return left("the words behind the program may cross into another command");
   const isAny = /^\*+$/.test(base);
-  const program = decision === "ALLOW" ? base : (base.split(/\s/)[0] ?? "");
-  const { patterns, note } = commandPatterns(isAny ? "*" : program, isAny ? "glob" : "prefix", decision);
-  const wider =
-    decision !== "ALLOW" && (program !== base || (rest ?? "*") !== "*") ? "wider: any words behind the program" : note;
-  if (patterns === null) return { ...entry, parts: [], note };
-  if (patterns === "any") return { ...entry, parts: [{ fn: ["Shell"] }], note };
-  return {
-    ...entry,
-    parts: [{ fn: ["Shell"], command: patterns, ...(decision === "ALLOW" && onlyIn(file)) }],
-    note: wider,
-  };
+  const program = isAllow ? base : (base.split(/\s/)[0] ?? "");
+  const form = isAny ? "glob" : "prefix";
+  const { parts, note } = commandParts(["Shell"], [isAny ? "*" : program], { form, decision, more: onlyIn(file) });
+  const isCut = (program !== base || rest !== "*") && parts[0]?.command !== undefined;
+  return { parts, note: isCut ? "wider: any words behind the program" : note };
 }

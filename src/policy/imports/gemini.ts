@@ -4,32 +4,33 @@ import { readToml } from "../../lib/toml.ts";
 import type { PolicyEffect } from "../model/policy.ts";
 import {
   type AgentLists,
+  type SettingsBlock,
   blockOf,
+  type Carried,
+  left,
   type ListEntry,
   type ListFile,
-  type RulePart,
+  rowOf,
   textsOf,
   UnreadList,
 } from "./agent-list.ts";
-import { commandPatterns } from "./command-patterns.ts";
+import { ANY_COMMAND, commandParts } from "./command-patterns.ts";
 import { withExceptions } from "./exceptions.ts";
-import { onlyIn } from "./path-patterns.ts";
+import { filesOfFolder, onlyIn } from "./path-patterns.ts";
 
 const DECISIONS: Readonly<Record<string, PolicyEffect>> = { allow: "ALLOW", ask_user: "ESCALATE", deny: "DENY" };
 const SHELL = "run_shell_command";
 const SHELL_NAMES = new Set([SHELL, "ShellTool"]);
-const FILE_TOOLS = new Set([
-  "read_file",
-  "write_file",
-  "replace",
-  "list_directory",
-  "glob",
-  "grep_search",
-  "search_file_content",
-]);
+const FILE_TOOLS = new Set(
+  "read_file write_file replace list_directory glob grep_search search_file_content".split(" "),
+);
 const CHANGES = new Set(["write_file", "replace"]);
-/** Conditions that no prompt shows. */
-const UNSEEN = ["argsPattern", "commandRegex", "subagent", "modes", "interactive", "toolAnnotations"];
+/** The members of a rule that change nothing of which calls it is about, or that prompts show; none shows another one. */
+const SEEN = new Set(
+  "toolName mcpName commandPrefix decision priority name description denyMessage deny_message allowRedirection".split(
+    " ",
+  ),
+);
 /** The files of an administrator come before those of the user. */
 const ADMINISTRATOR = 1000;
 const HIGHEST = 3 * ADMINISTRATOR;
@@ -67,52 +68,41 @@ type RankedEntry = ListEntry & { rank: number };
 function rulesIn(file: ListFile): RankedEntry[] {
   const { rule = [], safety_checker: checkers = [], ...others } = readToml(file.text);
   if (!Array.isArray(rule)) throw new UnreadList(file.path, "rule is no list of tables");
-  const left = Object.keys(others).map((text): RankedEntry => ({
-    text,
-    file: file.path,
-    decision: "ALLOW",
-    rank: 0,
-    parts: [],
-  }));
+  const entry = { file: file.path, decision: "ALLOW" as const, rank: 0 };
   return [
-    ...left,
-    ...rule.map((one, at) => ruleEntry(blockOf(one, file, `rule ${at + 1}`) ?? {}, at, file)),
-    ...[checkers].flat().map((one, at) => checkerEntry(blockOf(one, file, `safety_checker ${at + 1}`) ?? {}, at, file)),
+    ...Object.keys(others).map((text) => ({ ...entry, text, ...left() })),
+    ...rule.map((one, at) => ruleEntry(blockOf(one, file, `rule ${at + 1}`), `rule ${at + 1}`, file)),
+    ...[checkers].flat().map((one, at) => checkerEntry(one, `safety_checker ${at + 1}`, file)),
   ];
 }
 
 /** A checker of Gemini CLI may refuse what a rule allows. */
-function checkerEntry(checker: Readonly<Record<string, unknown>>, at: number, file: ListFile): RankedEntry {
-  const name = `safety_checker ${at + 1}`;
+function checkerEntry(value: unknown, name: string, file: ListFile): RankedEntry {
+  const checker = blockOf(value, file, name);
   const tools = textsOf([checker["toolName"] ?? "*"].flat(), file, `${name}.toolName`);
-  const fn = tools.map((tool) => toolName(tool, checker["mcpName"]));
-  const note = "wider: each call, since a rule does not run the checker";
   return {
     text: `${name}: ${tools.join(", ")}`,
     file: file.path,
     decision: "ESCALATE",
     rank: HIGHEST,
-    parts: [{ fn }],
-    note,
+    parts: [{ fn: tools.map((tool) => toolName(tool, checker["mcpName"])) }],
+    note: "wider: each call, since a rule does not run the checker",
   };
 }
 
-function ruleEntry(rule: Readonly<Record<string, unknown>>, at: number, file: ListFile): RankedEntry {
-  const name = `rule ${at + 1}`;
-  const decision = DECISIONS[String(rule["decision"])];
-  const { priority, mcpName } = rule;
+function ruleEntry(rule: SettingsBlock, name: string, file: ListFile): RankedEntry {
+  const { priority, mcpName = "" } = rule;
+  const decision = rowOf(DECISIONS, rule["decision"]);
   const tools = textsOf([rule["toolName"] ?? []].flat(), file, `${name}.toolName`);
-  if (decision === undefined || typeof priority !== "number" || (tools.length === 0 && mcpName === undefined))
+  if (!decision || typeof priority !== "number" || typeof mcpName !== "string" || (tools.length === 0 && !mcpName))
     throw new UnreadList(file.path, `${name} has no toolName, no decision or no priority that is known`);
   const prefixes = textsOf([rule["commandPrefix"] ?? []].flat(), file, `${name}.commandPrefix`);
-  const shown = [...(typeof mcpName === "string" ? [mcpName] : []), tools.join(", "), ...prefixes].filter(
-    (one) => one !== "",
-  );
-  const fn = tools.length > 0 ? tools.map((tool) => toolName(tool, mcpName)) : [toolName("*", mcpName)];
-  const unseen = UNSEEN.filter((one) => rule[one] !== undefined && String(rule[one]) !== "");
+  const shown = [mcpName, tools.join(", "), ...prefixes].filter((one) => one !== "");
+  const fn = (tools.length > 0 ? tools : ["*"]).map((tool) => toolName(tool, rule["mcpName"]));
+  const unseen = Object.keys(rule).filter((one) => !SEEN.has(one) && String(rule[one]) !== "");
   const rank = priority + (file.path.startsWith("/etc/") ? ADMINISTRATOR : 0);
-  const entry = { text: `${name}: ${shown.join(" ")}`, file: file.path, rank };
-  return { ...entry, decision, ...carried(fn, prefixes, { decision, file, unseen }) };
+  const entry = { text: `${name}: ${shown.join(" ")}`, file: file.path, rank, decision };
+  return { ...entry, ...carried(fn, prefixes, { decision, file, unseen }) };
 }
 
 function toolName(tool: string, server: unknown): string {
@@ -124,47 +114,30 @@ function toolName(tool: string, server: unknown): string {
 interface Rule {
   decision: PolicyEffect;
   file: ListFile;
-  unseen: readonly string[];
+  unseen?: readonly string[];
 }
 
-function carried(
-  fn: readonly string[],
-  prefixes: readonly string[],
-  { decision, file, unseen }: Rule,
-): Pick<ListEntry, "parts" | "note" | "within"> {
-  const isAllow = decision === "ALLOW";
-  const narrow =
-    unseen.length > 0
-      ? { parts: [], notes: [`no prompt shows its ${unseen.join(", ")}`] }
-      : partsOf(fn, prefixes, "ALLOW");
-  const pinned = narrow.parts.map((part) => ({ ...part, ...onlyIn(file) }));
+function carried(fn: readonly string[], prefixes: readonly string[], { decision, file, unseen = [] }: Rule): Carried {
+  const isSeen = unseen.length === 0;
+  const narrow = isSeen ? partsOf(fn, prefixes, "ALLOW") : left(`no prompt shows its ${unseen.join(", ")}`);
   const within = narrow.parts;
-  if (isAllow) return { parts: pinned, note: noteOf(narrow.notes), within };
+  if (decision === "ALLOW") return { ...narrow, parts: within.map((part) => ({ ...part, ...onlyIn(file) })), within };
   const wide = partsOf(fn, prefixes, decision);
-  const notes = [...(unseen.length > 0 ? [`wider: whatever its ${unseen.join(", ")} says`] : []), ...wide.notes];
+  const notes = [...(isSeen ? [] : [`wider: whatever its ${unseen.join(", ")} says`]), wide.note];
   return { parts: wide.parts, note: noteOf(notes), within };
 }
 
-const noteOf = (notes: readonly string[]): string | undefined =>
-  notes.length > 0 ? [...new Set(notes)].join("; ") : undefined;
+const noteOf = (notes: readonly (string | undefined)[]): string | undefined =>
+  [...new Set(notes)].filter((note) => note !== undefined).join("; ") || undefined;
 
-function partsOf(
-  fn: readonly string[],
-  prefixes: readonly string[],
-  decision: PolicyEffect,
-): { parts: RulePart[]; notes: string[] } {
-  if (prefixes.length > 0) {
-    if (fn.some((name) => name !== SHELL))
-      return decision === "ALLOW" ? { parts: [], notes: ["its tool has no command"] } : { parts: [{ fn }], notes: [] };
-    const read = prefixes.map((prefix) => commandPatterns(prefix, "prefix", decision));
-    const notes = read.flatMap(({ note }) => note ?? []);
-    const command = read.flatMap(({ patterns }) => (Array.isArray(patterns) ? (patterns as string[]) : []));
-    if (read.some(({ patterns }) => patterns === "any")) return { parts: [{ fn }], notes };
-    return { parts: command.length > 0 ? [{ fn, command }] : [], notes };
-  }
-  if (decision !== "ALLOW") return { parts: [{ fn }], notes: [] };
-  const read = fn.map((name) => allowedTool(name));
-  return { parts: read.flatMap(({ parts }) => parts), notes: read.flatMap(({ notes }) => notes) };
+function partsOf(fn: readonly string[], prefixes: readonly string[], decision: PolicyEffect): Carried {
+  const isAllow = decision === "ALLOW";
+  if (prefixes.length > 0 && fn.every((name) => name === SHELL))
+    return commandParts(fn, prefixes, { form: "prefix", decision });
+  if (!isAllow) return { parts: [{ fn }] };
+  if (prefixes.length > 0) return left("its tool has no command");
+  const read = fn.map(allowedTool);
+  return { parts: read.flatMap(({ parts }) => parts), note: noteOf(read.map(({ note }) => note)) };
 }
 
 /** Gemini CLI asks about changes of these, whatever its rules say. */
@@ -173,59 +146,49 @@ const BUILD_FILES =
     .split(" ")
     .map((name) => `**/${name}`);
 
-function allowedTool(name: string): { parts: RulePart[]; notes: string[] } {
-  if (name === SHELL) return { parts: [], notes: ["it allows any command: write such a rule yourself"] };
+function allowedTool(name: string): Carried {
+  if (name === SHELL) return left(ANY_COMMAND);
   // The name of another server may begin with that of this one.
-  if (name.includes("*")) return { parts: [], notes: ["it names no tool"] };
-  if (!FILE_TOOLS.has(name)) return { parts: [{ fn: [name] }], notes: [] };
-  const unless = CHANGES.has(name) ? { unless: { path: BUILD_FILES } } : {};
-  return { parts: [{ fn: [name], path: ["**"], ...unless }], notes: ["narrower: files of the folder alone"] };
+  if (name.includes("*")) return left("it names no tool");
+  if (!FILE_TOOLS.has(name)) return { parts: [{ fn: [name] }] };
+  return filesOfFolder([name], CHANGES.has(name) ? { unless: { path: BUILD_FILES } } : {});
 }
 
 function settingsIn(file: ListFile): RankedEntry[] {
-  const settings = blockOf(jsonAt(file.text, []), file, "it") ?? {};
-  const tools = blockOf(settings["tools"], file, "tools") ?? {};
+  const settings = blockOf(jsonAt(file.text, []), file, "it");
+  const tools = blockOf(settings["tools"], file, "tools");
   const listed = (name: keyof typeof RANKS) => textsOf(tools[name], file, `tools.${name}`);
-  const entry = (text: string, rank: number, decision: PolicyEffect): RankedEntry => {
-    const [, tool = text, prefix] = /^([\w-]+)\((.*)\)$/s.exec(text) ?? [];
-    const isPrefix = prefix !== undefined && SHELL_NAMES.has(tool);
-    return {
-      text,
-      file: file.path,
-      decision,
-      rank,
-      ...carried([toolName(tool, undefined)], isPrefix ? [prefix] : [], { decision, file, unseen: [] }),
-    };
+  const entriesOf = (name: keyof typeof RANKS, decision: PolicyEffect) =>
+    listed(name).map((text): RankedEntry => {
+      const [, tool = text, prefix] = /^([\w-]+)\((.*)\)$/s.exec(text) ?? [];
+      const prefixes = prefix !== undefined && SHELL_NAMES.has(tool) ? [prefix] : [];
+      const entry = { text, file: file.path, decision, rank: RANKS[name] };
+      return { ...entry, ...carried([toolName(tool, undefined)], prefixes, { decision, file }) };
+    });
+  const others = (text: string, rank: number, fn: string): RankedEntry => {
+    return { text, file: file.path, decision: "DENY", rank: rank - 0.01, parts: [{ fn: [fn] }] };
   };
-  const deny = (text: string, rank: number, fn: string): RankedEntry => ({
-    text,
-    file: file.path,
-    decision: "DENY",
-    rank,
-    parts: [{ fn: [fn] }],
-  });
-  const [allowed, core] = [listed("allowed"), listed("core")];
-  const isNarrowed = allowed.some((text) => /^(?:run_shell_command|ShellTool)\(/.test(text));
+  const isNarrowed = listed("allowed").some((text) => /^(?:run_shell_command|ShellTool)\(/.test(text));
   return [
-    ...listed("exclude").map((text) => entry(text, RANKS.exclude, "DENY")),
-    ...listed("confirmationRequired").map((text) => entry(text, RANKS.confirmationRequired, "ESCALATE")),
-    ...allowed.map((text) => entry(text, RANKS.allowed, "ALLOW")),
-    ...(isNarrowed ? [deny("tools.allowed, for other commands", RANKS.allowed - 0.01, SHELL)] : []),
-    ...core.map((text) => entry(text, RANKS.core, "ALLOW")),
-    ...(core.length > 0 ? [deny("tools.core, for other tools", RANKS.core - 0.01, "*")] : []),
+    ...entriesOf("exclude", "DENY"),
+    ...entriesOf("confirmationRequired", "ESCALATE"),
+    ...entriesOf("allowed", "ALLOW"),
+    ...(isNarrowed ? [others("tools.allowed, for other commands", RANKS.allowed, SHELL)] : []),
+    ...entriesOf("core", "ALLOW"),
+    ...(listed("core").length > 0 ? [others("tools.core, for other tools", RANKS.core, "*")] : []),
     ...serversIn(settings, file),
   ];
 }
 
 /** Servers are on and off as a whole. */
-function serversIn(settings: Readonly<Record<string, unknown>>, file: ListFile): RankedEntry[] {
-  const mcp = blockOf(settings["mcp"], file, "mcp") ?? {};
+function serversIn(settings: SettingsBlock, file: ListFile): RankedEntry[] {
+  const mcp = blockOf(settings["mcp"], file, "mcp");
   return ["allowed", "excluded"].flatMap((name) =>
     textsOf(mcp[name], file, `mcp.${name}`).map((server): RankedEntry => {
-      const parts = name === "excluded" ? [{ fn: [`mcp_${server}_*`] }] : [];
-      const note = name === "excluded" ? undefined : "it says which servers start";
-      const decision = name === "excluded" ? "DENY" : "ALLOW";
-      return { text: `mcp.${name}: ${server}`, file: file.path, decision, rank: 900, parts, note };
+      const entry = { text: `mcp.${name}: ${server}`, file: file.path, rank: 900 };
+      return name === "excluded"
+        ? { ...entry, decision: "DENY", parts: [{ fn: [`mcp_${server}_*`] }] }
+        : { ...entry, decision: "ALLOW", ...left("it says which servers start") };
     }),
   );
 }

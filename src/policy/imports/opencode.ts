@@ -1,20 +1,25 @@
 import { basename, dirname, join } from "node:path";
 import { jsonAt } from "../../lib/json/json-edit.ts";
 import type { PolicyEffect } from "../model/policy.ts";
-import { type AgentLists, blockOf, type ListEntry, type ListFile, type RulePart, UnreadList } from "./agent-list.ts";
-import { commandPatterns } from "./command-patterns.ts";
+import {
+  type AgentLists,
+  type SettingsBlock,
+  blockOf,
+  type Carried,
+  left,
+  type ListEntry,
+  type ListFile,
+  rowOf,
+  UnreadList,
+} from "./agent-list.ts";
+import { commandParts } from "./command-patterns.ts";
 import { withExceptions } from "./exceptions.ts";
-import { type FilePattern, narrowPaths, onlyIn, wideParts } from "./path-patterns.ts";
+import { type FilePattern, filesOfFolder, namesIn, narrowParts, onlyIn, wideParts } from "./path-patterns.ts";
 
 const ACTIONS: Readonly<Record<string, PolicyEffect>> = { allow: "ALLOW", ask: "ESCALATE", deny: "DENY" };
 const WITH_FILES = new Set(["read", "edit"]);
-/** A rule names these as prompts do. */
-const LEGACY: Readonly<Record<string, string>> = {
-  write: "edit",
-  patch: "edit",
-  apply_patch: "edit",
-  multiedit: "edit",
-};
+/** Prompts name these "edit". An entry that allows one does not allow that. */
+const EDITS = new Set(["write", "patch", "apply_patch", "multiedit"]);
 
 /** opencode 1.18.33: `permission` of its settings, of which the last entry that matches decides. */
 export const opencodeLists: AgentLists = {
@@ -29,7 +34,7 @@ export const opencodeLists: AgentLists = {
     return basename(folder) === ".opencode" ? dirname(folder) : folder;
   },
   read(files, home) {
-    const read = files.map((file) => ({ file, settings: blockOf(jsonAt(file.text, []), file, "it") ?? {} }));
+    const read = files.map((file) => ({ file, settings: blockOf(jsonAt(file.text, []), file, "it") }));
     // Later files change the entries of earlier ones, so all of them hold in the project alone.
     const project = files.find((file) => file.project !== null)?.project ?? null;
     const merged = new Map<string, Merged>();
@@ -55,8 +60,8 @@ interface Merged {
   name: string;
   pattern: string | null;
   decision: PolicyEffect;
-  /** It belongs to one of its agents, or to the older form, and allows nothing here. */
-  isRestriction?: true;
+  /** Why it allows nothing here, where it belongs to one of the agents or to the older form. */
+  unlike?: string;
 }
 
 /** All patterns of one permission stand where its name stands first. */
@@ -67,87 +72,75 @@ function byFirstName(all: readonly Merged[]): (one: Merged, other: Merged) => nu
 
 function actionsIn(value: unknown, file: ListFile, where: string): Merged[] {
   if (value === undefined) return [];
-  const decisionOf = (action: unknown, place: string): PolicyEffect =>
-    ACTIONS[String(action)] ?? refuse(file, `${place} is not allow, ask or deny`);
-  if (typeof value === "string") return [{ file, where, name: "*", pattern: null, decision: decisionOf(value, where) }];
-  return Object.entries(blockOf(value, file, where) ?? {}).flatMap(([name, given]): Merged[] => {
+  const entry = (name: string, pattern: string | null, action: unknown, place: string): Merged => {
+    const decision = rowOf(ACTIONS, action);
+    const shown = pattern === null ? place : `${place}.${pattern}`;
+    if (!decision) throw new UnreadList(file.path, `${shown} is not allow, ask or deny`);
+    return { file, where: place, name, pattern, decision };
+  };
+  if (typeof value === "string") return [entry("*", null, value, where)];
+  return Object.entries(blockOf(value, file, where)).flatMap(([name, given]) => {
     const place = `${where}.${name}`;
-    const one = { file, where: place, name: LEGACY[name] ?? name };
-    if (typeof given === "string") return [{ ...one, pattern: null, decision: decisionOf(given, place) }];
-    return Object.entries(blockOf(given, file, place) ?? {}).map(([pattern, action]) => ({
-      ...one,
-      pattern,
-      decision: decisionOf(action, `${place}.${pattern}`),
-    }));
+    if (typeof given === "string") return [entry(name, null, given, place)];
+    return Object.entries(blockOf(given, file, place)).map(([pattern, action]) => entry(name, pattern, action, place));
   });
 }
 
-function refuse({ path }: ListFile, because: string): never {
-  throw new UnreadList(path, because);
-}
-
-/** Agents of opencode have lists of their own, and its older form turns tools off. */
-function restrictionsIn(settings: Readonly<Record<string, unknown>>, file: ListFile): Merged[] {
-  const agents = { ...blockOf(settings["mode"], file, "mode"), ...blockOf(settings["agent"], file, "agent") };
-  const off = Object.entries(blockOf(settings["tools"], file, "tools") ?? {}).filter(([, isOn]) => isOn === false);
-  const all = [
-    ...off.map(([name]): Merged => ({
-      file,
-      where: `tools.${name}`,
-      name: LEGACY[name] ?? name,
-      pattern: null,
-      decision: "DENY",
-    })),
-    ...Object.entries(agents).flatMap(([name, agent]) =>
-      actionsIn(blockOf(agent, file, `agent.${name}`)?.["permission"], file, `agent.${name}.permission`),
-    ),
-  ];
-  return all.map((one) => ({ ...one, isRestriction: true }));
+/** Agents of opencode have lists of their own, and its older form turns tools on and off. */
+function restrictionsIn(settings: SettingsBlock, file: ListFile): Merged[] {
+  const toolsIn = (block: SettingsBlock, where: string) =>
+    Object.entries(blockOf(block["tools"], file, where)).map(([name, isOn]): Merged => {
+      const decision = isOn === false ? "DENY" : "ALLOW";
+      const unlike = "it turns a tool on, and says nothing of prompts";
+      return { file, where: `${where}.${name}`, name, pattern: null, decision, unlike };
+    });
+  const agents = ["mode", "agent"].flatMap((kind) =>
+    Object.entries(blockOf(settings[kind], file, kind)).flatMap(([name, value]) => {
+      const agent = blockOf(value, file, `${kind}.${name}`);
+      const unlike = "it is about one agent of opencode, which no prompt names";
+      const actions = actionsIn(agent["permission"], file, `${kind}.${name}.permission`);
+      return [...toolsIn(agent, `${kind}.${name}.tools`), ...actions.map((one) => ({ ...one, unlike }))];
+    }),
+  );
+  return [...toolsIn(settings, "tools"), ...agents];
 }
 
 function entryOf(
-  { file, where, name, pattern, decision, isRestriction }: Merged,
+  { file, where, name, pattern, decision, unlike }: Merged,
   { project, home }: { project: string | null; home: string },
 ): ListEntry {
   const entry = { text: pattern === null ? where : `${where}: ${pattern}`, file: file.path, decision };
-  if (isRestriction && decision === "ALLOW")
-    return { ...entry, parts: [], note: "it is about one agent of opencode, which no prompt names" };
-  const narrow = narrowParts(name, pattern, project);
-  const within = isRestriction ? [] : narrowParts(name, pattern, null).parts;
-  if (decision === "ALLOW")
-    return {
-      ...entry,
-      parts: narrow.parts.map((part) => ({ ...part, ...onlyIn({ project }) })),
-      note: narrow.note,
-      within,
-    };
-  const { parts, note } = partsOverAll(name, pattern, home);
-  const notes = [
-    ...(isRestriction && where.startsWith("agent.") ? ["wider: for every agent of opencode"] : []),
-    ...(note === undefined ? [] : [note]),
-  ];
+  if (decision === "ALLOW") {
+    const narrow = unlike === undefined ? allowedParts(name, pattern, project) : left(unlike);
+    const within = unlike === undefined ? allowedParts(name, pattern, null).parts : [];
+    return { ...entry, ...narrow, parts: narrow.parts.map((part) => ({ ...part, ...onlyIn({ project }) })), within };
+  }
+  const { parts, note } = refusedParts(EDITS.has(name) ? "edit" : name, pattern, home);
+  const isOfAgent = unlike !== undefined && !where.startsWith("tools.");
+  const notes = [...(isOfAgent ? ["wider: for every agent of opencode"] : []), ...(note === undefined ? [] : [note])];
+  const within = unlike === undefined ? allowedParts(name, pattern, null).parts : [];
   return { ...entry, parts, within, note: notes.length > 0 ? notes.join("; ") : undefined };
 }
 
-interface Parts {
-  parts: readonly RulePart[];
-  note?: string | undefined;
+const isWhole = (pattern: string | null): pattern is null => pattern === null || /^\*\*?$/.test(pattern);
+
+function allowedParts(name: string, pattern: string | null, project: string | null): Carried {
+  const fn = [name];
+  if (/^[*?]/.test(name) || name.includes("?")) return left("it names no tool");
+  if (EDITS.has(name)) return left("opencode asks about it as edit");
+  if (name === "external_directory") return left("it is about files outside of the folder");
+  if (name === "bash") return commandParts(fn, [isWhole(pattern) ? "*" : pattern], { form: "glob", decision: "ALLOW" });
+  if (WITH_FILES.has(name))
+    return isWhole(pattern) ? filesOfFolder(fn) : narrowParts(fn, globPath(pattern), { project });
+  return isWhole(pattern) ? { parts: [{ fn }] } : left("a rule cannot compare its pattern");
 }
 
-function narrowParts(name: string, pattern: string | null, project: string | null): Parts {
-  const isWhole = pattern === null || pattern === "*" || pattern === "**";
-  if (/^[*?]/.test(name) || name.includes("?")) return { parts: [], note: "it names no tool" };
-  if (name === "external_directory") return { parts: [], note: "it is about files outside of the folder" };
-  if (name === "bash") {
-    const { patterns, note } = commandPatterns(isWhole ? "*" : pattern, "glob", "ALLOW");
-    return { parts: Array.isArray(patterns) ? [{ fn: [name], command: patterns as string[] }] : [], note };
-  }
-  if (WITH_FILES.has(name)) {
-    if (isWhole) return { parts: [{ fn: [name], path: ["**"] }], note: "narrower: files of the folder alone" };
-    const path = narrowPaths(globPath(pattern), project);
-    return typeof path === "string" ? { parts: [], note: path } : { parts: [{ fn: [name], path }] };
-  }
-  return isWhole ? { parts: [{ fn: [name] }] } : { parts: [], note: "a rule cannot compare its pattern" };
+function refusedParts(name: string, pattern: string | null, home: string): Carried {
+  const fn = [name.replaceAll("?", "*")];
+  if (isWhole(pattern)) return { parts: [{ fn }] };
+  if (name === "bash") return commandParts(fn, [pattern], { form: "glob", decision: "DENY" });
+  if (WITH_FILES.has(name)) return wideParts(fn, wideGlob(pattern.replace(/^(?:~|\$HOME)(?=\/|$)/, home)));
+  return { parts: [{ fn }], note: `wider: every ${name}, since a rule cannot compare its pattern` };
 }
 
 /** A star of opencode also takes the `/` between folders. */
@@ -161,29 +154,13 @@ function globPath(glob: string): FilePattern {
   };
 }
 
-function partsOverAll(name: string, pattern: string | null, home: string): Parts {
-  const whole = { parts: [{ fn: [name.replaceAll("?", "*")] }] };
-  if (pattern === null || pattern === "*" || pattern === "**") return whole;
-  if (name === "bash") {
-    const { patterns, note } = commandPatterns(pattern, "glob", "DENY");
-    return Array.isArray(patterns)
-      ? { parts: [{ fn: [name], command: patterns as string[] }], note }
-      : { ...whole, note };
-  }
-  if (!WITH_FILES.has(name)) return { ...whole, note: `wider: every ${name}, since a rule cannot compare its pattern` };
-  return {
-    parts: wideParts([name], wideGlob(pattern.replace(/^(?:~|\$HOME)(?=\/|$)/, home))),
-    note: "wider: also files outside of the folder of the call",
-  };
-}
-
 function wideGlob(glob: string): FilePattern {
   const from = glob.startsWith("/") ? "/" : null;
   const [, ending] = /^\*+([^*?/]+\*?)$/.exec(glob) ?? [];
   if (ending !== undefined) return { names: [`*${ending}`], from: "any", coversBelow: true };
   const star = glob.search(/[*?]/);
   const begin = star < 0 ? glob : glob.slice(0, star);
-  const names = begin.split("/").filter((name) => name !== "");
+  const names = namesIn(begin);
   const isOpen = star >= 0 && !begin.endsWith("/");
   return { names: isOpen ? [...names.slice(0, -1), `${names.at(-1) ?? ""}*`] : names, from, coversBelow: true };
 }

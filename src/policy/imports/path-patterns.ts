@@ -1,5 +1,5 @@
 import { pathPatternProblem } from "../model/path-condition.ts";
-import type { ListFile, RulePart } from "./agent-list.ts";
+import { type Carried, left, type ListFile, type RulePart } from "./agent-list.ts";
 
 /** A pattern of files in an agent's lists, in names; `**` stands for any number of them. */
 export interface FilePattern {
@@ -10,22 +10,36 @@ export interface FilePattern {
   coversBelow: boolean;
 }
 
-/** Returns the path patterns that stay within a pattern of an agent, or a reason why there are none. */
-export function narrowPaths({ names, from, coversBelow }: FilePattern, project: string | null): string[] | string {
+/** Returns the names of a path. */
+export const namesIn = (path: string): string[] => path.split("/").filter((name) => name !== "");
+
+/** Returns the parts of an ALLOW about all files. */
+export const filesOfFolder = (fn: readonly string[], more: Partial<RulePart> = {}): Carried => ({
+  parts: [{ fn, path: ["**"], ...more }],
+  note: "narrower: files of the folder alone",
+});
+
+/** Returns the parts of an ALLOW that stay within a pattern of an agent. */
+export function narrowParts(
+  fn: readonly string[],
+  { names, from, coversBelow }: FilePattern,
+  { project }: Pick<ListFile, "project">,
+): Carried {
   if (names.some((name) => /[?[\]{}!\\]/.test(name) || (name.includes("**") && name !== "**")))
-    return "it holds a sign other than * and **";
-  const folder = project?.split("/").filter((name) => name !== "") ?? [];
+    return left("it holds a sign other than * and **");
+  const folder = namesIn(project ?? "");
   const isBelow = project !== null && folder.every((name, at) => names[at] === name);
-  if (from === "/" && !isBelow) return "it is about files outside of the folder of a project";
+  if (from === "/" && !isBelow) return left("it is about files outside of the folder of a project");
   if (from === null && project === null)
-    return "its folder is the one in which the agent was started, which a prompt does not tell";
+    return left("its folder is the one in which the agent was started, which a prompt does not tell");
   const inside = from === "/" ? names.slice(folder.length) : from === "any" ? ["**", ...names] : names;
   const begins = inside[0] === "**" && inside[1] === "**" ? inside.slice(1) : inside;
   const pattern = begins.join("/");
   const below = coversBelow && begins.at(-1) !== "**" && !(begins.at(-1) ?? "").includes("*") ? [`${pattern}/**`] : [];
-  return [pattern, ...below].every((one) => pathPatternProblem(one) === null)
-    ? [pattern, ...below]
-    : "its folders cannot be compared";
+  const path = [pattern, ...below];
+  return path.every((one) => pathPatternProblem(one) === null)
+    ? { parts: [{ fn, path, ...onlyIn({ project }) }] }
+    : left("its folders cannot be compared");
 }
 
 const UNLIKE_NAMES = /[?[\]{}\\$%`:]|^~|\*\*|\p{C}/u;
@@ -34,13 +48,14 @@ const UNLIKE_NAMES = /[?[\]{}\\$%`:]|^~|\*\*|\p{C}/u;
  * Returns the parts that cover at least a pattern of an agent, whatever folder the call names: a path is compared as seen
  * from there, so the end of the pattern counts as well, and a folder within the pattern covers every file.
  */
-export function wideParts(fn: readonly string[], { names, from }: FilePattern): RulePart[] {
+export function wideParts(fn: readonly string[], { names, from }: FilePattern): Carried {
   const plain = names
     .filter((name) => name !== "." && name !== "..")
     .map((name) => (name !== "**" && UNLIKE_NAMES.test(name) ? "*" : name));
   const all = from === "any" && plain[0] !== "**" ? ["**", ...plain] : plain;
   const lastOpen = all.findLastIndex((name) => /^\*+$/.test(name) === false);
-  if (lastOpen < 0) return [{ fn }];
+  const note = "wider: also files outside of the folder of the call";
+  if (lastOpen < 0) return { parts: [{ fn }], note };
   const base = all.slice(0, lastOpen + 1);
   const rest = all.slice(lastOpen + 1);
   const ends = base.map((_, at) => base.slice(at)).filter((_, at) => at === 0 || base[at - 1] !== "**");
@@ -50,10 +65,17 @@ export function wideParts(fn: readonly string[], { names, from }: FilePattern): 
   });
   const folder = base.join("/").replaceAll("**", "*");
   const cwd = from === "/" ? `/${folder}` : `*/${folder.replace(/^\*\//, "")}`;
-  return [
-    { fn, path: path.slice(0, 100) },
-    { fn, folder: [cwd, `${cwd}/*`] },
-  ];
+  // A rule has at most 100 patterns.
+  return {
+    parts:
+      path.length > 100
+        ? [{ fn }]
+        : [
+            { fn, path },
+            { fn, folder: [cwd, `${cwd}/*`] },
+          ],
+    note,
+  };
 }
 
 /** One `**` is enough where another follows at the end of the pattern. */

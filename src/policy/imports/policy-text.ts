@@ -19,6 +19,8 @@ interface Group {
 }
 
 const MOST_VALUES = 100;
+/** The characters that a comment shows of an entry, which may be a script of many lines. */
+const MOST_CHARS = 300;
 const WORDS: Readonly<Record<PolicyEffect, string>> = { ALLOW: "allow", ESCALATE: "ask", DENY: "deny" };
 
 /** Returns the text of a policy file with the rules of these entries, and a comment beside each. */
@@ -118,4 +120,4 @@ function ruleLines({ decision, kind, common, lines }: Group, { id, askers, isSev
 }
 
 const nameOf = ({ text: written, file }: Pick<ListEntry, "text" | "file">, isSeveral: boolean): string =>
-  `${comment(written)}${isSeveral ? ` (${comment(file)})` : ""}`;
+  `${comment(written.length > MOST_CHARS ? `${written.slice(0, MOST_CHARS)}...` : written)}${isSeveral ? ` (${comment(file)})` : ""}`;

@@ -5,7 +5,7 @@ import type { Request } from "../model/request.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import { ageOfNewest, listCallsSince } from "../store/recorded-calls.ts";
 
-const PAGE = 200;
+const PAGE = 50;
 /** Others are served after so many. */
 const CALLS_AT_ONCE = 20;
 
@@ -32,12 +32,20 @@ export function saidByPeople({ outcome }: Request): boolean | null {
   return outcome.approved ?? null;
 }
 
+/** Returns how far back the `most` newest calls of a span reach, and whether older ones are left out. */
+export async function newestWithin(
+  { db }: Pick<Context, "db">,
+  { sinceMs, most }: RecordedSpan,
+): Promise<{ sinceMs: number; more: boolean }> {
+  const age = most === undefined ? sinceMs : await ageOfNewest(db, { sinceMs, most });
+  return { sinceMs: age, more: age < sinceMs };
+}
+
 /** Gives each recorded call of a span, the oldest first. */
 export async function* recordedCalls(
   { db }: Pick<Context, "db">,
-  { sinceMs: wantedMs, most, onProgress }: RecordedSpan,
+  { sinceMs, onProgress }: Omit<RecordedSpan, "most">,
 ): AsyncGenerator<RecordedCall, void> {
-  const sinceMs = most === undefined ? wantedMs : await ageOfNewest(db, { sinceMs: wantedMs, most });
   let calls = 0;
   let after: ListPosition | undefined;
   for (;;) {

@@ -10,7 +10,14 @@ import {
 import { withoutRule } from "../../policy/judge.ts";
 import { spent, type UsedAllowance } from "../../policy/model/allowance.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
-import { type RecordedCall, recordedCalls, type RecordedSpan, saidByPeople } from "./recorded-decision.ts";
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import {
+  newestWithin,
+  type RecordedCall,
+  recordedCalls,
+  type RecordedSpan,
+  saidByPeople,
+} from "./recorded-decision.ts";
 
 /** A recorded call, and the decision of a policy on it. */
 export interface ReplayedCall {
@@ -38,6 +45,8 @@ export interface PolicyReplay {
   matched: readonly MatchedCalls[];
   /** The newest calls that people decided the other way, at most 1,000. */
   contradictions: readonly Contradiction[];
+  /** Whether older calls were left out. */
+  more: boolean;
   /** The newest calls of all, at most 100. */
   newest: readonly ReplayedCall[];
 }
@@ -51,6 +60,8 @@ interface MatchedCalls {
 
 const MOST_CONTRADICTIONS = 1000;
 const MOST_NEWEST = 100;
+/** The stronger decision wins. */
+const RANKS: Readonly<Record<PolicyEffect, number>> = { ALLOW: 0, ESCALATE: 1, DENY: 2 };
 
 /**
  * Returns how a policy would decide the calls that were recorded within `sinceMs`. Permanent permissions and the policies
@@ -69,22 +80,19 @@ export async function replayPolicy(
   const contradictions: Contradiction[] = [];
   const newest: ReplayedCall[] = [];
   let calls = 0;
-  for await (const request of recordedCalls(ctx, span)) {
+  const { sinceMs, more } = await newestWithin(ctx, span);
+  for await (const request of recordedCalls(ctx, { ...span, sinceMs })) {
     const input = policyInputOfCall(request);
-    const { decision, rules, trace, observed } = judgeAt(policy, input, { used, atMs: request.createdAt });
+    const { decision, trace, observed } = await judgeAt(policy, input, { used, atMs: request.createdAt });
     calls += 1;
     decisions[decision] += 1;
-    for (const index of trace.matched) {
-      const rule = matched[index];
-      if (rule) rule.calls += 1;
+    for (const [index, rule] of matched.entries()) {
+      const seen = observed?.rules.find((one) => one.index === index);
+      if (seen || trace.matched.includes(index)) rule.calls += 1;
+      if (seen && (trace.defaulted ? seen.decision !== decision : RANKS[seen.decision] > RANKS[decision]))
+        rule.changed = (rule.changed ?? 0) + 1;
     }
-    for (const { index } of observed?.rules ?? []) {
-      const rule = matched[index];
-      if (!rule) continue;
-      rule.calls += 1;
-      if (evaluate(enforcing(policy, index), [], input).decision !== decision) rule.changed = (rule.changed ?? 0) + 1;
-    }
-    const line = { ...lineOf(request), decision, rule: rules[0] ?? policy.name };
+    const line = { ...lineOf(request), decision, rule: matched[trace.rule_index ?? -1]?.rule ?? policy.name };
     newest.push(line);
     if (newest.length > MOST_NEWEST) newest.shift();
     const said = saidByPeople(request);
@@ -98,28 +106,32 @@ export async function replayPolicy(
     matched,
     contradictions: contradictions.toReversed(),
     newest: newest.toReversed(),
+    more,
   };
 }
 
 type Used = Map<string, UsedAllowance>;
 
 /** Judges a call, the oldest first: a rule whose allowance is used up by the calls before does not count. */
-function judgeAt(policy: Policy, input: PolicyInput, { used, atMs }: { used: Used; atMs: number }): PolicyDecision {
-  const judged = evaluate(policy, [], input);
-  const by = judged.countedAs;
-  if (!by || !("rule" in by) || !by.spending) return judged;
-  const name = JSON.stringify([by.rule, by.spending.subject]);
-  const after = spent(used.get(name), by.spending, atMs);
-  if (after) used.set(name, after);
-  return after ? judged : judgeAt(withoutRule(policy, judged.trace.rule_index), input, { used, atMs });
-}
-
-/** Returns the policy in which one rule in mode `observe` decides. */
-function enforcing(policy: Policy, index: number): Policy {
-  return {
-    ...policy,
-    rules: policy.rules.map((rule) => (rule.index === index ? { ...rule, isObserved: false } : rule)),
-  };
+async function judgeAt(
+  policy: Policy,
+  input: PolicyInput,
+  { used, atMs }: { used: Used; atMs: number },
+): Promise<PolicyDecision> {
+  for (let left = policy; ;) {
+    const judged = evaluate(left, [], input);
+    // All rules take some milliseconds on one call.
+    await yieldToEventLoop();
+    const by = judged.countedAs;
+    if (!by || !("rule" in by) || !by.spending) return judged;
+    const name = JSON.stringify([by.rule, by.spending.subject]);
+    const after = spent(used.get(name), by.spending, atMs);
+    if (after) {
+      used.set(name, after);
+      return judged;
+    }
+    left = withoutRule(left, judged.trace.rule_index);
+  }
 }
 
 function lineOf({

@@ -31,7 +31,7 @@ export async function listCallsOf(
   );
 }
 
-/** Returns how long ago the oldest of the `most` newest calls within `sinceMs` was made; `sinceMs` where there are fewer. */
+/** Returns the time that has only the `most` newest of the calls within `sinceMs`; `sinceMs` where there are no more. */
 export async function ageOfNewest(
   on: Queryable,
   { sinceMs, most }: { sinceMs: number; most: number },
@@ -40,7 +40,7 @@ export async function ageOfNewest(
     on,
     sql`SELECT (SELECT parley_now()) - created_at AS age FROM requests
       WHERE kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
-      ORDER BY created_at DESC, ask_id DESC LIMIT 1 OFFSET ${most - 1}`,
+      ORDER BY created_at DESC, ask_id DESC LIMIT 1 OFFSET ${most}`,
   );
-  return row?.age ?? sinceMs;
+  return row ? row.age - 1 : sinceMs;
 }

@@ -44,11 +44,11 @@ export function replayRoute(app: Door, door: DoorContext): void {
 async function replayBody(door: DoorContext, { text, since_s }: PolicyReplayBody): Promise<WirePolicyReplay> {
   const policy = text === undefined ? door.policy.current().policy : await readText(text);
   const which = { sinceMs: since_s * 1000, most: MOST_CALLS };
-  const { calls, decisions, matched, contradictions, newest } = await replayPolicy(door.ctx, policy, which);
+  const { calls, more, decisions, matched, contradictions, newest } = await replayPolicy(door.ctx, policy, which);
   return {
     policy_version: policy.policyVersion,
     calls,
-    more: calls >= MOST_CALLS,
+    more,
     allowed: decisions.ALLOW,
     refused: decisions.DENY,
     asked: decisions.ESCALATE,
