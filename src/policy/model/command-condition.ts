@@ -37,24 +37,37 @@ const HARMLESS = new Set(
  * Returns whether the patterns cover a command: true if each of its programs is covered, false if certainly none is, and
  * null otherwise. Arguments that hold no command, or a member that may change what runs, leave the answer open.
  */
-export function judgeCommand({ patterns }: CommandCondition, called: CommandOfCall | undefined): Truth {
-  const line = called && lineOf(called);
-  if (!line) return null;
-  if (everyCommand(patterns, line)) return true;
-  return anyCommand(patterns, line) ? null : false;
+export function judgeCommand(condition: CommandCondition, line: ShellLine | null): Truth {
+  if (coversCommand(condition, line)) return true;
+  return line === null || anyCommand(condition.patterns, line) ? null : false;
 }
 
-/** Returns the command of an input. An executor names the command of an ask as its resource. */
-export function commandIn(input: {
+/** Returns whether the patterns certainly cover a command. */
+export function coversCommand({ patterns }: CommandCondition, line: ShellLine | null): boolean {
+  return line !== null && everyCommand(patterns, line);
+}
+
+/** Returns the line of an input, or null where that is not certain. An executor names the command of an ask as its resource. */
+export function lineIn(input: {
   fn: PolicyValue;
   action: PolicyValue;
   resource: PolicyValue;
   args?: CallArguments;
-}): CommandOfCall | undefined {
+}): ShellLine | null {
   const { fn, action, resource, args } = input;
-  if (fn !== null || action !== "execute") return commandOf(args?.root);
-  return typeof resource === "string" ? { command: resource, folder: null } : undefined;
+  if (fn === null && action === "execute")
+    return typeof resource === "string" ? lineOf({ command: resource, folder: null }) : null;
+  if (args === undefined) return null;
+  let line = LINES.get(args);
+  if (line === undefined) {
+    const called = commandOf(args.root);
+    LINES.set(args, (line = called ? lineOf(called) : null));
+  }
+  return line;
 }
+
+/** Every rule of a policy looks at the same arguments. */
+const LINES = new WeakMap<CallArguments, ShellLine | null>();
 
 /** Returns the command of these arguments, or undefined where they have none that is certain. */
 export function commandOf(root: ArgumentValue | undefined): CommandOfCall | undefined {

@@ -2,7 +2,7 @@ import type { AskType } from "../../core/model/ask-type.ts";
 import { type Allowance, type Spending, spendingOf } from "./allowance.ts";
 import { type Truth, judgeArgument } from "./argument-conditions.ts";
 import { CallArguments } from "./call-arguments.ts";
-import { commandIn, judgeCommand } from "./command-condition.ts";
+import { coversCommand, judgeCommand, lineIn } from "./command-condition.ts";
 import { type CalledPaths, judgePaths, pathsOf } from "./path-condition.ts";
 import {
   fits,
@@ -319,6 +319,7 @@ type Judging = Pick<PolicyRule, "when" | "unless" | "decision" | "most">;
 
 /** Returns whether one condition holds; `inDoubt` of one that cannot be decided. */
 export function isMet(condition: PolicyCondition, input: PolicyInput, inDoubt: boolean): boolean {
+  if (condition.input === "command" && !inDoubt) return coversCommand(condition, lineIn(input));
   return judgeCondition(condition, input) ?? inDoubt;
 }
 
@@ -331,7 +332,7 @@ export function judgeCondition(condition: PolicyCondition, input: PolicyInput): 
     case "expr":
       return condition.expression.judge(input.args);
     case "command":
-      return judgeCommand(condition, commandIn(input));
+      return judgeCommand(condition, lineIn(input));
     case "path":
       return judgePaths(condition, pathsIn(input));
   }
