@@ -85,5 +85,6 @@ const rows = all.map(({ name, ms, cpuMs }) => {
   const ratios = [took / median(base?.ms ?? []), cpuMs / (base?.cpuMs ?? NaN)];
   return `| ${[name, ...[took, used, ...ratios].map((n) => n.toFixed(2))].join(" | ")} |`;
 });
-const head = "| policy | median, ms | processor time, ms | of 1 rule, median | of 1 rule, processor |\n| - | -: | -: | -: | -: |";
+const head =
+  "| policy | median, ms | processor time, ms | of 1 rule, median | of 1 rule, processor |\n| - | -: | -: | -: | -: |";
 process.stdout.write(await format(`${head}\n${rows.join("\n")}\n`, { parser: "markdown" }));

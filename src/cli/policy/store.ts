@@ -1,7 +1,14 @@
 import { localTime } from "../../lib/local-time.ts";
 import { printable } from "../../lib/printable.ts";
 import { nameOf, type Policy } from "../../policy/model/policy.ts";
-import { aboutRule, proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse, usesOf } from "../../policy/list.ts";
+import {
+  aboutRule,
+  proposalDiff,
+  readBesidePolicy,
+  readRulesInUse,
+  type RulesInUse,
+  usesOf,
+} from "../../policy/list.ts";
 import { revokeGrantOf } from "../../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
 import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.ts";
