@@ -3,8 +3,11 @@ import { keyedConnection, type KeyedOptions } from "./keyed.ts";
 import { follow } from "./sse.ts";
 import type {
   Alike,
+  Batch,
+  BatchDecision,
   ConversationMessage,
   ConversationStart,
+  DecidedBatch,
   EditedCall,
   InboxAsk,
   InboxAskLine,
@@ -21,8 +24,11 @@ export type {
   Alike,
   ArgumentRow,
   AskToPeople,
+  Batch,
+  BatchDecision,
   ConversationMessage,
   ConversationStart,
+  DecidedBatch,
   DecidedBy,
   DiffLine,
   EditedCall,
@@ -101,6 +107,21 @@ export class Inbox {
   /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */
   async alike(id: string, options: CallOptions = {}): Promise<Alike> {
     return this.#connection.call("GET", `${askPath(id)}/alike`, options);
+  }
+
+  /** Reads waiting calls of one agent and function; `id` is that of `alike`. @throws {ParleyError} `NOT_FOUND` */
+  async batch(id: string, options: CallOptions = {}): Promise<Batch> {
+    return this.#connection.call("GET", `/people/me/batches/${encodeURIComponent(id)}`, options);
+  }
+
+  /**
+   * Each call is decided by its own digest, all or none. The same again changes nothing. The `ask_id` of an error is that
+   * of the call for which nothing was decided.
+   *
+   * @throws {ParleyError} the codes of {@link decide}
+   */
+  async decideBatch(decision: BatchDecision, options: CallOptions = {}): Promise<DecidedBatch> {
+    return this.#connection.call("POST", "/people/me/decisions", { ...options, body: decision, repeatable: true });
   }
 
   /** Reads the task of a coding agent that an ask is about. @throws {ParleyError} `NOT_FOUND` */

@@ -23,9 +23,12 @@ export type {
   WireOwnConversationPage as OwnConversationPage,
 } from "../../src/wire/conversation.ts";
 export type {
+  BatchDecisionBody as BatchDecision,
   InboxDecisionBody as InboxDecision,
   WireAlike as Alike,
   WireArgumentRow as ArgumentRow,
+  WireBatch as Batch,
+  WireDecidedBatch as DecidedBatch,
   WireEditedCall as EditedCall,
   WireAskToPeople as AskToPeople,
   WireDecidedBy as DecidedBy,

@@ -297,7 +297,8 @@ const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
   digest_mismatch: "digest_mismatch",
 };
 
-async function noteRefused(
+/** Keeps with its request an answer that was refused for what it says. */
+export async function noteRefused(
   ctx: Context,
   { requestId, responder, decision }: DecisionInput,
   refusal: Refusal,

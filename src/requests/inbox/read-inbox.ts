@@ -1,7 +1,10 @@
 import type { Context } from "../../context.ts";
+import type { RequestId } from "../../core/model/ids.ts";
+import { isCall } from "../read/recorded-decision.ts";
 import type { Request } from "../model/request.ts";
 import type { Language } from "../model/sentence-words.ts";
 import {
+  batchId,
   inboxCounts,
   placeInInbox,
   type InboxCounts,
@@ -9,7 +12,7 @@ import {
   type InboxOrder,
   type InboxPosition,
 } from "../model/inbox.ts";
-import { countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
+import { countAlike, countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
 import { readersFor } from "../read/read-request.ts";
 import { searchInbox } from "./search-inbox.ts";
 
@@ -19,6 +22,15 @@ export interface InboxPage {
   next: InboxPosition | null;
   /** With the first page of what waits, unless words are searched: how many there are in all of what is wanted. */
   counts: InboxCounts | null;
+  /** Of each waiting call of the page how many of its agent and function wait, itself among them, and what names these. */
+  alike: ReadonlyMap<RequestId, AlikeCalls>;
+}
+
+/** Waiting calls of one agent and function. */
+export interface AlikeCalls {
+  /** The same for each of them, and for no other call. */
+  id: string;
+  count: number;
 }
 
 /** The part of an inbox that is read, and its order; words are searched as a reader of `language` sees them. */
@@ -46,7 +58,26 @@ export async function readInbox(
   const { asks, next } = isSearched
     ? await searchInbox(ctx, of, { query, language, order }, page)
     : await listPage(ctx, of, order, page);
-  return { asks, next, counts: counted && isFirst ? inboxCounts(counted, filter) : null };
+  const alike = await alikeIn(ctx, readers, asks);
+  return { asks, next, counts: counted && isFirst ? inboxCounts(counted, filter) : null, alike };
+}
+
+async function alikeIn(
+  ctx: Pick<Context, "db">,
+  readers: readonly string[],
+  asks: readonly Request[],
+): Promise<InboxPage["alike"]> {
+  const calls = asks.filter((ask) => ask.state === "open").filter(isCall);
+  if (calls.length === 0) return new Map();
+  const groups = await countAlike(ctx.db, readers, [...new Set(calls.map(({ asker }) => asker))]);
+  const counts = new Map(groups.map(({ asker, fn, count }) => [batchId(asker, fn), count]));
+  return new Map(
+    calls.flatMap(({ id, asker, form }) => {
+      const key = batchId(asker, form.fn);
+      const count = counts.get(key) ?? 0;
+      return count > 1 ? [[id, { id: key, count }]] : [];
+    }),
+  );
 }
 
 async function listPage(
@@ -54,7 +85,7 @@ async function listPage(
   { readers, wanted }: { readers: readonly string[]; wanted: InboxQuery },
   order: InboxOrder,
   page: { after?: InboxPosition; limit: number },
-): Promise<Omit<InboxPage, "counts">> {
+): Promise<Pick<InboxPage, "asks" | "next">> {
   // One more than requested shows whether there is another page.
   const found = await listInbox(ctx.db, readers, { ...wanted, order }, { ...page, limit: page.limit + 1 });
   const asks = found.slice(0, page.limit).map(({ request }) => request);

@@ -1,3 +1,4 @@
+import { sha256Digest } from "../../lib/json/exact-json.ts";
 import type { Request, RequestForm } from "./request.ts";
 
 /** When something in an inbox is due: within an hour, within a day, after that, or never. */
@@ -35,6 +36,11 @@ export interface InboxFilter {
   due?: InboxDue;
   /** Only for waiting requests: the requester's name as people see it. */
   agent?: string;
+}
+
+/** Returns the name of the waiting calls of one agent and function: the same for each of them, and for no other call. */
+export function batchId(asker: string, fn: string): string {
+  return sha256Digest(JSON.stringify([asker, fn])).slice("sha256:".length, "sha256:".length + 32);
 }
 
 /** How many open requests of an inbox are alike. */

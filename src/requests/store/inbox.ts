@@ -10,8 +10,8 @@ import { hasReader } from "./tables.ts";
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
-/** The filter of an inbox; with `askers`, only their requests. */
-export type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
+/** The filter of an inbox; with `askers`, only their requests, and with `fn`, only calls of that function. */
+export type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[]; fn?: string };
 
 /**
  * Returns one page of the requests somebody reads as one of `readers`: those that wait, soonest deadline first or in
@@ -63,6 +63,20 @@ export async function countInbox(
   return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
 }
 
+/** Returns how many calls of each agent and function wait; with `askers`, only those of these agents. */
+export async function countAlike(
+  on: Queryable,
+  readers: readonly string[],
+  askers?: readonly string[],
+): Promise<{ asker: string; fn: string; count: number }[]> {
+  return on.all(
+    sql`SELECT a.asker, a.fn, count(*) AS count FROM requests a
+      WHERE ${isIn("open")} ${mayRead(readers)} AND a.fn IS NOT NULL
+        ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`}
+      GROUP BY a.asker, a.fn`,
+  );
+}
+
 /** Returns the ids and versions of up to `limit` open requests that somebody reads, soonest deadline first. */
 export async function listInboxVersions(
   on: Queryable,
@@ -99,9 +113,10 @@ function mayRead(readers: readonly string[]): Sql {
   return sql`AND ${hasReader(sql`a.ask_id`, readers)}`;
 }
 
-function isWanted({ kind, due, askers }: InboxQuery): Sql {
+function isWanted({ kind, due, askers, fn }: InboxQuery): Sql {
   const ofKind = kind === undefined ? empty : sql`AND a.kind = ${kind}`;
-  return sql`${ofKind} ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
+  const ofFunction = fn === undefined ? empty : sql`AND a.fn = ${fn}`;
+  return sql`${ofKind} ${ofFunction} ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
 }
 
 function isDue(due: InboxDue): Sql {

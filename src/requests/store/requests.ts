@@ -95,10 +95,10 @@ export async function insertRequestIfNew(
   const waitedUntil = leaseMs === null ? sql`${null}` : sql`(SELECT parley_now()) + ${leaseMs}`;
   const row = await first<StoredTimes>(
     tx,
-    sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
+    sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, fn, audience, digest,
         state, version, created_at, expires_at, wire, conversation, prompt_of, lease_ms, waited_until)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
-        ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
+        ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${fnOf(ask.form)}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
         (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null},
         ${promptOf}, ${leaseMs}, ${waitedUntil})
       ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until`,
@@ -109,6 +109,8 @@ export async function insertRequestIfNew(
   }
   return { request: newlyStored(ask, row), now: row.created_at };
 }
+
+const fnOf = (form: RequestForm): string | null => (form.kind === "approval" ? form.fn : null);
 
 type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until">;
 

@@ -8,6 +8,8 @@ export interface SchemaWords {
   text: string;
   /** The text that follows a table's closing bracket. */
   strict: string;
+  /** Returns a member of the JSON object in a column, as text. */
+  member(column: string, name: string): string;
 }
 
 /** One step of the schema: numbered, forward only, all or nothing. */

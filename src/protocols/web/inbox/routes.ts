@@ -33,6 +33,7 @@ import {
   WireInboxPage,
 } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
+import { batchRoutes } from "./batch-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -69,6 +70,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     app.addHook("preValidation", async (http) => parseDecision(http));
     askRoutes(app, door);
     decisionRoutes(app, door);
+    batchRoutes(app, door);
   };
 }
 
@@ -214,11 +216,11 @@ async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithA
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, after };
-  const { asks, next, counts } = await readInbox(ctx, person, input, page);
+  const { asks, next, counts, alike } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {
-    asks: await listedAsks(asks, { names, language }),
+    asks: await listedAsks(asks, { names, language }, ({ id }) => ({ alike: alike.get(id) ?? null })),
     next: next && cursorOf(next),
     counts: counts && inboxCountsBody(counts),
   };

@@ -42,7 +42,7 @@ import { drawnForEditor, drawnRows } from "../drawing/draw-thread.ts";
 const MOST_IN_REASON = 4000;
 
 /** Nobody reads more before deciding. */
-const MOST_REASONS = 5;
+export const MOST_REASONS = 5;
 
 /** A reply in which the arguments of calls are JSON already. */
 export type WithArguments<Reply> = Reply extends readonly (infer Item)[]
@@ -77,14 +77,18 @@ export async function listedAsks<T extends object = object>(
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const request of asks) {
-    rows.push({ ...(await listedAsk(request, names, language)), ...more(request) });
+    rows.push({ ...(await listedAsk(request, names, language)), alike: null, ...more(request) });
     await yieldToEventLoop();
   }
   return rows;
 }
 
 /** Returns an ask as a line of the list. */
-async function listedAsk(request: Ask, names: Names, language: Language): Promise<WithArguments<WireInboxAskLine>> {
+async function listedAsk(
+  request: Ask,
+  names: Names,
+  language: Language,
+): Promise<WithArguments<Omit<WireInboxAskLine, "alike">>> {
   return {
     id: request.id,
     kind: request.form.kind,

@@ -1,0 +1,68 @@
+import type { Risk } from "./risk.ts";
+import { type ArgumentMember, membersOf, weightOf } from "./argument-order.ts";
+import { argumentMarks, type BatchMark } from "./batch-marks.ts";
+
+/** One of the waiting calls of an agent and function: the canonical JSON of its arguments, and its risk. */
+export interface BatchCall {
+  kwargs: string;
+  risk: Risk;
+}
+
+/** Waiting calls of one agent and function beside one another. */
+export interface ComparedCalls {
+  /** The arguments that are the same in each call, those that matter most first. */
+  same: readonly string[];
+  /** The arguments that differ or that not every call has, those that matter most first. */
+  differing: readonly string[];
+  /** The ways in which each call stands out, in the order of the calls. */
+  marks: readonly (readonly BatchMark[])[];
+}
+
+const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
+/** As many of the others are most of them. */
+const MOST = 0.8;
+/** Fewer others have nothing in common that one could stand out of. */
+const LEAST_OTHERS = 2;
+
+/**
+ * Compares calls of one agent and function: what they share, where they differ, and what stands out of the rest. It
+ * helps the eye and decides nothing. The same calls give the same result.
+ */
+export function compareCalls(calls: readonly BatchCall[]): ComparedCalls {
+  const members = calls.map(({ kwargs }) => new Map(membersOf(kwargs).map((member) => [member.name, member])));
+  const names = riskiestFirst(members.flatMap((call) => [...call.values()]));
+  const isSame = (name: string): boolean => {
+    const value = members[0]?.get(name)?.value;
+    return value !== undefined && members.every((call) => call.get(name)?.value === value);
+  };
+  const same = names.filter(isSame);
+  const differing = names.filter((name) => !same.includes(name));
+  const marks: BatchMark[][] = calls.map(() => []);
+  if (calls.length > LEAST_OTHERS) {
+    for (const [at, mark] of riskMarks(calls).entries()) if (mark) marks[at]?.push(mark);
+    for (const name of differing) {
+      const found = argumentMarks(
+        name,
+        members.map((call) => call.get(name)?.value),
+      );
+      for (const [at, some] of found.entries()) marks[at]?.push(...some);
+    }
+  }
+  return { same, differing, marks };
+}
+
+/** Returns the names of arguments, each once: those that matter most to an approver first, else as they first stand. */
+function riskiestFirst(members: readonly ArgumentMember[]): string[] {
+  const weights = new Map<string, number>();
+  for (const member of members) weights.set(member.name, Math.max(weightOf(member), weights.get(member.name) ?? -1));
+  return [...weights].sort(([, one], [, other]) => other - one).map(([name]) => name);
+}
+
+/** Marks calls whose risk is higher than that of most others. */
+function riskMarks(calls: readonly BatchCall[]): (BatchMark | null)[] {
+  const ranks = calls.map(({ risk }) => LOWEST_FIRST.indexOf(risk));
+  return ranks.map((rank, at) => {
+    const lower = ranks.filter((other, i) => i !== at && other < rank).length;
+    return lower >= MOST * (ranks.length - 1) ? { argument: null, kind: "risk", says: "" } : null;
+  });
+}
