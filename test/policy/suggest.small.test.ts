@@ -103,6 +103,8 @@ describe("the rules that decisions of people speak for", () => {
       [3, 3],
     );
     assert.deepEqual(whens(adds.slice(1)), []);
+    const withoutFolder = by("crm", "exec", { command: "git add c.ts" });
+    assert.deepEqual(whens([...adds, withoutFolder]).length, 2);
     // A call that did not stay in its folder speaks for nothing wider, and neither does a function of another kind.
     assert.deepEqual(whens([...adds.slice(1), by("x", "bash", { command: "git add /etc/a", cwd: FOLDER })]), []);
     assert.deepEqual(whens([...adds.slice(1), by("x", "git", { command: "git add c.ts", cwd: FOLDER })]), []);

@@ -50,9 +50,13 @@ export class Agreement<T extends { readonly input: PolicyInput }> {
   }
 }
 
-/** Returns a pattern for every agent, every tool of its deed and every folder; null for one of another function. */
-function wide({ fn, command, path }: GrantPattern["when"]): GrantPattern["when"] | null {
+/**
+ * Returns a pattern for every agent, every tool of its deed and every folder; null for one of another function, and for
+ * one without a folder, which a prompt of a coding agent has.
+ */
+function wide({ fn, command, path, args = {} }: GrantPattern["when"]): GrantPattern["when"] | null {
   const deed = deedOf(Array.isArray(fn) ? fn[0] : fn);
+  if (!Object.hasOwn(args as object, "/cwd")) return null;
   if (deed === "command") return command === undefined ? null : { fn: TOOLS.command, command };
   return deed === null || path === undefined ? null : { fn: TOOLS.path, path };
 }
