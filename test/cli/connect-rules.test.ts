@@ -73,9 +73,9 @@ describe("parley connect, where the server's policy file has the rules for codin
     assert.equal(code, 0);
     assert.match(
       said,
-      /without asking\?[^]*Parley adds these 2 rules to policy\.yaml:\n {2}- id: agents-look-and-test/,
+      /without asking\?[^]*Parley adds these 3 rules to policy\.yaml:\n {2}- id: agents-look-and-test/,
     );
-    assert.match(said, /\[y\/N\] \n.*policy\.yaml has 2 more rules\. The server reads them within two seconds/);
+    assert.match(said, /\[y\/N\] \n.*policy\.yaml has 3 more rules\. The server reads them within two seconds/);
     const state = await starterRulesIn(OWN);
     assert.equal(read(site), state.kind === "comment" ? state.after : assert.fail());
     assert.equal(statSync(site.policyFile).mode & 0o777, 0o640);

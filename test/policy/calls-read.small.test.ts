@@ -192,6 +192,13 @@ ls \`id\`
 ls & id
 npm test --prefix x
 npm test -- --watch
+npm run test:unit -- -u
+npm run test
+npx vitest run --reporter=verbose --update
+npx vitest run /tmp/a --reporter=verbose
+npx vitest run a --reporter=./a.js
+pytest /tmp/a -q
+pytest .a -q
 npm run other
 npx eslint --fix src
 npx other
@@ -246,9 +253,14 @@ describe("the rules for coding agents that the first policy has as a comment", (
       "gh pr view --json title,state",
       "gh pr view 7 --json title,state",
       'find src -name "*.ts" | wc -l',
+      "npm run test:unit",
+      "npx vitest run test/cart.test.ts --reporter=verbose 2>&1 | head -80",
     ]) {
       assert.equal(await decisionOf("Bash", { command }), "ALLOW", command);
     }
+    const [path, place] = ["docs/setup.md", { owner: "acme", repo: "shop" }];
+    assert.equal(await decisionOf("mcp_filesystem_read_text_file", { path, cwd: "/home/kim/shop" }), "ALLOW");
+    assert.equal(await decisionOf("mcp__github__list_issues", { ...place, state: "open" }), "ALLOW");
     assert.equal(await decisionOf("Read", { file_path: "/home/kim/shop/src/a.ts", cwd: "/home/kim/shop" }), "ALLOW");
   });
 

@@ -33,9 +33,9 @@ describe("the rules for coding agents in a policy file", () => {
       const { rules } = await loadPolicy(state.after);
       assert.deepEqual(
         rules.flatMap(({ id, isObserved }) => (id?.startsWith("agents-") && !isObserved ? [id] : [])),
-        ["agents-look-and-test", "agents-read"],
+        ["agents-look-and-test", "agents-read", "agents-read-github"],
       );
-      assert.equal(state.count, 2);
+      assert.equal(state.count, 3);
       assert.equal(await kindOf(state.after), "in force");
     });
   }

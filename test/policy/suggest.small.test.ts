@@ -82,6 +82,51 @@ describe("the rules that decisions of people speak for", () => {
     assert.deepEqual(suggested([...queries, ...texts]), []);
   });
 
+  it("rest on calls of several agents, for each that people allowed one, with all its tools and in its folders", () => {
+    const by = (agent: string, fn: string, args: object, kind: PastCall["kind"] = "approved"): NamedCall => ({
+      ...call(fn, args, kind),
+      input: policyInput({ fn, agent, args: () => JSON.stringify(args) }),
+    });
+    const adds = [
+      by("codex", "Bash", { command: "git add a.ts", cwd: FOLDER }),
+      by("codex", "exec_command", { cmd: "git add b.ts", workdir: FOLDER, cwd: FOLDER }),
+      by("cursor", "Shell", { command: "git add -A", cwd: "/home/jo/shop" }),
+    ];
+    const whens = (calls: readonly NamedCall[]) => suggested(calls).map(({ when }) => when);
+    const [command, inFolder] = [["git add *"], (folder: string) => ({ "/cwd": { equals: folder } })];
+    assert.deepEqual(whens(adds), [
+      { fn: ["Bash", "exec_command"], agent: "codex", command, args: inFolder(FOLDER) },
+      { fn: "Shell", agent: "cursor", command, args: inFolder("/home/jo/shop") },
+    ]);
+    assert.deepEqual(
+      suggested(adds).map(({ approved }) => approved.length),
+      [3, 3],
+    );
+    assert.deepEqual(whens(adds.slice(1)), []);
+    const withoutFolder = by("crm", "exec", { command: "git add c.ts" });
+    assert.deepEqual(whens([...adds, withoutFolder]).length, 2);
+    // A call that did not stay in its folder speaks for nothing wider, and neither does a function of another kind.
+    assert.deepEqual(whens([...adds.slice(1), by("x", "bash", { command: "git add /etc/a", cwd: FOLDER })]), []);
+    assert.deepEqual(whens([...adds.slice(1), by("x", "git", { command: "git add c.ts", cwd: FOLDER })]), []);
+    // Nobody gets a rule for what people refused one of them, wherever that was.
+    assert.deepEqual(whens([...adds, by("gemini", "run_shell_command", { command: "git add c.ts" }, "apart")]), []);
+
+    const edits = [
+      edit("src/a/x.ts"),
+      by("gemini", "replace", { file_path: `${FOLDER}/src/y.ts`, instruction: "Fix", cwd: FOLDER }),
+      by("copilot", "edit", { path: "src/b/z.ts", old_str: "a", new_str: "b", cwd: "/home/jo/shop" }),
+    ];
+    assert.deepEqual(
+      suggested(edits).map(({ when: { fn, agent, path } }) => [agent, fn, path]),
+      [
+        ["claude", "Edit", "src/**"],
+        ["copilot", "edit", "src/**"],
+        ["gemini", "replace", "src/**"],
+      ],
+    );
+    assert.deepEqual(whens([...edits, by("codex", "Write", { path: "src/c/keys.ts", cwd: "/tmp" }, "apart")]), []);
+  });
+
   it("are printed as rules of a policy file that decide as they were chosen, with their reasons", async () => {
     const calls = [
       ...["npm test", "npm test 'a b'", "npm test b"].map((line) => bash(line)),

@@ -56,7 +56,7 @@ describe("a week of work by the starter's rules, and by those that are proposed 
     assert.equal(new Set(WEEK.map(({ agent }) => agent)).size, 9);
   });
 
-  it("reaches people with a quarter of its calls, and less where rules are proposed each evening", async (t) => {
+  it("reaches people with a fifth of the later calls, and of all where rules are proposed each evening", async (t) => {
     const { starter, first, later } = await prompts();
     const byStarter = WEEK.filter(isAsked(starter)).length;
     const asked = first.length + later.length;
@@ -66,10 +66,12 @@ describe("a week of work by the starter's rules, and by those that are proposed 
       approved.push(...WEEK.filter((call) => call.day === day).filter(isAsked(policy)));
       policy = await learned(approved);
     }
-    const figures = `${byStarter} by the starter, ${asked} with rules of the first day, ${approved.length} of each day`;
+    const byFirst = `${asked} with rules of the first day, ${later.length} of them later`;
+    const figures = `${byStarter} by the starter, ${byFirst}, ${approved.length} with rules of each day`;
     t.diagnostic(`prompts of ${WEEK.length} calls: ${figures}`);
-    assert.ok(asked <= WEEK.length / 4, figures);
-    assert.ok(approved.length <= WEEK.length / 4, figures);
+    assert.ok(asked <= WEEK.length * 0.23, figures);
+    assert.ok(later.length <= WEEK.filter(({ day }) => day > 1).length / 5, figures);
+    assert.ok(approved.length <= WEEK.length / 5, figures);
   });
 
   it("allows no dangerous variant of its calls, by any agent", async () => {

@@ -132,6 +132,47 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
     "pytest -q ../x",
     "pytest -q -c /tmp/x",
   ],
+  "npm run test:unit": [
+    "npm run test:unit -- --update",
+    "npm run test:unit --script-shell=./x.sh",
+    "npm run test:unit --prefix /tmp/x",
+    "npm --prefix /tmp/x run test:unit",
+    "npm -C /tmp/x run test:unit",
+    "npm run test:$(id)",
+    "npm run test:unit; rm -rf src",
+    "npm run test:unit > package.json",
+    "npm run deploy",
+    "npm run-script deploy",
+    "npm run test:unit/../../x",
+    "npm run Test:unit",
+    "npm pkg set scripts.test:unit=x && npm run test:unit",
+  ],
+  "npx vitest run test/cart.test.ts --reporter=verbose": [
+    "npx vitest run test/cart.test.ts --reporter=./x.js",
+    "npx vitest run test/cart.test.ts --reporter=verbose --update",
+    "npx vitest run --config=/tmp/x --reporter=verbose",
+    "npx vitest run -u --reporter=verbose",
+    "npx vitest run /tmp/x.test.ts --reporter=verbose",
+    "npx vitest run ../x.test.ts --reporter=verbose",
+    "npx vitest run .x/a.test.ts --reporter=verbose",
+    "npx vitest run $X --reporter=verbose",
+    "npx vitest run --root=/tmp/x --reporter=verbose",
+    "npx vitest run test/cart.test.ts --reporter=verbose > src/cart.ts",
+    "npx vitest@latest run test/cart.test.ts --reporter=verbose",
+    "npx -p x vitest run test/cart.test.ts --reporter=verbose",
+  ],
+  "pytest tests -q": [
+    "pytest /tmp/x -q",
+    "pytest /home/kim/other/tests -q",
+    "pytest .x/test_a.py -q",
+    "pytest ../x -q",
+    "pytest -q --rootdir=/tmp/x tests",
+    "pytest --pyargs -q",
+    "pytest x:/tmp/y -q",
+    "pytest $X -q",
+    "pytest ~/x -q",
+    "pytest tests -q --junitxml=src/x",
+  ],
   "make test": ["make test SHELL=./x", "make test deploy", "make -f /tmp/x test", "make test --eval=x"],
   "gh pr view 7 --json title": ["gh pr merge 7", "gh pr view 7 --web --json title", "gh pr close 7 --json title"],
   "docker compose ps": ["docker compose down -v", "docker -H tcp://drop.example ps", "docker ps --format x; id"],
@@ -166,6 +207,10 @@ const FILE_TOOLS: Readonly<Record<string, (path: string) => object>> = {
   Write: (file_path) => ({ file_path, content: "a", cwd }),
   replace: (file_path) => ({ file_path, old_string: "a", new_string: "b", instruction: "Change", cwd }),
   edit: (path) => ({ path, old_str: "a", new_str: "b", cwd }),
+  mcp__filesystem__read_text_file: (path) => ({ path, cwd }),
+  mcp__filesystem__list_directory: (path) => ({ path, cwd }),
+  filesystem_list_directory: (path) => ({ path, cwd }),
+  mcp__filesystem__write_file: (path) => ({ path, content: "a", cwd }),
 };
 
 const patch = (body: string, file = "src/cart.ts"): string =>
@@ -209,6 +254,15 @@ const REFUNDS = [
   '{"order":"A-1001","amount":20,"currency":"USD","reason":"late"}',
 ];
 
+/** Tools whose names are like those that show issues and pull requests, and that do more. */
+const OTHER_TOOLS = (
+  "mcp__github__merge_pull_request mcp__github__create_pull_request mcp__github__update_pull_request " +
+  "mcp__github__issue_write mcp__github__add_issue_comment mcp__github__pull_request_review_write " +
+  "mcp__github__get_file_contents mcp__github__search_code mcp__github__list_secret_scanning_alerts " +
+  "mcp__github__list_issues_write mcp__github__List_issues mcp__github2__list_issues mcp_github__list_issues " +
+  "x_github_list_issues mcp__git\u04bbub__list_issues mcp__filesystem__move_file mcp__filesystem__edit_file"
+).split(" ");
+
 const shell = (command: string): string => JSON.stringify({ command, description: "Look", cwd });
 
 /** Returns calls that no rule of ordinary ones may allow, each once. */
@@ -232,5 +286,9 @@ export function dangerousCalls(): DangerousCall[] {
   });
   const neighbours = ["A-1001", "A-1032", "A-1103"].map((order, at) => refund(`"${order}"`, `${10 + at * 20}`));
   const numbers = REFUNDS.map((args) => ({ kind: "number", fn: "issue_refund", args, neighbours }));
-  return [...around, ...options, ...files, ...patches, ...numbers];
+  const tools = OTHER_TOOLS.map((fn) => {
+    const issue = (owner: string, number: number) => JSON.stringify({ owner, repo: "shop", issue_number: number, cwd });
+    return { kind: "lookalike", fn, args: issue("drop", 7), neighbours: [issue("acme", 7), issue("acme", 9)] };
+  });
+  return [...around, ...options, ...files, ...patches, ...numbers, ...tools];
 }

@@ -43,7 +43,7 @@ export async function offerRules({ rules: answer, yes, url }: Offer, io: Io): Pr
   }
   const { after, count } = found.state;
   if (answer === undefined && (yes || !io.prompt)) {
-    io.tell("To let coding agents look around and run tests without asking: parley connect --no-test --rules yes");
+    io.tell("To let coding agents look, test and read issues without asking: parley connect --no-test --rules yes");
     return EXIT.done;
   }
   if (answer === undefined && !(await isWanted(count, file, io))) {
@@ -66,7 +66,7 @@ export async function offerRules({ rules: answer, yes, url }: Offer, io: Io): Pr
 /** Asks once; only a clear yes counts. */
 async function isWanted(count: number, file: string, io: Io): Promise<boolean> {
   io.tell(
-    "Let coding agents look around and run tests without asking? Tests, linters and hooks of git run project code.",
+    "Let coding agents look, test and read issues without asking? Tests, linters and hooks of git run project code.",
   );
   tellRules(`Parley adds these ${count} rules to ${printable(basename(file))}:`, io);
   return /^(y|yes)$/i.test((await io.prompt?.("Add them? [y/N] "))?.trim() ?? "");
@@ -74,7 +74,7 @@ async function isWanted(count: number, file: string, io: Io): Promise<boolean> {
 
 function tellWhere(place: string, url: string, io: Io): void {
   tellRules(
-    `To let coding agents look around and run tests without asking, an admin of the server at ${printable(url)} adds these lines below "rules:" in ${printable(place)}:`,
+    `To let coding agents look, test and read issues without asking, an admin of the server at ${printable(url)} adds these lines below "rules:" in ${printable(place)}:`,
     io,
   );
 }

@@ -32,7 +32,8 @@ export function patternProblem(pattern: string): string | null {
  * - `*` as the last word matches all further words, also none; but no path from the root, none with `..`, and no name
  *   with a dot in front.
  * - `*` elsewhere matches any characters of one word, also none and `/`. It does not match the `-` at the beginning of a
- *   word, a word with the folder `..`, nor the `@` or `\` of a word whose pattern has `://`.
+ *   word, a word with the folder `..`, nor the `@` or `\` of a word whose pattern has `://`. A whole word `*` takes no
+ *   path that the last one does not take.
  * - `*` at the beginning of a word matches an option only of a program that is known to read, as `ls` and `git`.
  * - No `*` matches an option by which a program that reads is known to write a file or run a program, as `--output` of
  *   `git log` or `-delete` of `find`. No pattern with `*` allows a command that runs code of a word, as `python -c` and
@@ -72,6 +73,7 @@ const readPattern = keepResults(5000, (pattern) => {
 function wordMatches(pattern: string, text: string, isInPlace: boolean): boolean {
   if (!isInPlace) return !LEAVES.test(text) && !CLIMBS.test(text);
   if (!pattern.includes("*")) return pattern === text;
+  if (pattern === RESTS && LEAVES.test(text)) return false;
   if (pattern.startsWith("*") && text.startsWith("-")) return false;
   if (CLIMBS.test(text)) return false;
   if (pattern.includes("://") && /[@\\]/.test(text)) return false;

@@ -1,3 +1,4 @@
+import { Agreement, deedOf } from "./agreement.ts";
 import { coversCall, unreadPatterns } from "./alike.ts";
 import { type GrantPattern, readPattern } from "./pattern.ts";
 import { holds, type PolicyInput, type PolicyRule } from "./policy.ts";
@@ -16,9 +17,9 @@ export interface PastCall {
 /** A rule that is proposed, with the calls that speak for it. */
 export interface SuggestedRule<T extends PastCall> {
   when: GrantPattern["when"];
-  /** The calls that it covers and people approved. */
+  /** The calls that it covers and people approved; of fewer than were asked for, also those of others that agree. */
   approved: readonly T[];
-  /** The nearest calls of the same agent and function that no proposed rule covers, at most two. */
+  /** The nearest calls of the same agent and deed that no proposed rule covers, at most two. */
   notCovered: readonly T[];
 }
 
@@ -52,40 +53,56 @@ interface Bounds {
   apart: readonly PastCall[];
   least: number;
   seen: SeenValues;
+  /** The tools of one deed that the agent used. */
+  tools: readonly unknown[];
+  agreement: Agreement<PastCall>;
 }
 
 /**
  * Returns the rules that would allow what people approved: each covers at least `least` approved calls, and no call
  * `apart`. Of the patterns of an agent and function the one that covers most of the approved calls comes first, the
- * narrower of two alike, until the rest is covered. The same calls give the same rules.
+ * narrower of two alike, until the rest is covered. The tools of a coding agent that run commands count as one function,
+ * and so do those that write files. Of these a pattern may cover fewer approved calls, at least one, where as many calls
+ * of other agents or folders agree. The same calls give the same rules.
  */
 export function suggestRules<T extends PastCall>(calls: readonly T[], least: number): SuggestedRule<T>[] {
-  const groups = Map.groupBy(calls, ({ input }) => JSON.stringify([input.agent, input.fn]));
+  const groups = Map.groupBy(calls, ({ input: { agent, fn } }) => JSON.stringify([agent, deedOf(fn) ?? [fn]]));
+  const agreement = new Agreement(ofKind(calls, "approved"), ofKind(calls, "apart"));
   return [...groups]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([, group]) => rulesOf(group, Math.max(1, least)));
+    .flatMap(([, group]) => rulesOf(group, Math.max(1, least), agreement));
 }
 
-function rulesOf<T extends PastCall>(group: readonly T[], least: number): SuggestedRule<T>[] {
-  const approved = group.filter(({ kind }) => kind === "approved");
-  if (approved.length < least) return [];
-  const apart = group.filter(({ kind }) => kind === "apart");
-  const bounds = { apart, least, seen: new SeenValues(approved.map(({ input }) => input)) };
+const ofKind = <T extends PastCall>(calls: readonly T[], kind: PastCall["kind"]): T[] =>
+  calls.filter((call) => call.kind === kind);
+
+function rulesOf<T extends PastCall>(group: readonly T[], least: number, agreement: Agreement<T>): SuggestedRule<T>[] {
+  const [approved, apart] = [ofKind(group, "approved"), ofKind(group, "apart")];
+  const inputs = approved.map(({ input }) => input);
+  const tools = [...new Set(inputs.map(({ fn }) => fn))].toSorted();
+  const bounds = { apart, least, seen: new SeenValues(inputs), tools, agreement };
   const chosen = merged(choose(candidatesOf(approved, bounds), approved, bounds), apart);
   const rules = chosen.map(({ when, rule }) => ({ when, rule }));
   const others = group.filter(({ input }) => !rules.some(({ rule }) => holds(rule, input)));
   const wordsOfOthers = others.map((call) => ({ call, words: wordsOf(call) }));
   return rules.map(({ when, rule }) => {
     const covered = approved.filter(({ input }) => holds(rule, input));
-    return { when, approved: covered, notCovered: nearest(covered, wordsOfOthers) };
+    const agreed = covered.length < least ? new Set([...covered, ...agreement.on(when)]) : covered;
+    return { when, approved: [...agreed], notCovered: nearest(covered, wordsOfOthers) };
   });
 }
 
-/** Returns of each call the pattern that most calls have, and that covers none `apart`; those of most calls first. */
-function candidatesOf(approved: readonly PastCall[], { apart, least, seen }: Bounds): Candidate[] {
+/**
+ * Returns of each call the pattern that most calls have, and that covers none `apart`, and where these are few the
+ * narrowest on which others agree; those of most calls first.
+ */
+function candidatesOf(approved: readonly PastCall[], bounds: Bounds): Candidate[] {
+  const { apart, least, seen, tools, agreement } = bounds;
   const found = new Map<string, Found>();
   const patterns = approved.map(({ input }) =>
-    unreadPatterns(input, seen, "alike").map((when, width): Found => {
+    unreadPatterns(input, seen, "alike").map((own, width): Found => {
+      const isAnyTool = tools.length > 1 && (own["command"] ?? own["path"]) !== undefined;
+      const when = isAnyTool ? { ...own, fn: tools } : own;
       const key = JSON.stringify(when);
       const one = found.get(key) ?? { key, when, width, count: 0, isSafe: null };
       found.set(key, one);
@@ -101,7 +118,10 @@ function candidatesOf(approved: readonly PastCall[], { apart, least, seen }: Bou
     const { input } = approved[at] ?? {};
     // A pattern that is word for word that of a call is that of every call that it covers.
     const often = some.filter(({ width, count }) => width > 0 || count >= least).toSorted(byCount);
-    return often.find((one) => input !== undefined && coversCall(one.when, input) && isSafe(one)) ?? [];
+    const isFit = (one: Found): boolean => input !== undefined && coversCall(one.when, input) && isSafe(one);
+    const own = often.find(isFit);
+    if (own !== undefined && own.count >= least) return own;
+    return [own, some.find((one) => agreement.on(one.when).length >= least && isFit(one))].flatMap((one) => one ?? []);
   });
   return [...new Set(best)]
     .toSorted(byCount)
@@ -109,7 +129,8 @@ function candidatesOf(approved: readonly PastCall[], { apart, least, seen }: Bou
     .map(({ when, width }) => ({ when, width, rule: readPattern({ when }).rule }));
 }
 
-function choose(candidates: readonly Candidate[], approved: readonly PastCall[], { seen, least }: Bounds): Candidate[] {
+function choose(candidates: readonly Candidate[], approved: readonly PastCall[], bounds: Bounds): Candidate[] {
+  const { seen, least, agreement } = bounds;
   // Each call is read once for all patterns.
   const covered = candidates.map(() => new Set<PastCall>());
   const programs = candidates.map(({ when }) => new Set(programsOf(when)));
@@ -123,7 +144,8 @@ function choose(candidates: readonly Candidate[], approved: readonly PastCall[],
   }
   let left = candidates
     .map((candidate, at) => ({ candidate, calls: covered[at] ?? new Set<PastCall>() }))
-    .filter(({ calls }) => calls.size >= least);
+    .filter(({ candidate: { when }, calls }) => calls.size >= least || agreement.on(when).length >= least)
+    .filter(({ calls }) => calls.size > 0);
   const chosen: Candidate[] = [];
   for (;;) {
     const [best] = left.toSorted(

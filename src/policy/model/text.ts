@@ -91,8 +91,9 @@ rules:
   #   when: { fn: "look_up_*", agent: support }
   #   decision: ALLOW
 
-  # What coding agents look at, and the tests of a project, without a question. Take out the "# " of each line, and what
-  # your projects do not need: tests, linters and hooks of git run code of the project.
+  # What coding agents look at, the tests of a project, and what MCP servers of files and of GitHub show, without a
+  # question. Take out the "# " of each line, and what your projects do not need: tests, linters and hooks of git run code
+  # of the project.
   #
   # - id: agents-look-and-test
   #   when:
@@ -103,11 +104,25 @@ rules:
   #         git rev-parse *, git branch, git branch -a, git branch -vv, git branch --show-current, gh pr list *,
   #         gh pr view *, gh pr view --json *, gh pr view * --json *, gh pr diff *, gh pr checks *, gh run list *,
   #         gh run list --limit *, gh run view *, docker ps, docker compose ps, npm test *, npm run build,
-  #         npm run lint *, npm run typecheck *, node --test *, node --version, npx tsc --noEmit *, npx eslint *,
-  #         npx prettier --check *, npx vitest run *, pytest *, pytest -q *, pytest * -q, python -m pytest *,
-  #         ruff check *, mypy *, go test *, cargo check *, cargo test *, make test, make lint ]
+  #         npm run lint *, npm run typecheck *, npm run test:*, node --test *, node --version, npx tsc --noEmit *,
+  #         npx eslint *, npx prettier --check *, npx vitest run *, npx vitest run * --reporter=verbose, pytest *,
+  #         pytest -q *, pytest * -q, python -m pytest *, ruff check *, mypy *, go test *, cargo check *, cargo test *,
+  #         make test, make lint ]
   #   decision: ALLOW
   # - id: agents-read
-  #   when: { fn: [ Read, read, view, read_file, Grep, grep, Glob, glob, search_file_content ], path: "**" }
+  #   when:
+  #     fn:
+  #       [ Read, read, view, read_file, Grep, grep, Glob, glob, search_file_content,
+  #         mcp__filesystem__read_text_file, mcp__filesystem__list_directory, mcp_filesystem_read_text_file,
+  #         mcp_filesystem_list_directory, filesystem_read_text_file, filesystem_list_directory ]
+  #     path: "**"
+  #   decision: ALLOW
+  # - id: agents-read-github
+  #   when:
+  #     fn:
+  #       [ mcp__github__list_issues, mcp__github__get_issue, mcp__github__issue_read, mcp__github__list_pull_requests,
+  #         mcp__github__get_pull_request, mcp__github__pull_request_read, mcp_github_list_issues,
+  #         mcp_github_issue_read, mcp_github_list_pull_requests, mcp_github_pull_request_read, github_list_issues,
+  #         github_issue_read, github_list_pull_requests, github_pull_request_read ]
   #   decision: ALLOW
 `;
