@@ -21,6 +21,9 @@ import * as tasksDe from "../../web/src/console/tasks/text.de.ts";
 import * as inbox from "../../web/src/inbox/text.ts";
 import * as inboxAr from "../../web/src/inbox/text.ar.ts";
 import * as inboxDe from "../../web/src/inbox/text.de.ts";
+import * as batch from "../../web/src/inbox/batch-text.ts";
+import * as batchAr from "../../web/src/inbox/batch-text.ar.ts";
+import * as batchDe from "../../web/src/inbox/batch-text.de.ts";
 import * as keys from "../../web/src/keys-dialog/text.ts";
 import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
 import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
@@ -42,6 +45,7 @@ const TABLES = [
   { name: "Answer", en: answer.text, de: answerDe.text, ar: answerAr.text },
   { name: "You", en: you.text, de: youDe.text, ar: youAr.text },
   { name: "Inbox", en: inbox.text, de: inboxDe.text, ar: inboxAr.text },
+  { name: "calls decided together", en: batch.text, de: batchDe.text, ar: batchAr.text },
   { name: "Run", en: run.text, de: runDe.text, ar: runAr.text },
   { name: "the sections of Run", en: overview.text, de: overviewDe.text, ar: overviewAr.text },
   { name: "asks and jobs", en: relay.text, de: relayDe.text, ar: relayAr.text },
@@ -51,6 +55,7 @@ const TABLES = [
 
 /** Those whose arguments are no counts. */
 const OF_THINGS = [
+  "mark",
   "ask.kindOf",
   "ask.moment",
   "ask.money",

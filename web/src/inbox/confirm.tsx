@@ -1,21 +1,18 @@
-import type { Ref, VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
-import formStyles from "../answer/answer-form.module.css";
 import { hasKeyboard } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
-import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
+import { useDeliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useQuery } from "../query/query.ts";
-import { text as common } from "../text.ts";
 import styles from "./ask.module.css";
 import { inbox } from "./api.ts";
 import { Grants } from "./alike.tsx";
+import { Comment, Decide, Grave, Sides } from "./confirm-parts.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { approval, explain, rejection } from "./decide.ts";
 import { type AskDraft, wordsBeside } from "./draft.ts";
 import { editedArguments } from "./arguments/edit-arguments.tsx";
-import { HoldButton } from "./hold.tsx";
 import { ReadyAnswers } from "./reply.tsx";
 import { text } from "./text.ts";
 import type { AskOption, EditedCall, Granted, NewDecision, WholeAsk } from "./wire.ts";
@@ -84,7 +81,7 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
     >
       <p class="muted">{approves ? leadOf(ask, kwargs) : text.rejectLead}</p>
       <Said ask={ask} edited={edited} error={kwargs === null ? null : error} isGrave={isGrave} />
-      {isGrave && <Grave ask={ask} named={named} onName={setNamed} />}
+      {isGrave && <Grave name={nameOf(ask)} named={named} onName={setNamed} />}
       {!approves && <Ways ask={ask} draft={draft} chosen={option} onChange={onChange} />}
       <Comment
         approves={approves}
@@ -103,7 +100,7 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
       <Sides isAtEnd={intent.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
         <Decide
           key="decide"
-          intent={intent}
+          approves={approves}
           label={!approves ? text.reject : kwargs === null ? text.approve : text.approveEdited}
           deliberate={deliberate}
           hold={mustHold ? hold : null}
@@ -161,121 +158,6 @@ function Ways(props: {
   return <ReadyAnswers legend={text.rejectWays} options={ask.options} chosen={chosen?.name} onChoose={choose} />;
 }
 
-/** The button that decides: by a press, or by a long press where `hold` is given. */
-function Decide(props: {
-  intent: Intent;
-  label: string;
-  deliberate: Deliberate;
-  hold: Ref<HTMLButtonElement> | null;
-  onHeld: () => void;
-}) {
-  const { intent, label, deliberate, hold, onHeld } = props;
-  if (hold) {
-    return (
-      <HoldButton
-        label={text.hold(label)}
-        deliberate={deliberate}
-        describedBy="hold-hint"
-        element={hold}
-        onHeld={onHeld}
-      />
-    );
-  }
-  return (
-    <button
-      type="submit"
-      class={intent.approve ? styles.approve : "alarm"}
-      aria-disabled={!deliberate.settled}
-      autofocus={intent.approve && hasKeyboard}
-    >
-      {label}
-    </button>
-  );
-}
-
 /** The agent allows no other arguments, so the reason holds them; there it reads them as JSON. */
 const withArguments = ({ comment = "" }: AskDraft, kwargs: string): string =>
   comment.includes("{") ? comment : `${comment.trim()}${comment.trim() ? "\n\n" : ""}${kwargs}`;
-
-/** The comment that goes to the agent with a yes or a no; Enter sends both. */
-function Comment(props: {
-  approves: boolean;
-  isFirst: boolean;
-  value: string;
-  onChange: (words: string) => void;
-  onSend: () => void;
-}) {
-  return (
-    <>
-      <label for="comment">{props.approves ? text.comment : text.reason}</label>
-      <textarea
-        id="comment"
-        dir="auto"
-        rows={3}
-        maxLength={5000}
-        value={props.value}
-        // A yes needs no words, and keys that come in the rhythm of many decisions must not become some.
-        autofocus={props.isFirst}
-        aria-describedby={hasKeyboard ? "comment-hint" : undefined}
-        onInput={(event) => props.onChange(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          const sends = hasKeyboard ? !event.shiftKey : event.ctrlKey || event.metaKey;
-          if (event.key !== "Enter" || event.isComposing || !sends) return;
-          event.preventDefault();
-          if (!event.repeat) props.onSend();
-        }}
-      />
-      {hasKeyboard && (
-        <p class={formStyles.hint} id="comment-hint">
-          {text.enterHint}
-        </p>
-      )}
-    </>
-  );
-}
-
-/** Takes the name of what is about to be approved in the place of a long press. */
-function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (name: string) => void }) {
-  return (
-    <>
-      <p class="small" id="hold-hint">
-        {text.holdHint}
-      </p>
-      <label for="named">{text.nameIt(nameOf(ask))}</label>
-      <input
-        id="named"
-        type="text"
-        dir="ltr"
-        autoComplete="off"
-        autoCapitalize="off"
-        spellcheck={false}
-        value={named}
-        onInput={(event) => onName(event.currentTarget.value)}
-      />
-    </>
-  );
-}
-
-/** Places the buttons: `isAtEnd` where the one that decides is to stand at the end of the line. */
-function Sides(props: {
-  isAtEnd: boolean;
-  deliberate: Deliberate;
-  onTakeBack: () => void;
-  /** The button that decides. */
-  children: VNode;
-}) {
-  const { isAtEnd, deliberate, children: decide } = props;
-  const takeBack = (): void => {
-    if (deliberate.isDeliberate()) props.onTakeBack();
-  };
-  const cancel = (
-    <button key="cancel" type="button" aria-disabled={!deliberate.settled} onClick={takeBack}>
-      {common.cancel}
-    </button>
-  );
-  return (
-    <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
-      {isAtEnd ? [cancel, decide] : [decide, cancel]}
-    </div>
-  );
-}

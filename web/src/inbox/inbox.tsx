@@ -11,6 +11,7 @@ import { isSignedOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
+import { batchIn, isAt } from "./entries.ts";
 import { List, useSearch, useShown } from "./list.tsx";
 import { decided, useArrivals, useLiveInbox } from "./queries.ts";
 import { talkIn } from "./talk/path.ts";
@@ -20,6 +21,7 @@ import type { ListedAsk, WholeAsk } from "./wire.ts";
 const loading = () => <Loading rows={3} />;
 /** On a phone the list is on screen without it. */
 const Ask = later(async () => (await import("./ask.tsx")).Ask, loading);
+const Batch = later(async () => (await import("./batch.tsx")).BatchOfCalls, loading);
 const Talk = later(async () => (await import("./talk/talk.tsx")).Talk, loading);
 /** Its words are long, and seldom needed. */
 const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, loading);
@@ -51,7 +53,7 @@ export default function Inbox({ id }: { id?: string }) {
 function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
-  const { tab, rows = [], isToShow, show, hasNextPage, fetchNextPage } = useShown();
+  const { tab, rows = [], entries, isToShow, show, hasNextPage, fetchNextPage } = useShown();
   const search = useSearch();
   useLiveInbox();
   useArrivals();
@@ -60,7 +62,7 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     if (isToShow) show();
   }, [isToShow, show]);
 
-  const first = rows[0]?.id;
+  const first = entries[0]?.place;
   // Beside the list there is room for an ask: the one whose deadline is next.
   useEffect(() => {
     if (isWide && id === undefined && first !== undefined) {
@@ -70,17 +72,18 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
 
   const move = (step: 1 | -1): void => {
     if (id === undefined) return moveFocus(step);
-    const at = rows.findIndex((one) => one.id === id);
-    const next = rows[at < 0 ? 0 : at + step];
-    if (next) go(besideList(`/inbox/${next.id}`));
-    // Near the last ask that was read, the next page is read.
-    if (step === 1 && at + 2 >= rows.length && hasNextPage) void fetchNextPage();
+    const at = entries.findIndex((one) => isAt(one, id));
+    const next = entries[at < 0 ? 0 : at + step];
+    if (next) go(besideList(`/inbox/${next.place}`));
+    // Near the last line that was read, the next page is read.
+    if (step === 1 && at + 2 >= entries.length && hasNextPage) void fetchNextPage();
   };
   useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
 
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
-  const detail = id !== undefined && detailOf(id, next, before);
+  const below = entries[entries.findIndex((one) => one.place === id) + 1]?.place;
+  const detail = id !== undefined && detailOf(id, { next, before, below });
   if (!isWide && detail) return detail;
   const list = (
     <div class={roomStyles.list} onPointerDown={loadAsk}>
@@ -103,9 +106,14 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   );
 }
 
-/** The detail at a place in the inbox: one ask, one conversation, or the beginning of one. */
-function detailOf(id: string, next: ListedAsk | undefined, before: WholeAsk | undefined) {
+/** The detail at a place in the inbox: one ask, several calls, one conversation, or the beginning of one. */
+function detailOf(
+  id: string,
+  { next, before, below }: { next: ListedAsk | undefined; before: WholeAsk | undefined; below: string | undefined },
+) {
   const talk = talkIn(id);
+  const batch = batchIn(id);
+  if (batch !== null) return <Batch key={id} id={batch} next={below} />;
   if (id === "new") return <NewTalk />;
   if (talk !== null) return <Talk key={id} id={talk} />;
   return <Ask key={id} id={id} next={next} before={before} />;

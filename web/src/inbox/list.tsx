@@ -14,6 +14,7 @@ import { left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
 import toolsStyles from "./tools.module.css";
 import { Asked, Deadline } from "./parts.tsx";
+import { entriesOf, type Entry, isAt } from "./entries.ts";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
@@ -38,15 +39,18 @@ export function useShown() {
   const { tab, ...chosen } = useChosen();
   const { filter, order, words } = chosen;
   const list = useInbox(tab, wantedOf(chosen));
-  return { tab, order, ...list, ...useSeen(`${tab} ${filter} ${order} ${words}`, list) };
+  const seen = useSeen(`${tab} ${filter} ${order} ${words}`, list);
+  // Who searches looks for one of them.
+  const isOneByOne = tab === "over" || words !== "";
+  return { tab, order, ...list, ...seen, entries: entriesOf(seen.rows ?? [], isOneByOne) };
 }
 
 export function List({ current }: { current: string | undefined }) {
   const { tab: chosen, choose } = useChosen();
   const waiting = useInbox("open").counts?.all;
   const Heading = current === undefined ? "h1" : "h2";
-  const { isPending, rows } = useShown();
-  const isGone = !rows?.some(({ id }) => id === left.at?.id);
+  const { isPending, entries } = useShown();
+  const isGone = !entries.some(({ place }) => place === left.at?.id);
   return (
     <section
       class={styles.whole}
@@ -80,7 +84,7 @@ export function List({ current }: { current: string | undefined }) {
 }
 
 function Rows({ current }: { current: string | undefined }) {
-  const { tab, asks, rows, arrived, show, counts, order, error, isPending, refetch, ...pages } = useShown();
+  const { tab, asks, rows, entries, arrived, show, counts, order, error, isPending, refetch, ...pages } = useShown();
   const box = useRef<HTMLDivElement>(null);
   const wanted = useRef<string | null>(null);
   useLayoutEffect(() => {
@@ -91,7 +95,7 @@ function Rows({ current }: { current: string | undefined }) {
   if (isPending) return <Loading rows={4} />;
   if (!asks || !rows) return <Trouble level={2} title={text.failed} error={error} onTryAgain={() => void refetch()} />;
   const Heading = current === undefined ? "h2" : "h3";
-  const row = (ask: ListedAsk) => <Row key={ask.id} ask={ask} current={current} />;
+  const row = (entry: Entry) => <Row key={entry.place} entry={entry} current={current} />;
   const showArrived = (): void => {
     wanted.current = arrived[0]?.id ?? null;
     show();
@@ -107,14 +111,14 @@ function Rows({ current }: { current: string | undefined }) {
       )}
       {asks.length === 0 && <Empty isMore={pages.hasNextPage} />}
       {counts && order === "deadline" ? (
-        groupsOf(rows, counts).map(({ due, rows }) => (
+        groupsOf(entries, counts).map(({ due, rows }) => (
           <section key={due}>
             <Heading class={styles.due}>{text.counted(text.due[due], counts.due[due])}</Heading>
             <ul>{rows.map(row)}</ul>
           </section>
         ))
       ) : (
-        <ul>{rows.map(row)}</ul>
+        <ul>{entries.map(row)}</ul>
       )}
       <More
         label={counts ? text.more(Math.max(1, counts.all - asks.length)) : tab === "open" ? appText.more : text.older}
@@ -127,14 +131,15 @@ function Rows({ current }: { current: string | undefined }) {
 }
 
 /** The rows by when they are due, at the time at which the server counted them. */
-function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows: ListedAsk[] }[] {
+function groupsOf(entries: readonly Entry[], { at }: Counts): { due: Due; rows: Entry[] }[] {
   const from = Date.parse(at);
   const dueOf = ({ expires_at: until }: ListedAsk): Due => {
     if (until === null) return "none";
     const left = Date.parse(until) - from;
     return left <= SOON_MS ? "soon" : left <= TODAY_MS ? "today" : "later";
   };
-  return DUE.map((due) => ({ due, rows: asks.filter((ask) => dueOf(ask) === due) })).filter(
+  const firstOf = ({ rows: [first] }: Entry) => first && dueOf(first);
+  return DUE.map((due) => ({ due, rows: entries.filter((entry) => firstOf(entry) === due) })).filter(
     ({ rows }) => rows.length > 0,
   );
 }
@@ -151,30 +156,38 @@ export function useSearch(): () => void {
     if (isNothing) choose({ state: "over" });
   };
 }
-/** Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. */
-function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) {
+/**
+ * Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. Alike calls are
+ * said by the first of them and their number.
+ */
+function Row({ entry, current }: { entry: Entry; current: string | undefined }) {
+  const { place, rows, count } = entry;
+  const [ask] = rows;
+  if (!ask) return null;
   const isOpen = ask.state === "open";
   const leave = (): void => {
-    left.at = { id: ask.id, y: scrollY };
+    left.at = { id: place, y: scrollY };
   };
+  const sentence = ask.outcome?.sentence ?? ask.sentence;
+  const marked = GRAVEST.find((risk) => isOpen && rows.some((one) => one.risk === risk));
   return (
     <li class={feedStyles.row}>
       <Link
-        href={besideList(`/inbox/${ask.id}`)}
+        href={besideList(`/inbox/${place}`)}
         class={`${feedStyles.link} ${styles.link}`}
-        aria-current={ask.id === current ? "true" : undefined}
-        data-row={ask.id}
+        aria-current={isAt(entry, current) ? "true" : undefined}
+        data-row={place}
         onClick={leave}
-        {...(current === undefined && ask.id === left.at?.id && placeOf(left.at))}
+        {...(current === undefined && place === left.at?.id && placeOf(left.at))}
       >
         <span class={styles.sentence} dir="auto">
-          {ask.outcome?.sentence ?? ask.sentence}
+          {count === null ? sentence : text.alike(count, sentence)}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
-          {isOpen && (ask.risk === "high" || ask.risk === "unjudged") && (
-            <span class={styles[ask.risk]}>
+          {marked !== undefined && (
+            <span class={styles[marked]}>
               <Icon name="warning" />
-              {text.risk[ask.risk]}
+              {text.risk[marked]}
             </span>
           )}
           <bdi>{ask.agent}</bdi>
@@ -192,6 +205,9 @@ function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) 
     </li>
   );
 }
+
+/** The risks that have a mark, the gravest first. */
+const GRAVEST = ["high", "unjudged"] as const;
 
 /** Returns the attributes that bring somebody who comes back to where they left. */
 function placeOf(at: typeof left.at) {

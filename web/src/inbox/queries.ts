@@ -57,6 +57,7 @@ let isReading = false;
 export function refresh(id: string | null): void {
   void refreshLists();
   void queries.invalidateQueries({ queryKey: id === null ? ["ask"] : ["ask", id] });
+  void queries.invalidateQueries({ queryKey: ["batch"] });
   void queries.invalidateQueries({ queryKey: ["talk"] });
 }
 

@@ -50,6 +50,7 @@ export const text: InboxTexts = {
   kinds: { approval: "الموافقات", reply: "الأسئلة", value: "النماذج" },
   kind: { approval: "موافقة", reply: "سؤال", value: "نموذج" },
   new: (n) => `الجديد: ${number(n)}`,
+  alike: (n, sentence) => `متشابهة (${number(n)}): ${isolated(sentence)}`,
   arrived: "وصل شيء جديد.",
   left: (ms) => (ms > 0 ? `المتبقي: ${duration(ms)}` : "انتهى الوقت"),
   noDeadline: "بلا موعد نهائي",

@@ -39,6 +39,7 @@ export const text: InboxTexts = {
   kinds: { approval: "Freigaben", reply: "Fragen", value: "Formulare" },
   kind: { approval: "Freigabe", reply: "Frage", value: "Formular" },
   new: (n) => `${number(n)} neu`,
+  alike: (n, sentence) => `${number(n)} gleichartige: ${sentence}`,
   arrived: "Etwas Neues ist da.",
   left: (ms) => (ms > 0 ? `noch ${duration(ms)}` : "Die Zeit ist um"),
   noDeadline: "Ohne Frist",

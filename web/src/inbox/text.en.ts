@@ -32,6 +32,7 @@ export const text = {
   kinds: { approval: "Approvals", reply: "Questions", value: "Forms" } satisfies Record<Kind, string>,
   kind: { approval: "Approval", reply: "Question", value: "Form" } satisfies Record<Kind, string>,
   new: (n: number) => `${number(n)} new`,
+  alike: (n: number, sentence: string) => `${number(n)} alike: ${sentence}`,
   arrived: "Something new came in.",
   left: (ms: number) => (ms > 0 ? `${duration(ms)} left` : "Time is up"),
   noDeadline: "No deadline",

@@ -1,8 +1,9 @@
 /** Bodies of the inbox, by the names that the pages have for them. */
-import type { InboxAsk, InboxDecision, InboxFilter } from "@parley/sdk/inbox";
+import type { Batch, InboxAsk, InboxDecision, InboxFilter } from "@parley/sdk/inbox";
 
 export type {
   ArgumentRow,
+  Batch,
   DecidedBy as By,
   DiffLine,
   EditedCall,
@@ -15,6 +16,10 @@ export type {
   InboxPage as AskPage,
   TypedArgument,
 } from "@parley/sdk/inbox";
+
+/** One of the waiting calls of an agent and function. */
+export type BatchedCall = Batch["calls"][number];
+export type BatchMark = BatchedCall["marks"][number];
 
 /** A permission that is given with an approval: of exactly this call, of calls like it, or of none. */
 export type Granted = Pick<InboxDecision, "standing" | "like">;

@@ -1,0 +1,288 @@
+import { ParleyError } from "@parley/sdk/errors";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { besideList } from "../filter.ts";
+import { Link, useLocation } from "../router.tsx";
+import questionStyles from "../answer/question.module.css";
+import formStyles from "../answer/answer-form.module.css";
+import { announce } from "../parts/announcer.tsx";
+import { useDeliberate } from "../parts/deliberate.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { codeOf } from "../queries.ts";
+import { queries, useQuery } from "../query/query.ts";
+import { useTitle } from "../title.ts";
+import { inbox } from "./api.ts";
+import { Arguments } from "./arguments/arguments.tsx";
+import askStyles from "./ask.module.css";
+import styles from "./batch.module.css";
+import { Calls } from "./batch-table.tsx";
+import { text } from "./batch-text.ts";
+import { useCardKeys } from "./card-keys.ts";
+import { Comment, Decide, Grave, Sides } from "./confirm-parts.tsx";
+import { explain } from "./decide.ts";
+import barStyles from "./form.module.css";
+import { text as inboxText } from "./text.ts";
+import type { Batch, BatchedCall } from "./wire.ts";
+
+/** True of a call that may be decided with others. */
+const isFree = ({ alone }: BatchedCall): boolean => alone === null;
+/** True of a call that stands out of the others; the highest amount alone does not. */
+const isOdd = ({ marks }: BatchedCall): boolean => marks.some(({ kind }) => kind !== "highest");
+/** True of a call that is ticked before anybody ticks it. */
+const isPlain = (call: BatchedCall): boolean => isFree(call) && !isOdd(call) && call.risk !== "high";
+
+/**
+ * The waiting calls of one agent and function as they were when they were opened, or last shown: what comes in later
+ * waits, so that it changes neither the table nor the ticks.
+ */
+function useShown(id: string) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["batch", id],
+    queryFn: ({ signal }) => inbox.batch(id, { signal }),
+  });
+  const [shown, setShown] = useState<Batch | null>(null);
+  const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  useEffect(() => {
+    if (data && !shown) setShown(data);
+  }, [data, shown]);
+  const isNone = codeOf(error) === "NOT_FOUND";
+  const waiting = new Set(isNone ? [] : data?.calls.map((call) => call.id));
+  const known = new Set(shown?.calls.map((call) => call.id));
+  const isTicked = (call: BatchedCall): boolean =>
+    waiting.has(call.id) && isFree(call) && (ticks.get(call.id) ?? isPlain(call));
+  const tick = (calls: readonly BatchedCall[], on: boolean): void =>
+    setTicks(new Map([...ticks, ...calls.map((call) => [call.id, on] as const)]));
+  const arrived = isNone ? [] : (data?.calls.filter((call) => !known.has(call.id)) ?? []);
+  const showArrived = (): void => setShown(data ?? null);
+  /** Takes out what was decided; nothing of the rest becomes ticked by that. */
+  const takeOut = (decided: readonly BatchedCall[]): void => {
+    const rest = shown?.calls.filter((call) => waiting.has(call.id) && !decided.includes(call)) ?? [];
+    setShown(shown && rest.length > 0 ? { ...shown, calls: rest } : null);
+    setTicks(new Map(rest.map((call) => [call.id, false])));
+  };
+  return { shown, waiting, isTicked, tick, arrived, showArrived, takeOut, isNone, error, refetch };
+}
+
+/** Several calls of one agent and function beside one another, to be decided by one press; `next` is opened after them. */
+export function BatchOfCalls({ id, next }: { id: string; next: string | undefined }) {
+  const table = useShown(id);
+  const { shown, waiting, isTicked, tick, arrived, isNone } = table;
+  useTitle(shown ? text.title(shown.calls.length, shown.fn) : inboxText.title);
+  if (isNone && !shown) {
+    return (
+      <article class={`${questionStyles.frame} ${askStyles.frame}`} tabIndex={-1} data-focus>
+        <Notice title={text.empty}>
+          <Link href={besideList(next === undefined ? "/inbox" : `/inbox/${next}`)} class="button primary">
+            {next === undefined ? inboxText.ask.toList : inboxText.ask.next}
+          </Link>
+        </Notice>
+      </article>
+    );
+  }
+  if (!shown) {
+    return table.error && !isNone ? (
+      <Trouble title={text.failed} error={table.error} onTryAgain={() => void table.refetch()} />
+    ) : (
+      <Loading rows={4} />
+    );
+  }
+  const ticked = shown.calls.filter(isTicked);
+  const left = shown.calls.filter((call) => waiting.has(call.id) && isFree(call) && !isPlain(call)).length;
+  return (
+    <article class={`${questionStyles.frame} ${askStyles.frame}`} tabIndex={-1} data-focus>
+      <header class={formStyles.header}>
+        <p class={formStyles.facts}>
+          <span>{inboxText.kinds.approval}</span>
+          <bdi>{shown.agent}</bdi>
+        </p>
+        <h1 dir="auto">{text.title(shown.calls.length, shown.fn)}</h1>
+        {left > 0 && <p>{text.left(left)}</p>}
+      </header>
+      <div class={askStyles.form}>
+        {shown.arguments.length > 0 && <Arguments rows={shown.arguments} label={text.same} />}
+        <Calls
+          batch={shown}
+          waiting={waiting}
+          isTicked={isTicked}
+          mayTick={(call) => waiting.has(call.id) && isFree(call)}
+          onTick={tick}
+        />
+        {arrived.length > 0 && (
+          <button type="button" onClick={table.showArrived}>
+            {inboxText.new(arrived.length)}
+          </button>
+        )}
+        {shown.more && <p class="muted">{text.more}</p>}
+        <Bar id={id} batch={shown} ticked={ticked} next={next} onDecided={() => table.takeOut(ticked)} />
+      </div>
+    </article>
+  );
+}
+
+/** A decision about several calls that somebody has to confirm. */
+interface Intent {
+  approve: boolean;
+  calls: readonly BatchedCall[];
+}
+
+/** No and yes to what is ticked, under the thumb; each has a key. */
+function Bar(props: {
+  id: string;
+  batch: Batch;
+  ticked: readonly BatchedCall[];
+  next: string | undefined;
+  onDecided: () => void;
+}) {
+  const { id, batch, ticked } = props;
+  const [intent, setIntent] = useState<Intent | null>();
+  const { decide, sending, refused } = useBatchDecision(props);
+  const intend = (approve: boolean): void => {
+    if (ticked.length === 0) return announce(text.tickFirst);
+    setIntent({ approve, calls: ticked });
+  };
+  const hasKeys = useCardKeys(id, { a: () => intend(true), r: () => intend(false) });
+  const button = (approve: boolean) => (
+    <button
+      type="button"
+      class={approve ? askStyles.approve : "alarm"}
+      aria-disabled={ticked.length === 0}
+      aria-keyshortcuts={hasKeys ? (approve ? "a" : "r") : undefined}
+      onClick={() => intend(approve)}
+    >
+      {approve ? text.approve(ticked.length) : text.reject(ticked.length)}
+    </button>
+  );
+  return (
+    <div class={barStyles.bar} aria-busy={sending}>
+      {refused !== null && (
+        <p role="alert" class={askStyles.alert} dir="auto">
+          {refused}
+        </p>
+      )}
+      <div class={askStyles.decide}>
+        {button(false)}
+        {button(true)}
+      </div>
+      {intent !== undefined && (
+        <Dialog title={titleOf(batch, intent)} open={intent !== null} onClose={() => setIntent(null)}>
+          {intent && <ConfirmAll batch={batch} intent={intent} onClose={() => setIntent(null)} onDecide={decide} />}
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function titleOf({ fn }: Batch, intent: Intent | null): string {
+  if (intent === null) return "";
+  return intent.approve ? text.approveTitle(intent.calls.length, fn) : text.rejectTitle(intent.calls.length, fn);
+}
+
+/** Sends the decision about several calls; one that is refused decides none of them, and says which call it was. */
+function useBatchDecision({
+  batch,
+  next,
+  onDecided,
+}: {
+  batch: Batch;
+  next: string | undefined;
+  onDecided: () => void;
+}) {
+  const [, go] = useLocation();
+  const [sending, setSending] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
+  const send = async ({ approve: approved, calls }: Intent, comment: string): Promise<void> => {
+    if (sending) return;
+    setSending(true);
+    setRefused(null);
+    try {
+      await inbox.decideBatch({
+        approved,
+        ...(comment.trim() !== "" && { comment }),
+        calls: calls.map(({ id, digest }) => ({ id, digest })),
+      });
+      announce(text.done(calls.length, approved));
+      const isAll = batch.calls.length === calls.length && !batch.more;
+      onDecided();
+      if (isAll) go(besideList(next === undefined ? "/inbox" : `/inbox/${next}`), { replace: true });
+    } catch (error) {
+      const { says } = explain(error);
+      const id = error instanceof ParleyError ? (error.details as { ask_id?: string }).ask_id : undefined;
+      const call = batch.calls.find((one) => one.id === id);
+      setRefused(call ? `${says} ${text.noneDecided(call.sentence)}` : says);
+    }
+    void queries.invalidateQueries({ queryKey: ["inbox"] });
+    void queries.invalidateQueries({ queryKey: ["batch"] });
+    setSending(false);
+  };
+  return { decide: (intent: Intent, comment: string) => void send(intent, comment), sending, refused };
+}
+
+/** The sheet on which several calls are approved or rejected at last: how many, what stands out of them, a comment. */
+function ConfirmAll(props: {
+  batch: Batch;
+  intent: Intent;
+  onClose: () => void;
+  onDecide: (intent: Intent, comment: string) => void;
+}) {
+  const { batch, intent, onClose } = props;
+  const [comment, setComment] = useState("");
+  const [named, setNamed] = useState("");
+  const hold = useRef<HTMLButtonElement>(null);
+  const deliberate = useDeliberate(intent);
+  const { approve: approves, calls } = intent;
+  const isGrave = approves && calls.some(({ risk }) => risk === "high");
+  const mustHold = isGrave && named.trim() !== batch.fn;
+  const odd = calls.filter((call) => isOdd(call) || call.risk === "high");
+  const decide = (): void => {
+    if (!deliberate.isDeliberate()) return;
+    onClose();
+    props.onDecide(intent, comment);
+  };
+  const submit = (): void => {
+    if (!mustHold) return decide();
+    announce(inboxText.holdHint);
+    hold.current?.focus();
+  };
+  return (
+    <form
+      class={askStyles.confirm}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
+    >
+      <p class="muted">{approves ? text.approveLead(batch.agent) : text.rejectLead}</p>
+      {approves && odd.length > 0 && <Odd calls={odd} />}
+      {isGrave && <Grave name={batch.fn} named={named} onName={setNamed} />}
+      <Comment approves={approves} isFirst={!approves} value={comment} onChange={setComment} onSend={submit} />
+      <Sides isAtEnd={approves !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
+        <Decide
+          key="decide"
+          approves={approves}
+          label={approves ? text.approve(calls.length) : text.reject(calls.length)}
+          deliberate={deliberate}
+          hold={mustHold ? hold : null}
+          onHeld={decide}
+        />
+      </Sides>
+    </form>
+  );
+}
+
+/** The calls that are approved with the rest although they stand out, or have a high risk. */
+function Odd({ calls }: { calls: readonly BatchedCall[] }) {
+  return (
+    <>
+      <p>{text.odd(calls.length)}</p>
+      <ul class={styles.odds}>
+        {calls.map(({ id, sentence }) => (
+          <li key={id}>
+            <bdi>{sentence}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
