@@ -1,3 +1,4 @@
+import { yieldEvery, yieldToEventLoop } from "../../lib/event-loop.ts";
 import { coversCall, unreadPatterns } from "./alike.ts";
 import { type GrantPattern, readPattern } from "./pattern.ts";
 import { holds, type PolicyInput, type PolicyRule } from "./policy.ts";
@@ -27,6 +28,8 @@ const MOST_CANDIDATES = 300;
 /** A list of a rule has no more values. */
 const MOST_VALUES = 100;
 const MOST_NEIGHBOURS = 2;
+/** Others are served after so many looks at a call. */
+const LOOKS_AT_ONCE = 50;
 
 interface Candidate {
   when: GrantPattern["when"];
@@ -47,69 +50,112 @@ interface Found extends Omit<Candidate, "rule"> {
 const byCount = (one: Found, other: Found): number =>
   other.count - one.count || one.width - other.width || (one.key < other.key ? -1 : 1);
 
+/** Awaited after each look at a call, so that others are served. */
+type Looked = ReturnType<typeof yieldEvery>;
+
 /** The calls that no rule may cover, the fewest approved calls of a rule, and the values of these calls. */
 interface Bounds {
   apart: readonly PastCall[];
   least: number;
   seen: SeenValues;
+  looked: Looked;
 }
 
 /**
  * Returns the rules that would allow what people approved: each covers at least `least` approved calls, and no call
  * `apart`. Of the patterns of an agent and function the one that covers most of the approved calls comes first, the
- * narrower of two alike, until the rest is covered. The same calls give the same rules.
+ * narrower of two alike, until the rest is covered. The same calls give the same rules. Others are served meanwhile.
  */
-export function suggestRules<T extends PastCall>(calls: readonly T[], least: number): SuggestedRule<T>[] {
+export async function suggestRules<T extends PastCall>(
+  calls: readonly T[],
+  least: number,
+): Promise<SuggestedRule<T>[]> {
   const groups = Map.groupBy(calls, ({ input }) => JSON.stringify([input.agent, input.fn]));
-  return [...groups]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([, group]) => rulesOf(group, Math.max(1, least)));
+  const looked = yieldEvery(LOOKS_AT_ONCE);
+  const rules: SuggestedRule<T>[] = [];
+  for (const [, group] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    rules.push(...(await rulesOf(group, Math.max(1, least), looked)));
+  return rules;
 }
 
-function rulesOf<T extends PastCall>(group: readonly T[], least: number): SuggestedRule<T>[] {
+async function rulesOf<T extends PastCall>(
+  group: readonly T[],
+  least: number,
+  looked: Looked,
+): Promise<SuggestedRule<T>[]> {
   const approved = group.filter(({ kind }) => kind === "approved");
   if (approved.length < least) return [];
   const apart = group.filter(({ kind }) => kind === "apart");
-  const bounds = { apart, least, seen: new SeenValues(approved.map(({ input }) => input)) };
-  const chosen = merged(choose(candidatesOf(approved, bounds), approved, bounds), apart);
-  const rules = chosen.map(({ when, rule }) => ({ when, rule }));
-  const others = group.filter(({ input }) => !rules.some(({ rule }) => holds(rule, input)));
-  const wordsOfOthers = others.map((call) => ({ call, words: wordsOf(call) }));
-  return rules.map(({ when, rule }) => {
-    const covered = approved.filter(({ input }) => holds(rule, input));
-    return { when, approved: covered, notCovered: nearest(covered, wordsOfOthers) };
-  });
+  const bounds = { apart, least, seen: new SeenValues(approved.map(({ input }) => input)), looked };
+  const rules = await merged(await choose(await candidatesOf(approved, bounds), approved, bounds), bounds);
+  const others: WordedCall<T>[] = [];
+  for (const call of group) {
+    if (!rules.some(({ rule }) => holds(rule, call.input))) others.push({ call, words: wordsOf(call) });
+    await looked();
+  }
+  const suggested: SuggestedRule<T>[] = [];
+  for (const { when, rule } of rules) {
+    const covered: WordedCall<T>[] = [];
+    for (const call of approved) {
+      if (holds(rule, call.input)) covered.push({ call, words: wordsOf(call) });
+      await looked();
+    }
+    const notCovered = await nearest(covered, others, looked);
+    suggested.push({ when, approved: covered.map(({ call }) => call), notCovered });
+  }
+  return suggested;
+}
+
+async function isAnyCovered(calls: readonly PastCall[], covers: (input: PolicyInput) => boolean, looked: Looked) {
+  for (const { input } of calls) {
+    if (covers(input)) return true;
+    await looked();
+  }
+  return false;
 }
 
 /** Returns of each call the pattern that most calls have, and that covers none `apart`; those of most calls first. */
-function candidatesOf(approved: readonly PastCall[], { apart, least, seen }: Bounds): Candidate[] {
+async function candidatesOf(
+  approved: readonly PastCall[],
+  { apart, least, seen, looked }: Bounds,
+): Promise<Candidate[]> {
   const found = new Map<string, Found>();
-  const patterns = approved.map(({ input }) =>
-    unreadPatterns(input, seen, "alike").map((when, width): Found => {
+  const patterns: { input: PolicyInput; some: Found[] }[] = [];
+  for (const { input } of approved) {
+    const some = unreadPatterns(input, seen, "alike").map((when, width): Found => {
       const key = JSON.stringify(when);
       const one = found.get(key) ?? { key, when, width, count: 0, isSafe: null };
       found.set(key, one);
       one.count += 1;
       return one;
-    }),
-  );
-  const isSafe = (one: Found): boolean => {
-    one.isSafe ??= !apart.some(({ input }) => coversCall(one.when, input));
-    return one.isSafe;
-  };
-  const best = patterns.flatMap((some, at) => {
-    const { input } = approved[at] ?? {};
+    });
+    patterns.push({ input, some });
+    await looked();
+  }
+  const best: Found[] = [];
+  for (const { input, some } of patterns) {
     // A pattern that is word for word that of a call is that of every call that it covers.
     const often = some.filter(({ width, count }) => width > 0 || count >= least).toSorted(byCount);
-    return often.find((one) => input !== undefined && coversCall(one.when, input) && isSafe(one)) ?? [];
-  });
+    for (const one of often) {
+      await looked();
+      if (!coversCall(one.when, input)) continue;
+      one.isSafe ??= !(await isAnyCovered(apart, (other) => coversCall(one.when, other), looked));
+      if (!one.isSafe) continue;
+      best.push(one);
+      break;
+    }
+  }
   return [...new Set(best)]
     .toSorted(byCount)
     .slice(0, MOST_CANDIDATES)
     .map(({ when, width }) => ({ when, width, rule: readPattern({ when }).rule }));
 }
 
-function choose(candidates: readonly Candidate[], approved: readonly PastCall[], { seen, least }: Bounds): Candidate[] {
+async function choose(
+  candidates: readonly Candidate[],
+  approved: readonly PastCall[],
+  { seen, least, looked }: Bounds,
+): Promise<Candidate[]> {
   // Each call is read once for all patterns.
   const covered = candidates.map(() => new Set<PastCall>());
   const programs = candidates.map(({ when }) => new Set(programsOf(when)));
@@ -118,8 +164,11 @@ function choose(candidates: readonly Candidate[], approved: readonly PastCall[],
     const started = programsOf(unreadPatterns(call.input, seen, "alike")[0]);
     for (const [at, { rule }] of candidates.entries()) {
       const mayCover = started.every((program) => programs[at]?.has(program));
-      if (mayCover && holds(rule, call.input)) covered[at]?.add(call);
+      if (!mayCover) continue;
+      if (holds(rule, call.input)) covered[at]?.add(call);
+      await looked();
     }
+    await looked();
   }
   let left = candidates
     .map((candidate, at) => ({ candidate, calls: covered[at] ?? new Set<PastCall>() }))
@@ -131,6 +180,7 @@ function choose(candidates: readonly Candidate[], approved: readonly PastCall[],
     );
     if (!best) return chosen;
     chosen.push(best.candidate);
+    await yieldToEventLoop();
     left = left
       .map(({ candidate, calls }) => ({
         candidate,
@@ -146,7 +196,7 @@ function programsOf(when: GrantPattern["when"] | undefined): string[] {
 }
 
 /** Puts rules that differ in their list of commands or files alone into one, unless that covers a call `apart`. */
-function merged(chosen: readonly Candidate[], apart: readonly PastCall[]): Candidate[] {
+async function merged(chosen: readonly Candidate[], { apart, looked }: Bounds): Promise<Candidate[]> {
   const rules = new Map<string, Candidate>();
   for (const [at, candidate] of chosen.entries()) {
     const { command, path, ...common } = candidate.when;
@@ -156,7 +206,8 @@ function merged(chosen: readonly Candidate[], apart: readonly PastCall[]): Candi
     const values = [...new Set([before?.when[list] ?? [], candidate.when[list] ?? []].flat())];
     const when = { ...candidate.when, [list]: values };
     const rule = before && values.length <= MOST_VALUES ? readPattern({ when }).rule : null;
-    if (before && rule && !apart.some(({ input }) => holds(rule, input))) rules.set(key, { ...before, when, rule });
+    const isSafe = rule && !(await isAnyCovered(apart, (input) => holds(rule, input), looked));
+    if (before && isSafe) rules.set(key, { ...before, when, rule });
     else rules.set(before || (command === undefined && path === undefined) ? `${key} ${at}` : key, candidate);
   }
   return [...rules.values()];
@@ -187,14 +238,24 @@ function wordsOf({ input }: PastCall): Set<string> {
 }
 
 /** Returns the calls with most words in common with those that a rule covers, those `apart` first. */
-function nearest<T extends PastCall>(covered: readonly T[], others: readonly WordedCall<T>[]): T[] {
-  const words = new Set(covered.flatMap((call) => [...wordsOf(call)]));
-  const likeness = ({ words: own }: WordedCall<T>) =>
-    [...own].filter((word) => words.has(word)).length ** 2 / Math.max(1, own.size);
-  const ranked = others
-    .map((other) => ({ ...other, like: likeness(other), isApart: Number(other.call.kind === "apart") }))
-    .filter(({ like }) => like > 0)
-    .toSorted((one, other) => other.isApart - one.isApart || other.like - one.like);
+async function nearest<T extends PastCall>(
+  covered: readonly WordedCall<T>[],
+  others: readonly WordedCall<T>[],
+  looked: Looked,
+): Promise<T[]> {
+  const words = new Set<string>();
+  for (const { words: own } of covered) {
+    for (const word of own) words.add(word);
+    await looked();
+  }
+  const alike: (WordedCall<T> & { like: number; isApart: number })[] = [];
+  for (const other of others) {
+    const common = [...other.words].filter((word) => words.has(word)).length;
+    const like = common ** 2 / Math.max(1, other.words.size);
+    if (like > 0) alike.push({ ...other, like, isApart: Number(other.call.kind === "apart") });
+    await looked();
+  }
+  const ranked = alike.toSorted((one, other) => other.isApart - one.isApart || other.like - one.like);
   const distinct = new Map(ranked.map(({ call, words: own }) => [[...own].join(" "), call]));
   return [...distinct.values()].slice(0, MOST_NEIGHBOURS);
 }
