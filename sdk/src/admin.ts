@@ -64,6 +64,8 @@ export type {
   PolicyReport,
   PolicyReplay,
   PolicyReplayed,
+  PolicySuggest,
+  PolicySuggested,
   PolicyTest,
   PolicyVerdict,
   Proposal,

@@ -123,10 +123,12 @@ export type {
 } from "../../src/wire/person.ts";
 export type {
   PolicyReplayBody as PolicyReplay,
+  PolicySuggestBody as PolicySuggest,
   PolicyTestBody as PolicyTest,
   WireEndedGrant as EndedGrant,
   WirePolicyReplay as PolicyReplayed,
   WirePolicyReport as PolicyReport,
+  WirePolicySuggested as PolicySuggested,
   WirePolicyVerdict as PolicyVerdict,
   WireProposal as Proposal,
   WireRule as Rule,

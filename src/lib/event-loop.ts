@@ -13,3 +13,12 @@ export async function yieldAfterLarge(text: { readonly length: number }): Promis
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Returns a function to be awaited after each step of long work: after every `steps` of them, others are served. */
+export function yieldEvery(steps: number): () => Promise<void> | undefined {
+  let done = 0;
+  return () => {
+    done += 1;
+    return done % steps === 0 ? yieldToEventLoop() : undefined;
+  };
+}

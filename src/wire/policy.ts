@@ -100,10 +100,12 @@ export type WirePolicyVerdict = z.output<typeof WirePolicyVerdict>;
 
 const word = text(0, 512).optional();
 
+const sinceSeconds = z.int().min(60).max(31_622_400).describe("Calls of so many seconds until now.");
+
 export const PolicyReplayBody = z
   .object({
     text: text(0, 1_000_000).describe("A policy file; left out, the policy in force.").optional(),
-    since_s: z.int().min(60).max(31_622_400).describe("Calls of so many seconds until now."),
+    since_s: sinceSeconds,
   })
   .meta({ id: "PolicyReplay" });
 export type PolicyReplayBody = z.output<typeof PolicyReplayBody>;
@@ -140,6 +142,33 @@ export const WirePolicyReplay = z
   })
   .meta({ id: "PolicyReplayed", description: "How a policy would decide recorded function calls." });
 export type WirePolicyReplay = z.output<typeof WirePolicyReplay>;
+
+export const PolicySuggestBody = z.object({ since_s: sinceSeconds }).meta({ id: "PolicySuggest" });
+export type PolicySuggestBody = z.output<typeof PolicySuggestBody>;
+
+export const WirePolicySuggested = z
+  .object({
+    file: z.string().describe("The path of the policy file, where the rules are to stand."),
+    learn_after: z.int().describe("The fewest approved calls of a rule, a setting; 0 proposes none."),
+    calls: z.int().describe("At most the newest 10,000"),
+    approved: z.int().describe("Calls that people approved, and no rule decides"),
+    more: z.boolean().describe("There are older calls that were not looked at"),
+    rules: z
+      .array(
+        z.object({
+          id: z.string(),
+          when: z.record(z.string(), z.unknown()),
+          approved: z.int().describe("Calls that it covers and people approved"),
+          examples: z.array(z.string()).describe("Sentences of such calls"),
+          not_covered: z.array(z.string()).describe("Sentences of the nearest calls that stay with people"),
+          lines: z.array(z.string()).describe("The rule as it may stand under `rules:`, indented by two"),
+          flow: z.string().describe("The same without comments, for a list in brackets"),
+        }),
+      )
+      .describe("The rule that covers most approved calls first"),
+  })
+  .meta({ id: "PolicySuggested", description: "Rules that the decisions of people speak for; none is in force." });
+export type WirePolicySuggested = z.output<typeof WirePolicySuggested>;
 
 export const PolicyTestBody = z
   .object({

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { it } from "node:test";
 import { changeRole } from "../../src/access/change-role.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { launchBrowser } from "./chromium.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
@@ -68,4 +69,49 @@ it("tries a policy on recorded calls, each of which opens", async () => {
   await links.last().tap();
   await page.getByRole("heading", { name: "Record" }).waitFor();
   await page.getByText("Rejected").first().waitFor();
+});
+
+const FILE = "version: 1\nrules: []\n";
+
+it("proposes rules from what people approved, and tries the file with the ticked ones before it is in force", async () => {
+  await using world = await openInboxWorld();
+  const { ctx } = world.server;
+  writeFileSync(world.config.relay.policyFile, FILE);
+  await world.server.reload();
+  const cy = await nameSomebody(world, "Cy Vann");
+  await changeRole(ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
+  const responder = await responderOf(ctx.db, cy.id, "web");
+  const decide = async (fn: string, args: object, kind: "approve" | "reject") => {
+    const request = await askPeople(ctx, { ...callOf(fn, args), audience: toPerson(cy.id) });
+    await decideRequest(ctx, { requestId: request.id, responder, decision: { kind } });
+  };
+  for (const command of ["npm test", "npm test a.test.ts", "npm test b.test.ts"])
+    await decide("Bash", { command, cwd: "/home/kim/shop" }, "approve");
+  await decide("Bash", { command: "npm publish", cwd: "/home/kim/shop" }, "reject");
+  for (const name of ["a", "b", "c"])
+    await decide("Read", { file_path: `src/${name}.ts`, cwd: "/home/kim/shop" }, "approve");
+  await using browser = await launchBrowser();
+  await using visitor = await cy.visit(browser, { screen: "phone" });
+  const { page } = visitor;
+  await page.goto("/console/policy");
+  await page.getByRole("button", { name: "Try on these calls" }).tap();
+  await page.getByText("7 calls: 0 allowed, 0 refused, 7 for people.").waitFor();
+
+  await page.getByRole("button", { name: "Look for rules" }).tap();
+  await page.getByText("7 calls, 6 of them approved by people and by no rule: 2 rules proposed.").waitFor();
+  await page.getByText("Not covered: Run `npm publish`").waitFor();
+  await page.getByRole("checkbox", { name: /-Read$/ }).tap();
+  await page.getByRole("button", { name: "Put the file with the ticked rules below" }).tap();
+  await page
+    .getByText(`It stands below. Try it on recorded calls, then put it into ${world.config.relay.policyFile}.`)
+    .waitFor();
+  const words = await page.getByLabel("A policy file").inputValue();
+  assert.match(
+    words,
+    /^version: 1\nrules:\n {2}# 3 approved calls, such as: .*\n {2}# Not covered: .*\n {2}- id: suggested-.*-Bash\n/,
+  );
+  assert.doesNotMatch(words, /Read/);
+  await page.getByRole("button", { name: "Try on these calls" }).tap();
+  await page.getByText("7 calls: 3 allowed, 0 refused, 4 for people.").waitFor();
+  assert.equal(readFileSync(world.config.relay.policyFile, "utf8"), FILE);
 });

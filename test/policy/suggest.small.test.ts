@@ -24,44 +24,47 @@ const refund = (order: string, amount: number, kind?: PastCall["kind"]): NamedCa
 
 const suggested = (calls: readonly NamedCall[]) => suggestRules(calls, 3);
 /** Returns what the rules would list of commands or files, and how many approved calls each covers. */
-const lists = (calls: readonly NamedCall[]) =>
-  suggested(calls).map(({ when, approved }) => [when["command"] ?? when["path"] ?? when["args"], approved.length]);
+const lists = async (calls: readonly NamedCall[]) =>
+  (await suggested(calls)).map(({ when, approved }) => [
+    when["command"] ?? when["path"] ?? when["args"],
+    approved.length,
+  ]);
 
 describe("the rules that decisions of people speak for", () => {
-  it("cover what was approved as often as the setting says", () => {
-    assert.deepEqual(lists([bash("npm test"), bash("npm test a.test.ts")]), []);
-    assert.deepEqual(lists([bash("npm test"), bash("npm test a.test.ts"), bash("npm test b.test.ts")]), [
+  it("cover what was approved as often as the setting says", async () => {
+    assert.deepEqual(await lists([bash("npm test"), bash("npm test a.test.ts")]), []);
+    assert.deepEqual(await lists([bash("npm test"), bash("npm test a.test.ts"), bash("npm test b.test.ts")]), [
       [["npm test *"], 3],
     ]);
-    assert.deepEqual(lists([bash("git push"), bash("git push"), bash("git push"), bash("git push -f")]), [
+    assert.deepEqual(await lists([bash("git push"), bash("git push"), bash("git push"), bash("git push -f")]), [
       [["git push"], 3],
     ]);
   });
 
-  it("cover nothing that people refused, or that looks high: a narrower one is proposed instead, or none", () => {
+  it("cover nothing that people refused, or that looks high: a narrower one is proposed instead, or none", async () => {
     const approved = [edit("src/a/x.ts"), edit("src/a/y.ts"), edit("src/a/z.ts"), edit("src/b/x.ts")];
-    assert.deepEqual(lists(approved), [["src/**", 4]]);
-    assert.deepEqual(lists([...approved, edit("src/b/keys.ts", "apart")]), [["src/a/**", 3]]);
-    assert.deepEqual(lists([...approved, edit("src/a/keys.ts", "apart")]), []);
-    assert.deepEqual(lists([...approved, edit("src/b/keys.ts", "open")]), [["src/**", 4]]);
+    assert.deepEqual(await lists(approved), [["src/**", 4]]);
+    assert.deepEqual(await lists([...approved, edit("src/b/keys.ts", "apart")]), [["src/a/**", 3]]);
+    assert.deepEqual(await lists([...approved, edit("src/a/keys.ts", "apart")]), []);
+    assert.deepEqual(await lists([...approved, edit("src/b/keys.ts", "open")]), [["src/**", 4]]);
   });
 
-  it("are as narrow as the calls allow, hold in one folder where all were there, and are one rule where they can be", () => {
-    assert.deepEqual(lists([bash("npm test"), bash("npm test"), bash("npm test")]), [[["npm test"], 3]]);
-    const [inOne] = suggested(["npm test", "npm test a", "npm test b"].map((line) => bash(line)));
+  it("are as narrow as the calls allow, hold in one folder where all were there, and are one rule where they can be", async () => {
+    assert.deepEqual(await lists([bash("npm test"), bash("npm test"), bash("npm test")]), [[["npm test"], 3]]);
+    const [inOne] = await suggested(["npm test", "npm test a", "npm test b"].map((line) => bash(line)));
     assert.deepEqual(inOne?.when["args"], { "/cwd": { equals: FOLDER } });
     const others = ["a", "b", "c"].map((name) => bash(`npm run lint ${name}`));
     const both = [...["npm test", "npm test a", "npm test b"].map((line) => bash(line)), ...others];
-    assert.deepEqual(lists(both), [[["npm run lint *", "npm test *"], 6]]);
+    assert.deepEqual(await lists(both), [[["npm run lint *", "npm test *"], 6]]);
     // Neither covers what people refused, but both together would.
     const refused = bash("npm test a && npm run lint b", "apart");
-    assert.equal(suggested([...both, refused]).length, 2);
+    assert.equal((await suggested([...both, refused])).length, 2);
   });
 
-  it("take a text that differed if it is a name, by its ends and its length, and numbers between the approved ones", () => {
+  it("take a text that differed if it is a name, by its ends and its length, and numbers between the approved ones", async () => {
     const orders = Array.from({ length: 12 }, (_, at) => refund(`A-10${at + 10}`, at + 1));
     assert.deepEqual(
-      suggested(orders).map(({ when }) => when["args"]),
+      (await suggested(orders)).map(({ when }) => when["args"]),
       [
         {
           "": {
@@ -79,10 +82,10 @@ describe("the rules that decisions of people speak for", () => {
     );
     const queries = Array.from({ length: 12 }, (_, at) => call("query", { sql: `SELECT${at}` }));
     const texts = Array.from({ length: 12 }, (_, at) => call("note", { text: `Order ${at} is late` }));
-    assert.deepEqual(suggested([...queries, ...texts]), []);
+    assert.deepEqual(await suggested([...queries, ...texts]), []);
   });
 
-  it("rest on calls of several agents, for each that people allowed one, with all its tools and in its folders", () => {
+  it("rest on calls of several agents, for each that people allowed one, with all its tools and in its folders", async () => {
     const by = (agent: string, fn: string, args: object, kind: PastCall["kind"] = "approved"): NamedCall => ({
       ...call(fn, args, kind),
       input: policyInput({ fn, agent, args: () => JSON.stringify(args) }),
@@ -92,24 +95,27 @@ describe("the rules that decisions of people speak for", () => {
       by("codex", "exec_command", { cmd: "git add b.ts", workdir: FOLDER, cwd: FOLDER }),
       by("cursor", "Shell", { command: "git add -A", cwd: "/home/jo/shop" }),
     ];
-    const whens = (calls: readonly NamedCall[]) => suggested(calls).map(({ when }) => when);
+    const whens = async (calls: readonly NamedCall[]) => (await suggested(calls)).map(({ when }) => when);
     const [command, inFolder] = [["git add *"], (folder: string) => ({ "/cwd": { equals: folder } })];
-    assert.deepEqual(whens(adds), [
+    assert.deepEqual(await whens(adds), [
       { fn: ["Bash", "exec_command"], agent: "codex", command, args: inFolder(FOLDER) },
       { fn: "Shell", agent: "cursor", command, args: inFolder("/home/jo/shop") },
     ]);
     assert.deepEqual(
-      suggested(adds).map(({ approved }) => approved.length),
+      (await suggested(adds)).map(({ approved }) => approved.length),
       [3, 3],
     );
-    assert.deepEqual(whens(adds.slice(1)), []);
+    assert.deepEqual(await whens(adds.slice(1)), []);
     const withoutFolder = by("crm", "exec", { command: "git add c.ts" });
-    assert.deepEqual(whens([...adds, withoutFolder]).length, 2);
+    assert.deepEqual((await whens([...adds, withoutFolder])).length, 2);
     // A call that did not stay in its folder speaks for nothing wider, and neither does a function of another kind.
-    assert.deepEqual(whens([...adds.slice(1), by("x", "bash", { command: "git add /etc/a", cwd: FOLDER })]), []);
-    assert.deepEqual(whens([...adds.slice(1), by("x", "git", { command: "git add c.ts", cwd: FOLDER })]), []);
+    assert.deepEqual(await whens([...adds.slice(1), by("x", "bash", { command: "git add /etc/a", cwd: FOLDER })]), []);
+    assert.deepEqual(await whens([...adds.slice(1), by("x", "git", { command: "git add c.ts", cwd: FOLDER })]), []);
     // Nobody gets a rule for what people refused one of them, wherever that was.
-    assert.deepEqual(whens([...adds, by("gemini", "run_shell_command", { command: "git add c.ts" }, "apart")]), []);
+    assert.deepEqual(
+      await whens([...adds, by("gemini", "run_shell_command", { command: "git add c.ts" }, "apart")]),
+      [],
+    );
 
     const edits = [
       edit("src/a/x.ts"),
@@ -117,14 +123,17 @@ describe("the rules that decisions of people speak for", () => {
       by("copilot", "edit", { path: "src/b/z.ts", old_str: "a", new_str: "b", cwd: "/home/jo/shop" }),
     ];
     assert.deepEqual(
-      suggested(edits).map(({ when: { fn, agent, path } }) => [agent, fn, path]),
+      (await suggested(edits)).map(({ when: { fn, agent, path } }) => [agent, fn, path]),
       [
         ["claude", "Edit", "src/**"],
         ["copilot", "edit", "src/**"],
         ["gemini", "replace", "src/**"],
       ],
     );
-    assert.deepEqual(whens([...edits, by("codex", "Write", { path: "src/c/keys.ts", cwd: "/tmp" }, "apart")]), []);
+    assert.deepEqual(
+      await whens([...edits, by("codex", "Write", { path: "src/c/keys.ts", cwd: "/tmp" }, "apart")]),
+      [],
+    );
   });
 
   it("are printed as rules of a policy file that decide as they were chosen, with their reasons", async () => {
@@ -135,7 +144,7 @@ describe("the rules that decisions of people speak for", () => {
       ...["x", "y", "z"].map((name) => edit(`src/ä/${name}.ts`)),
     ];
     const ids = new Set<string>();
-    const rules = suggested(calls).map(({ when, approved, notCovered }) => {
+    const rules = (await suggested(calls)).map(({ when, approved, notCovered }) => {
       const id = freshId(when, ids);
       ids.add(id);
       const named = (some: readonly NamedCall[]) => some.map(({ name }) => name);

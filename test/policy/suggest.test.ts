@@ -65,5 +65,50 @@ for (const on of ONE_DATABASE) {
       );
       assert.deepEqual([calls, approved, rules], [9, 0, []]);
     });
+
+    it("are proposed to admins over HTTP, none for a call that was refused, as lines that a policy file may hold", async () => {
+      const { scene, ask, bash } = await opened();
+      await using world = scene.world;
+      await world.server.reload();
+      for (const command of ["npm test", "npm test a.test.ts", "npm test b.test.ts"]) await bash(command, true);
+      await bash("npm test; rm x", false);
+      await bash("npm publish", false);
+      for (const path of ["src/a.ts", "src/b.ts", "src/c.ts"]) await ask("Read", { file_path: path, cwd }, true);
+      await ask("Read", { file_path: "src/keys.ts", cwd }, false);
+      const suggest = (by: typeof scene.agent, since_s = 3600) =>
+        by.call("POST", "//admin/policy/suggest", { since_s });
+      const { file, learn_after, calls, approved, more, rules } = accepted(await suggest(scene.admin));
+      const [rule = assert.fail()] = rules as { lines: readonly string[]; flow: string }[];
+      assert.deepEqual([file, learn_after], [world.config.relay.policyFile, 3]);
+      assert.deepEqual([calls, approved, more], [9, 6, false]);
+      assert.deepEqual(rules, [
+        {
+          id: "suggested-support-Bash",
+          when: { fn: "Bash", agent: "support", command: ["npm test *"], args: { "/cwd": { equals: cwd } } },
+          approved: 3,
+          examples: ["Run `npm test`", "Run `npm test a.test.ts`", "Run `npm test b.test.ts`"],
+          not_covered: ["Run `npm test; rm x`", "Run `npm publish`"],
+          lines: rule.lines,
+          flow: rule.flow,
+        },
+      ]);
+      const block = ["version: 1", "rules:", ...rule.lines, ""].join("\n");
+      for (const text of [block, `version: 1\nrules: [${rule.flow}]\n`]) {
+        const replayed = accepted(await scene.admin.call("POST", "//admin/policy/replay", { text, since_s: 3600 }));
+        assert.deepEqual([replayed.allowed, replayed.asked, replayed.contradictions], [3, 6, []]);
+      }
+      assert.equal((await suggest(scene.agent)).status, 403);
+      assert.equal((await suggest(scene.admin, 5)).status, 400);
+      await withRules(scene, block);
+      assert.deepEqual(accepted(await suggest(scene.admin)).rules, []);
+    });
+
+    it("are none where the setting says so", async () => {
+      await using scene = await openScene(on, { env: { PARLEY_POLICY_LEARN_AFTER: "0" } });
+      const { learn_after, rules } = accepted(
+        await scene.admin.call("POST", "//admin/policy/suggest", { since_s: 3600 }),
+      );
+      assert.deepEqual([learn_after, rules], [0, []]);
+    });
   });
 }

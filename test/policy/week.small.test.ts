@@ -33,7 +33,7 @@ function isHigh({ fn, args }: WeekCall): boolean {
 async function learned(calls: readonly WeekCall[]): Promise<Policy> {
   const past = calls.map((call) => ({ input: inputOf(call), kind: isHigh(call) ? "apart" : "approved" }) as const);
   const ids = new Set<string>();
-  const rules = suggestRules(past, LEAST).map(({ when, approved }) => {
+  const rules = (await suggestRules(past, LEAST)).map(({ when, approved }) => {
     const id = freshId(when, ids);
     ids.add(id);
     return { id, when, approved: approved.length, examples: ["a call"], notCovered: [] };

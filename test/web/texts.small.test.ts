@@ -70,6 +70,8 @@ const OF_THINGS = [
   "asks.delivery",
   "policy.would",
   "replay.counts",
+  "suggest.counts",
+  "suggest.taken",
   "wouldHaveCovered",
   "channels.result",
   "audit.by",

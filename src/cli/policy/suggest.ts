@@ -34,7 +34,8 @@ export const policySuggest = command({
       }
       const lines = suggestedLines(suggested.rules);
       if (lines.length > 0) await loadPolicy(["version: 1", "rules:", ...lines, ""].join("\n"));
-      const { calls, approved, rules } = suggested;
+      const { calls, approved, more, rules } = suggested;
+      if (more) io.tell("Older calls are left out, because they do not fit into memory together.");
       const counted = `${calls} calls of the last ${durationText(sinceMs)}, ${approved} approved by people and by no rule`;
       io.tell(`${counted}: ${rules.length === 1 ? "1 rule" : `${rules.length} rules`} proposed, and none in force`);
       return print(json, wireOf(suggested), lines, io);
@@ -42,9 +43,10 @@ export const policySuggest = command({
   },
 });
 
-const wireOf = ({ calls, approved, rules }: SuggestedPolicy): object => ({
+const wireOf = ({ calls, approved, more, rules }: SuggestedPolicy): object => ({
   calls,
   approved,
+  more,
   rules: rules.map(({ id, when, approved: count, examples, notCovered }) => ({
     id,
     when,

@@ -21,32 +21,59 @@ export class Agreement<T extends { readonly input: PolicyInput }> {
   readonly #approved = new Map<string, T[]>();
   readonly #apart: readonly T[];
   readonly #found = new Map<string, readonly T[]>();
+  readonly #looked: () => Promise<void> | undefined;
 
-  constructor(approved: readonly T[], apart: readonly T[]) {
+  private constructor(apart: readonly T[], looked: () => Promise<void> | undefined) {
     this.#apart = apart.filter(({ input }) => deedOf(input.fn) !== null);
+    this.#looked = looked;
+  }
+
+  /** Reads the calls; `looked` is awaited after each look at one, so that others are served. */
+  static async of<T extends { readonly input: PolicyInput }>(
+    approved: readonly T[],
+    apart: readonly T[],
+    looked: () => Promise<void> | undefined,
+  ): Promise<Agreement<T>> {
+    const agreement = new Agreement(apart, looked);
     const seen = new SeenValues([]);
     for (const call of approved) {
       if (deedOf(call.input.fn) === null) continue;
       const keys = unreadPatterns(call.input, seen, "alike").flatMap((when) => keyOf(wide(when)) ?? []);
-      for (const key of new Set(keys)) this.#approved.set(key, [...(this.#approved.get(key) ?? []), call]);
+      for (const key of new Set(keys)) {
+        const calls = agreement.#approved.get(key);
+        if (calls) calls.push(call);
+        else agreement.#approved.set(key, [call]);
+      }
+      await looked();
     }
+    return agreement;
   }
 
   /**
    * Returns the approved calls of any agent, in any folder, that have the commands or the file of a pattern among their
    * own patterns, and that it covers but for agent and folder; none where such a pattern covers a call `apart`.
    */
-  on(when: GrantPattern["when"]): readonly T[] {
+  async on(when: GrantPattern["when"]): Promise<readonly T[]> {
     const widened = wide(when);
     const key = keyOf(widened);
     if (widened === null || key === null) return [];
     let calls = this.#found.get(key);
     if (calls === undefined) {
-      const isApart = this.#apart.some(({ input }) => coversCall(widened, input));
-      calls = isApart ? [] : (this.#approved.get(key) ?? []).filter(({ input }) => coversCall(widened, input));
+      const isApart = (await this.#covered(widened, this.#apart, 1)).length > 0;
+      calls = isApart ? [] : await this.#covered(widened, this.#approved.get(key) ?? [], Infinity);
       this.#found.set(key, calls);
     }
     return calls;
+  }
+
+  async #covered(when: GrantPattern["when"], calls: readonly T[], most: number): Promise<T[]> {
+    const covered: T[] = [];
+    for (const call of calls) {
+      if (coversCall(when, call.input)) covered.push(call);
+      if (covered.length === most) break;
+      await this.#looked();
+    }
+    return covered;
   }
 }
 

@@ -25,6 +25,8 @@ export interface DoorSettings {
   cors: { origins: readonly string[] };
   email: { templates: "off" | "text" | "sanitized" };
   crowd: { public: boolean };
+  policy: { learnAfter: number };
+  relay: { policyFile: string };
   limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
   sseHeartbeatS: number;
   waitCapS: number;

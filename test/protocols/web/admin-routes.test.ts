@@ -31,6 +31,7 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/audit/chain"],
   ["GET", "/admin/policy"],
   ["POST", "/admin/policy/test", { action: "write" }],
+  ["POST", "/admin/policy/suggest", { since_s: 60 }],
   ["POST", "/admin/policy/reload"],
   ["POST", "/admin/policy/proposals/nobody/accept"],
   ["POST", "/admin/policy/proposals/nobody/dismiss"],

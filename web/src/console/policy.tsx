@@ -16,7 +16,7 @@ import {
   TextField,
   useAction,
 } from "./parts.tsx";
-import { Replay } from "./replay.tsx";
+import { Trial } from "./replay.tsx";
 import { useNames } from "./queries.ts";
 import * as api from "./relay/api.ts";
 import { Block, Line, MoreOf } from "./relay/parts.tsx";
@@ -55,7 +55,7 @@ export function PolicyPage() {
       <Rules policy={data} />
       <Grants />
       <Tester />
-      {data.text !== null && <Replay file={data.text} />}
+      {data.text !== null && <Trial file={data.text} />}
       {data.text !== null && (
         <Section title={text.policy.file}>
           <Block label={text.policy.file} words={data.text} />

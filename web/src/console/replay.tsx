@@ -1,21 +1,34 @@
 import { useState } from "preact/hooks";
+import { copy } from "../parts/copyable.tsx";
 import { Link } from "../router.tsx";
 import { moment } from "../moment.ts";
+import { text as shell } from "../text.ts";
 import styles from "./console.module.css";
 import { ActionButton, Section, SelectField, TextField, useAction } from "./parts.tsx";
 import * as api from "./relay/api.ts";
 import { receiptPath } from "./relay/api.ts";
 import { Line } from "./relay/parts.tsx";
 import { text } from "./relay/text.ts";
+import { Suggested } from "./suggested.tsx";
 import type { PolicyReplayed } from "./relay/wire.ts";
 
 const DAY_S = 86_400;
 const PERIODS = { "1": DAY_S, "7": 7 * DAY_S, "30": 30 * DAY_S } as const;
 type Days = keyof typeof PERIODS;
 
-/** Shows how a policy file would decide the calls of the last days, before it is in force. */
-export function Replay({ file }: { file: string }) {
+/** Proposes rules for a policy file, and tries the file on recorded calls before it is in force. */
+export function Trial({ file }: { file: string }) {
   const [words, setWords] = useState(file);
+  return (
+    <>
+      <Suggested file={file} onTake={setWords} />
+      <Replay words={words} onInput={setWords} />
+    </>
+  );
+}
+
+/** Shows how a policy file would decide the calls of the last days. */
+function Replay({ words, onInput }: { words: string; onInput: (words: string) => void }) {
   const [days, setDays] = useState<Days>("7");
   const [replayed, setReplayed] = useState<PolicyReplayed | null>(null);
   const look = useAction(async () => {
@@ -25,7 +38,7 @@ export function Replay({ file }: { file: string }) {
   return (
     <Section title={text.replay.title}>
       <p class="muted">{text.replay.hint}</p>
-      <TextField label={text.replay.file} value={words} rows={10} onInput={setWords} />
+      <TextField label={text.replay.file} value={words} rows={10} onInput={onInput} />
       <SelectField
         label={text.replay.since}
         value={days}
@@ -34,6 +47,10 @@ export function Replay({ file }: { file: string }) {
       />
       <div class={styles.actions}>
         <ActionButton action={look} label={look.isBusy ? text.replay.looking : text.replay.run} kind="primary" />
+        <button type="button" class="quiet" onClick={() => void copy(words)}>
+          {shell.copy}
+          <span class="unseen"> {text.replay.file}</span>
+        </button>
       </div>
       <div role="status">{replayed && <Result of={replayed} />}</div>
     </Section>

@@ -205,6 +205,7 @@ const ADMIN: Operations = {
   "GET /admin/policy/proposals": { id: "listProposals" },
   "POST /admin/policy/test": { id: "testPolicy" },
   "POST /admin/policy/replay": { id: "replayPolicy" },
+  "POST /admin/policy/suggest": { id: "suggestRules" },
   "POST /admin/policy/reload": { id: "reloadPolicy" },
   "POST /admin/policy/proposals/{id}/accept": { id: "acceptProposal" },
   "POST /admin/policy/proposals/{id}/dismiss": { id: "dismissProposal" },

@@ -23,6 +23,7 @@ import { Refusal } from "../../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
 import { replayRoute } from "./policy-replay.ts";
+import { suggestRoute } from "./policy-suggest.ts";
 import {
   PolicyTestBody,
   PROPOSAL_STATES,
@@ -64,6 +65,7 @@ export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<voi
     readingRoutes(app, door);
     tryingRoutes(app, door);
     replayRoute(app, door);
+    suggestRoute(app, door);
     changingRoutes(app, door);
   };
 }

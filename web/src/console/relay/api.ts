@@ -138,6 +138,10 @@ export async function replayPolicy(body: wire.PolicyReplay): Promise<wire.Policy
   return connection.call("POST", "/admin/policy/replay", { body });
 }
 
+export async function suggestRules(body: wire.PolicySuggest): Promise<wire.PolicySuggested> {
+  return connection.call("POST", "/admin/policy/suggest", { body });
+}
+
 export async function tryPolicy(words: wire.PolicyWords): Promise<wire.PolicyVerdict> {
   return connection.call("POST", "/admin/policy/test", { body: words });
 }

@@ -244,6 +244,21 @@ export const text: RelayTexts = {
     file: "Die Datei",
   },
 
+  suggest: {
+    title: "Regeln, die Ihnen Nachfragen ersparen",
+    hint: "Für das, was Menschen in den letzten 30 Tagen immer wieder freigegeben haben, und für nichts, was sie abgelehnt haben oder was riskant aussieht. Nichts gilt, bevor Sie es in die Datei geschrieben haben.",
+    run: "Regeln suchen",
+    counts: ({ calls, approved, rules }) =>
+      `${count(calls, "Aufruf", "Aufrufe")}, davon ${number(approved)} von Menschen und von keiner Regel freigegeben: ${count(rules.length, "Regel", "Regeln")} vorgeschlagen.`,
+    off: "Die Einstellung policy.learn_after ist 0, deshalb wird keine Regel vorgeschlagen.",
+    approved: (n) => `${count(n, "Aufruf", "Aufrufe")}, von Menschen freigegeben`,
+    such: "Zum Beispiel:",
+    notCovered: "Nicht erfasst:",
+    take: "Die Datei mit den angekreuzten Regeln unten einsetzen",
+    taken: (path) =>
+      `Sie steht unten. Probieren Sie sie an gespeicherten Aufrufen aus, und schreiben Sie sie dann in ${path}.`,
+  },
+
   replay: {
     title: "An gespeicherten Aufrufen ausprobieren",
     hint: "Wie eine Regeldatei die Funktionsaufrufe der letzten Tage entscheiden würde. Nichts gilt, nichts wird gespeichert. Was gelten soll, kommt in die Datei.",

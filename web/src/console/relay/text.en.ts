@@ -1,7 +1,17 @@
 /** The words of the pages about what executors do. */
 import { count, number, percent } from "../../format.ts";
 import { shortTime } from "./short-time.ts";
-import type { AnsweredBy, AskStatus, AskType, Decision, JobState, Policy, Source, Stage } from "./wire.ts";
+import type {
+  AnsweredBy,
+  AskStatus,
+  AskType,
+  Decision,
+  JobState,
+  Policy,
+  PolicySuggested,
+  Source,
+  Stage,
+} from "./wire.ts";
 
 const STAGES: Record<Stage, string> = {
   intake: "Intake",
@@ -226,6 +236,20 @@ export const text = {
     run: "Try",
     result: "Verdict",
     file: "The file",
+  },
+
+  suggest: {
+    title: "Rules that would spare you prompts",
+    hint: "For what people approved again and again in the last 30 days, and nothing that they refused or that looks high. Nothing counts before you have put it into the file.",
+    run: "Look for rules",
+    counts: ({ calls, approved, rules }: Pick<PolicySuggested, "calls" | "approved" | "rules">) =>
+      `${count(calls, "call", "calls")}, ${number(approved)} of them approved by people and by no rule: ${count(rules.length, "rule", "rules")} proposed.`,
+    off: "The setting policy.learn_after is 0, so that no rule is proposed.",
+    approved: (n: number) => `${count(n, "call", "calls")} that people approved`,
+    such: "Such as:",
+    notCovered: "Not covered:",
+    take: "Put the file with the ticked rules below",
+    taken: (path: string) => `It stands below. Try it on recorded calls, then put it into ${path}.`,
   },
 
   replay: {

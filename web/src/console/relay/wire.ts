@@ -15,6 +15,8 @@ export type {
   PolicyReplay,
   PolicyReplayed,
   PolicyReport as Policy,
+  PolicySuggest,
+  PolicySuggested,
   PolicyVerdict,
   Proposal,
   Rule,
