@@ -43,7 +43,7 @@ describe("parley policy import", () => {
     const args = ["policy", "import", "gemini", "--as", "gem", "--out", out];
     const written = await parley(args, { HOME: home });
     assert.deepEqual([written.code, written.out], [0, ""]);
-    assert.match(readFileSync(out, "utf8"), /agent: \["gem"\]/);
+    assert.match(readFileSync(out, "utf8"), /agent: \[ gem \]/);
     const again = await parley(args, { HOME: home });
     assert.equal(again.code, 1);
     assert.match(again.err, /policy\.yaml exists already/);
