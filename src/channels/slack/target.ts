@@ -1,3 +1,4 @@
+import { memberPointer } from "../../lib/json/json-pointer.ts";
 import type { Target } from "../../requests/model/request.ts";
 import type { FieldError } from "../channel.ts";
 import { isSlackUser, SLACK_ID } from "./kind.ts";
@@ -59,7 +60,7 @@ export function parseTarget(
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
   const errors = Object.entries(given).flatMap(([name, value]): FieldError[] => {
     const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
-    const path = `/slack/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const path = memberPointer("/slack", name);
     if (!rule) return [{ path, code: "unknown_field", message: "There is no such field." }];
     const found = rule(value);
     if (found === null) return [];
