@@ -61,8 +61,7 @@ export function parseTarget(
   const errors = Object.entries(given).flatMap(([name, value]): FieldError[] => {
     const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
     const path = memberPointer("/slack", name);
-    if (!rule) return [{ path, code: "unknown_field", message: "There is no such field." }];
-    const found = rule(value);
+    const found = rule ? rule(value) : wrong("unknown_field", "There is no such field.");
     if (found === null) return [];
     const [at, problem] = Array.isArray(found) ? found : ["", found];
     return [{ path: path + at, ...problem }];
