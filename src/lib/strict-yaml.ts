@@ -1,4 +1,4 @@
-import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import { isAlias, isCollection, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { Document, Scalar } from "yaml";
 
 export interface YamlLimits {
@@ -89,32 +89,9 @@ function isReadOtherwise({ source, value }: Scalar): boolean {
   return typeof value !== "string" && source !== undefined && source !== "" && source !== String(value);
 }
 
-/**
- * Returns a YAML text in which a list has one more item at its end, or a list of one where there was none. Comments and
- * whatever else stands in it stay.
- *
- * @throws {BadYaml}
- */
-export function withItem(text: string, key: string, item: unknown, limits: YamlLimits): string {
-  const { document } = parse(text, limits);
-  const list = document.get(key);
-  const node = document.createNode(item);
-  // Short collections go on one line, as people write them.
-  if (isMap(node)) for (const { value } of node.items) if (isCollection(value)) value.flow = true;
-  if (isSeq(list)) {
-    list.flow = false;
-    list.add(node);
-  } else document.set(key, document.createNode([node]));
-  return print(document);
-}
-
 /** Returns a YAML text in which a list has lost the item at a place, with the comments of that item. @throws {BadYaml} */
 export function withoutItem(text: string, key: string, place: number, limits: YamlLimits): string {
   const { document } = parse(text, limits);
   document.deleteIn([key, place]);
-  return print(document);
-}
-
-function print(document: Document): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
 }

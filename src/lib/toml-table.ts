@@ -44,37 +44,6 @@ export function editTomlTable(text: string, path: readonly string[], body?: read
   return hasEnd ? kept + rest : kept.replace(/\r?\n$/, "");
 }
 
-/** A key of a TOML file with all of its tables, and its value as it is written, without a comment. */
-export interface TomlValue {
-  path: readonly string[];
-  value: string;
-}
-
-/** Returns the values of a TOML file that stand in one line each, those of inline tables too. */
-export function tomlValues(text: string): TomlValue[] {
-  let table: readonly string[] = [];
-  return readLines(text.replace(/^\ufeff/, "")).flatMap(({ text: line, header, key }) => {
-    if (header) table = header;
-    return key ? valuesAt([...table, ...key], line.slice(endOfName(line)).trim()) : [];
-  });
-}
-
-function valuesAt(path: readonly string[], written: string): TomlValue[] {
-  const inline = /^\{(.*)\}\s*(?:#.*)?$/.exec(written)?.[1];
-  if (inline === undefined) return [{ path, value: (written.split("#", 1)[0] ?? "").trimEnd() }];
-  // Members are parted by commas outside of texts and of further tables.
-  const members = inline.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\{[^{}]*\}|\[[^[\]]*\]|[^,"'{[])+/g) ?? [];
-  return members.flatMap((member) => {
-    const name = readName(member, "=");
-    return name ? valuesAt([...path, ...name], member.slice(endOfName(member)).trim()) : [];
-  });
-}
-
-/** Returns the place after the `=` that ends a name, which may itself be quoted. */
-function endOfName(line: string): number {
-  return (/^(?:[^"'=]|"(?:[^"\\]|\\.)*"|'[^']*')*=/.exec(line)?.[0] ?? line).length;
-}
-
 const textOf = (lines: readonly Line[]): string => lines.map((line) => line.text).join("");
 
 function isWithin(header: readonly string[] | undefined, path: readonly string[]): boolean {

@@ -43,7 +43,7 @@ describe("parley policy import", () => {
     const args = ["policy", "import", "gemini", "--as", "gem", "--out", out];
     const written = await parley(args, { HOME: home });
     assert.deepEqual([written.code, written.out], [0, ""]);
-    assert.match(readFileSync(out, "utf8"), /agent: \["gem"\]/);
+    assert.match(readFileSync(out, "utf8"), /agent: \[ gem \]/);
     const again = await parley(args, { HOME: home });
     assert.equal(again.code, 1);
     assert.match(again.err, /policy\.yaml exists already/);
@@ -60,24 +60,26 @@ describe("parley policy import", () => {
   });
 
   it("names a file that it does not understand, and exits with 2", async () => {
-    const bad: readonly (readonly [agent: string, name: string, text: string])[] = [
+    const bad: readonly (readonly [agent: string, name: string, text: string, says?: string])[] = [
       ["claude", "settings.json", '{"permissions": {"allow": "Bash"}}'],
       ["claude", "settings.json", "{"],
       ["claude", "settings.json", "[]"],
       ["claude", "settings.json", "[".repeat(100_000)],
       ["codex", "a.rules", "prefix_rule(pattern = X)"],
-      ["gemini", "a.toml", "[[rule]\n"],
+      ["gemini", "a.toml", "[[rule]\n", "line 1: "],
+      ["gemini", "c.toml", 'a = "\\q"', "line 1: "],
+      ["gemini", "d.toml", "a = 1\n\na = 2", "line 3: "],
       ["gemini", "b.toml", '[[rule]]\ntoolName = "x"'],
       ["opencode", "opencode.json", '{"permission": {"bash": "maybe"}}'],
       ["copilot", "permissions-config.json", '{"locations": {"/a": {"tool_approvals": 1}}}'],
       ["copilot", "start.sh", "copilot"],
       ["cursor", "cli.json", '{"permissions": []}'],
     ];
-    for (const [agent, name, text] of bad) {
+    for (const [agent, name, text, says = ""] of bad) {
       const file = join(homeWith({ [name]: text }), name);
       const { code, out, err } = await parley(["policy", "import", agent, "--file", file], {});
       assert.deepEqual([code, out], [2, ""], text.slice(0, 100));
-      assert.ok(err.includes(file), err);
+      assert.ok(err.includes(file) && err.includes(says), err);
     }
     assert.equal((await parley(["policy", "import", "emacs"], {})).code, 2);
   });

@@ -32,6 +32,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [".codex/config.toml", "features = { web = true, hooks = false }\n", false],
     [".codex/config.toml", "[features]\ncodex_hooks = false\n", false],
     [".codex/config.toml", "[features]\ncodex_hooks = false\nhooks = true\n", true],
+    [".codex/config.toml", "big = 9223372036854775807\nsince = 2026-11-29\nfeatures = {\n  hooks = false }\n", false],
+    [".codex/config.toml", 'hooks.state."FILE:permission_request:0:0" = { enabled = false }\n', false],
+    [".codex/config.toml", 'hooks.state."other:permission_request:0:0" = { enabled = false }\n', true],
+    [".codex/config.toml", "[features\n", null],
     [".codex/config.toml", 'notes = """\n[features]\nhooks = false\n"""\n', true],
   ],
   gemini: [
@@ -64,7 +68,7 @@ describe("an agent whose own switches turn its hooks off", () => {
         const { path = "" } = hookFile ?? {};
         const hook = agent.withHook("", { command: `parley hook ${name}`, timeoutSeconds: 60 });
         write(path, hook);
-        write(join(home, file), typeof text === "string" ? text : text(hook));
+        write(join(home, file), typeof text === "string" ? text.replace("FILE", path) : text(hook));
         const state = (await readLocalAgents(env)).find((one) => one.name === name);
         assert.equal(state?.hasHook, hasHook, `${file}: ${typeof text === "string" ? text : text("{")}`);
       }

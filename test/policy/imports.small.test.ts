@@ -89,9 +89,16 @@ describe("names that every object has", () => {
 
 describe("policies of Gemini CLI", () => {
   it("with a condition of an unknown name allow nothing", async () => {
-    const text = '[[rule]]\ntoolName = "web_fetch"\ndecision = "allow"\npriority = 1\nonlyOnMondays = true';
-    const { decide } = await imported("gemini", [`${HOME}/.gemini/policies/a.toml`, text]);
-    assert.equal(decide("web_fetch", {}), "people");
+    for (const condition of [
+      "onlyOnMondays = true",
+      "from = 2026-11-29",
+      "hints = { safe = true }",
+      `most = ${2n ** 60n}`,
+    ]) {
+      const text = `[[rule]]\ntoolName = "web_fetch"\ndecision = "allow"\npriority = 1\n${condition}`;
+      const { decide } = await imported("gemini", [`${HOME}/.gemini/policies/a.toml`, text]);
+      assert.equal(decide("web_fetch", {}), "people", condition);
+    }
   });
 
   const POLICY = `

@@ -42,10 +42,11 @@ for (const on of ONE_DATABASE) {
   # Not covered: Run \`npm test; rm x\`; Run \`npm publish\`
   - id: suggested-support-Bash
     when:
-      fn: "Bash"
-      agent: "support"
-      command: ["npm test *"]
-      args: {"/cwd":{"equals":"/home/kim/shop"}}
+      fn: Bash
+      agent: support
+      command: [ npm test * ]
+      args:
+        /cwd: { equals: /home/kim/shop }
     decision: ALLOW
 `,
         ],

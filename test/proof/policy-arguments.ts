@@ -63,6 +63,15 @@ function isOne(wanted: unknown, value: RawArgument, hasStars: boolean): boolean 
   return !pattern.includes("@") || (ats(pattern) === ats(text) && !/[\s,;]/.test(text)) ? true : null;
 }
 
+/** Returns a number in millionths; undefined for one that is below 0, above 9,000,000,000, or finer. */
+export function millionthsOf(value: RawArgument | undefined): number | undefined {
+  if (!isNumber(value)) return undefined;
+  const [numerator, denominator] = fractionOf(value.number);
+  const amount = (numerator * 1_000_000n) / denominator;
+  const isWhole = amount * denominator === numerator * 1_000_000n;
+  return isWhole && amount >= 0n && amount <= 9_000_000_000_000_000n ? Number(amount) : undefined;
+}
+
 /** Compares two numbers as fractions. */
 function compare(one: string, other: string): number {
   const [[a, b], [c, d]] = [fractionOf(one), fractionOf(other)];

@@ -45,18 +45,21 @@ interface Difference {
  */
 export function differenceOf(seed: number): Difference | null {
   const dice = diceOf(seed);
-  const raw = policyOf(dice);
+  /** The share of rules and asks about function calls. */
+  const callShare = dice.chance(0.3) ? 0.9 : 0.25;
+  const raw = policyOf(dice, callShare);
   const policy = checkPolicy(raw);
   const shuffled = raw.rules && { ...raw, rules: dice.shuffle([...raw.rules]) };
   const other = shuffled && checkPolicy(shuffled);
   const idle = new Set(lintPolicy(policy).map(({ rule }) => rule));
 
   for (let i = 0; i < ASKS_PER_POLICY; i += 1) {
-    const ask = askOf(dice);
+    const ask = askOf(dice, callShare);
     const input = inputOf(ask);
     const what = policyClassOf(input);
     const grants = dice.chance(0.4) && what ? [grantOf(dice), { ...what, id: "g_exact" }] : [grantOf(dice)];
     const policyDecision = evaluate(policy, grants, input);
+    const { countedAs } = policyDecision;
     const said: Decided = {
       decision: policyDecision.decision,
       matched: [...policyDecision.trace.matched],
@@ -67,6 +70,7 @@ export function differenceOf(seed: number): Difference | null {
       reason: policyDecision.trace.reason,
       to: policyDecision.to,
       need: policyDecision.need,
+      uses: countedAs && "spending" in countedAs ? countedAs.spending?.amount : undefined,
       input: { action: plain(input.action), resource: plain(input.resource), env: plain(input.env) },
       claimed: { ...input.claimed },
     };
@@ -100,7 +104,7 @@ function inputOf(ask: RawAsk): PolicyInput {
     rejectOptions: [],
     editable: false,
   };
-  return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form, wire: {} });
+  return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form, wire: { run_id: ask.call.run } });
 }
 
 /** Whether an ask says something that no rule can hold, as arguments may. */
@@ -113,9 +117,9 @@ function plainGrant({ id, action, resource, env, tool, repo, agent, digest }: Ra
   return { id, action, resource, env, tool, repo, agent, ...(digest !== undefined && { digest }) };
 }
 
-function policyOf(dice: Dice): RawPolicy {
+function policyOf(dice: Dice, callShare: number): RawPolicy {
   const rules = Array.from({ length: dice.int(7) }, (_, index) => ({
-    ...ruleOf(dice, index),
+    ...(dice.chance(callShare) ? callRuleOf(dice, index) : ruleOf(dice, index)),
     ...(dice.chance(0.2) && { mode: "observe" }),
   }));
   return {
@@ -134,9 +138,12 @@ function policyOf(dice: Dice): RawPolicy {
 function callRuleOf(dice: Dice, index: number): RawRule {
   const decision = dice.pick(DECISIONS);
   const block = (fn: boolean): Record<string, unknown> => ({
-    ...(fn && { fn: dice.pick(["write", "Write", "e*", "é", "*o*", "*e", ["deploy", "w*"]]) }),
-    ...((!fn || dice.chance(0.4)) && { agent: wantedOf(dice, "agent") }),
-    ...(dice.chance(0.6) && { args: argumentBlockOf(dice) }),
+    ...(fn && {
+      fn: dice.pick(["write", "Write", "e*", "é", "*o*", "*e", ["deploy", "w*"], ["w*", "W*", "d*", "é", "u*"]]),
+    }),
+    ...((!fn || dice.chance(0.3)) && { agent: wantedOf(dice, "agent") }),
+    ...(dice.chance(0.4) && { args: argumentBlockOf(dice) }),
+    ...(dice.chance(0.4) && { path: pathsWantedOf(dice) }),
   });
   return {
     id: `rule-${index}`,
@@ -145,7 +152,31 @@ function callRuleOf(dice: Dice, index: number): RawRule {
     ...(dice.chance(0.3) && { unless: block(dice.chance(0.5)) }),
     ...(dice.chance(0.3) && { reason: `reason ${index}` }),
     ...(decision === "ESCALATE" && dice.chance(0.4) && { standing: dice.chance(0.3) }),
+    ...(decision === "ALLOW" && dice.chance(0.5) && { most: mostOf(dice) }),
   };
+}
+
+function mostOf(dice: Dice): Record<string, unknown> {
+  const isSum = dice.chance(0.6);
+  return {
+    per: dice.pick(["hour", "day", "run"]),
+    ...(isSum && { "/amount": dice.pick([500, "0.000001"]) }),
+    ...((!isSum || dice.chance(0.5)) && { calls: 20 }),
+  };
+}
+
+const FOLDER = "/home/kim";
+const FILE_NAMES = ["src", "Src", "a", "ab", ".e", "é", "e\u0301", "..", "a$b"];
+const PATTERN_NAMES = ["src", "a*", "*", "*b", ".e", "é", "**", "**"];
+
+function pathsWantedOf(dice: Dice): string | string[] {
+  const one = (): string => Array.from({ length: dice.between(1, 2) }, () => dice.pick(PATTERN_NAMES)).join("/");
+  return dice.chance(0.6) ? one() : [one(), one()];
+}
+
+function pathOf(dice: Dice): string {
+  const names = Array.from({ length: dice.between(1, 2) }, () => dice.pick(FILE_NAMES)).join("/");
+  return `${dice.pick(["", "", "", `${FOLDER}/`, `${FOLDER}/./`, "/", "/home/kimono/", "~/"])}${names}`;
 }
 
 const ARGUMENTS = ["amount", "to"];
@@ -161,7 +192,12 @@ function argumentsOf(dice: Dice): RawArguments {
       () => dice.pick([true, false, null]),
       () => dice.pick([["a"], ["a", "b"]]),
     ])();
-  return Object.fromEntries(ARGUMENTS.filter(() => dice.chance(0.8)).map((name) => [name, one()]));
+  return {
+    ...Object.fromEntries(ARGUMENTS.filter(() => dice.chance(0.8)).map((name) => [name, one()])),
+    ...(dice.chance(0.5) && { file_path: dice.chance(0.9) ? pathOf(dice) : one() }),
+    ...(dice.chance(0.2) && { path: pathOf(dice) }),
+    ...(dice.chance(0.8) && { cwd: FOLDER }),
+  };
 }
 
 function argumentBlockOf(dice: Dice): Record<string, unknown> {
@@ -183,11 +219,10 @@ function argumentBlockOf(dice: Dice): Record<string, unknown> {
 }
 
 function ruleOf(dice: Dice, index: number): RawRule {
-  if (dice.chance(0.25)) return callRuleOf(dice, index);
   const decision = dice.pick(DECISIONS);
   return {
     ...(dice.chance(0.5) && { id: `rule-${index}` }),
-    when: blockOf(dice),
+    when: { ...blockOf(dice), ...(dice.chance(0.2) && { path: pathsWantedOf(dice) }) },
     ...(dice.chance(0.3) && { unless: blockOf(dice) }),
     decision,
     ...(dice.chance(0.3) && { reason: `reason ${index}` }),
@@ -256,13 +291,13 @@ function starred(dice: Dice, text: string): string {
   return dice.chance(0.4) ? `${dice.pick(["", "a", "*"])}${dice.pick(["", "a", "b"])}*${one}` : one;
 }
 
-function askOf(dice: Dice): RawAsk {
+function askOf(dice: Dice, callShare: number): RawAsk {
   const some = <T>(p: number, make: () => T) => (dice.chance(p) ? make() : undefined);
   const odd = (list: readonly string[]): unknown =>
     dice.chance(0.05) ? dice.pick([7, false, null, 1.5, ["x"], { x: 1 }]) : dice.pick(list);
   const meta: Record<string, unknown> = {};
   if (dice.chance(0.7)) meta["action"] = odd(ACTIONS);
-  if (dice.chance(0.7)) meta["resource"] = odd(WORDS);
+  if (dice.chance(0.7)) meta["resource"] = dice.chance(0.3) ? pathOf(dice) : odd(WORDS);
   if (dice.chance(0.6)) meta["env"] = odd(ENVS);
   if (dice.chance(0.5)) meta["k"] = odd(WORDS);
   if (dice.chance(0.5)) meta["n"] = dice.pick([3, true, "3", "true", 4, false, 1.5, [true]]);
@@ -282,8 +317,13 @@ function askOf(dice: Dice): RawAsk {
       env: dice.chance(0.5) ? null : dice.pick(ENVS.slice(0, -1)),
       repo: dice.chance(0.5) ? null : dice.pick(WORDS.slice(1)),
     },
-    ...(dice.chance(0.25) && {
-      call: { fn: dice.pick(FUNCTIONS), digest: dice.pick(DIGESTS), args: argumentsOf(dice) },
+    ...(dice.chance(callShare) && {
+      call: {
+        fn: dice.pick(FUNCTIONS),
+        digest: dice.pick(DIGESTS),
+        args: argumentsOf(dice),
+        ...(dice.chance(0.5) && { run: "r-1" }),
+      },
     }),
   };
 }

@@ -1,5 +1,6 @@
-import { argumentsAgree, type RawArguments } from "./policy-arguments.ts";
+import { argumentsAgree, millionthsOf, type RawArguments } from "./policy-arguments.ts";
 import { like, STAR } from "./policy-like.ts";
+import { pathsAgree } from "./policy-paths.ts";
 
 /** A policy file, parsed and not yet looked at. */
 export interface RawPolicy {
@@ -17,6 +18,7 @@ export interface RawRule {
   need?: number;
   standing?: boolean;
   mode?: string;
+  most?: Record<string, unknown>;
 }
 
 /** The fields of an ask and its job that a policy reads. */
@@ -29,8 +31,8 @@ export interface RawAsk {
   principal: string;
   tool?: string;
   job: { id: string; env: string | null; repo: string | null };
-  /** The function of a function call, its arguments, and the digest of exactly these. */
-  call?: { fn: string; digest: string; args: RawArguments };
+  /** The function of a function call, its arguments, the digest of exactly these, and the run of its agent. */
+  call?: { fn: string; digest: string; args: RawArguments; run?: string };
 }
 
 export interface RawGrant {
@@ -55,6 +57,8 @@ export interface Decided {
   reason: string | undefined;
   to: string | undefined;
   need: number | undefined;
+  /** The millionths that the call uses up of an allowance. */
+  uses: number | undefined;
   input: { action: string; resource: string; env: string };
   claimed: Record<string, string>;
 }
@@ -70,9 +74,7 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
   const { values, claimed } = inputOf(ask);
   const action = String(values["action"]);
   const rules = policy.rules ?? [];
-  const holding = rules
-    .map((rule, index) => ({ rule, index }))
-    .filter(({ rule }) => speaks(rule, values, ask.call?.args ?? {}));
+  const holding = rules.map((rule, index) => ({ rule, index })).filter(({ rule }) => speaks(rule, values, ask));
   const matched = holding.filter(({ rule }) => rule.mode !== "observe");
   const observed = holding.filter(({ rule }) => rule.mode === "observe");
 
@@ -118,6 +120,7 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
     reason: loudest.rule?.reason,
     to: loudest.rule?.to,
     need: loudest.decision === "ESCALATE" ? loudest.need : undefined,
+    uses: loudest.rule?.most && usedOf(loudest.rule.most, ask),
     input: { action, resource: String(values["resource"]), env: String(values["env"]) },
     claimed,
   };
@@ -126,20 +129,38 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
 function rankOf(rule: RawRule): number {
   if (rule.decision === "DENY") return 1;
   if (rule.decision === "ESCALATE") return rule.standing === false ? 2 : 4;
-  return 5;
+  return rule.most ? 5.5 : 5;
 }
 
-function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>, args: RawArguments): boolean {
+/** The millionths that a call uses up of an allowance; undefined for a call that it cannot count. */
+function usedOf(most: Record<string, unknown>, { call }: RawAsk): number | undefined {
+  if (most["per"] === "run" && call?.run === undefined) return undefined;
+  const pointer = Object.keys(most).find((name) => name.startsWith("/"));
+  return pointer === undefined ? 0 : millionthsOf(call?.args[pointer.slice(1)]);
+}
+
+function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>, ask: RawAsk): boolean {
   const strict = rule.decision !== "ALLOW";
+  const args = ask.call?.args ?? {};
   const all = (block: Record<string, unknown>, ifOdd: boolean) =>
     Object.entries(block).every(([name, wanted]) => {
       if (name === "args") return argumentsAgree(wanted as Record<string, unknown>, args, ifOdd);
+      if (name === "path") return pathsAgree([wanted].flat().map(String), pathsOf(values, args), args["cwd"]) ?? ifOdd;
       if (values[name] === ODD) return ifOdd;
       return [wanted].flat().some((one) => agrees(name, one, values[name] ?? null));
     });
   // spec/a2h 8: only a rule that was written for the function decides a call.
   if (typeof values["fn"] === "string" && !("fn" in rule.when)) return false;
+  if (rule.most && usedOf(rule.most, ask) === undefined) return false;
   return all(rule.when, strict) && !(rule.unless !== undefined && all(rule.unless, !strict));
+}
+
+/** The files of a call, or of an ask about one. */
+function pathsOf(values: Readonly<Record<string, string | null>>, args: RawArguments): unknown[] {
+  const { action, resource } = values;
+  const isOnFile = !("fn" in values) && ["read", "write", "reconfigure"].includes(String(action));
+  if (isOnFile) return [resource === ODD ? null : resource];
+  return ["file_path", "path"].filter((name) => name in args).map((name) => args[name]);
 }
 
 function agrees(name: string, wanted: unknown, value: string | null): boolean {

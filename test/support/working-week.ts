@@ -170,8 +170,8 @@ const AGENTS: readonly (readonly [agent: string, times: number, folder: string])
   ["codex", 5, "/home/kim/code/shop"],
   ["gemini-cli", 3, "/workspaces/shop"],
   ["copilot-cli", 2, "/workspaces/shop"],
-  ["cursor", 2, "/Users/jo/work/shop"],
-  ["opencode", 3, "/Users/jo/work/shop"],
+  ["cursor", 2, "/Users/jo/code/shop"],
+  ["opencode", 3, "/Users/jo/code/shop"],
   ["openclaw", 2, "/home/kim/code/shop"],
 ];
 

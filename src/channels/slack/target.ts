@@ -1,3 +1,4 @@
+import { memberPointer } from "../../lib/json/json-pointer.ts";
 import type { Target } from "../../requests/model/request.ts";
 import type { FieldError } from "../channel.ts";
 import { isSlackUser, SLACK_ID } from "./kind.ts";
@@ -59,9 +60,8 @@ export function parseTarget(
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
   const errors = Object.entries(given).flatMap(([name, value]): FieldError[] => {
     const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
-    const path = `/slack/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (!rule) return [{ path, code: "unknown_field", message: "There is no such field." }];
-    const found = rule(value);
+    const path = memberPointer("/slack", name);
+    const found = rule ? rule(value) : wrong("unknown_field", "There is no such field.");
     if (found === null) return [];
     const [at, problem] = Array.isArray(found) ? found : ["", found];
     return [{ path: path + at, ...problem }];

@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { homeOf } from "../../connect/agent.ts";
 import { NotJson } from "../../lib/json/json-edit.ts";
-import { NotToml } from "../../lib/toml.ts";
 import { type AgentLists, type ListEntry, type ListFile, UnreadList } from "../../policy/imports/agent-list.ts";
 import { LISTED_AGENTS } from "../../policy/imports/agents.ts";
 import type { Io } from "../command.ts";
@@ -43,7 +42,7 @@ export function entriesIn(lists: AgentLists, paths: readonly string[], home: str
       lists.read([file], home);
     } catch (error) {
       if (error instanceof UnreadList) throw new UnreadableFile(error.message);
-      if (![NotJson, NotToml, SyntaxError, RangeError].some((kind) => error instanceof kind)) throw error;
+      if (![NotJson, SyntaxError, RangeError].some((kind) => error instanceof kind)) throw error;
       const because = error instanceof RangeError ? "its values are nested too deep" : (error as Error).message;
       throw new UnreadableFile(`${file.path} cannot be read: ${because}.`);
     }

@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { memberPointer } from "./json-pointer.ts";
 
 /** Where a value, or a schema itself, is not as it must be. */
 export interface SchemaProblem {
@@ -124,7 +125,7 @@ function walk(root: object): BareSchema {
     if (!isObject(schema)) throw new Unusable(path, MUST_BE.schema);
     return Object.fromEntries(
       Object.entries(schema).flatMap(([keyword, value]) => {
-        const here = `${path}/${escapeStep(keyword)}`;
+        const here = memberPointer(path, keyword);
         return isJudged(keyword) ? [[keyword, member(keyword, value, here, depth)]] : [];
       }),
     );
@@ -150,7 +151,7 @@ function walk(root: object): BareSchema {
     }
     if (!isObject(value)) throw new Unusable(path, MUST_BE.map);
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, copy(item, `${path}/${escapeStep(name)}`, depth + 1)]),
+      Object.entries(value).map(([name, item]) => [name, copy(item, memberPointer(path, name), depth + 1)]),
     );
   }
 }
@@ -252,9 +253,4 @@ function closingPlace(source: string, start: number, before?: string): number {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns a name as a step of a JSON pointer. */
-export function escapeStep(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { validate, type OutputUnit, type Schema } from "@cfworker/json-schema";
-import { escapeStep, linearPattern, type SchemaProblem } from "./schema-rules.ts";
+import { memberPointer } from "./json-pointer.ts";
+import { linearPattern, type SchemaProblem } from "./schema-rules.ts";
 
 /** Every pattern of a schema runs in linear time: the interpreter finds this in the place of `RegExp`. */
 class PatternInPlace {
@@ -54,7 +55,7 @@ function problemOf({ keyword, instanceLocation, error }: OutputUnit): SchemaProb
         message: `must be ${/Expected "(.*)"\.$/.exec(error)?.[1]?.split('", "').map(an).join(" or ") ?? ""}`,
       };
     case "required":
-      return { path: `${path}/${escapeStep(quoted)}`, message: "is required" };
+      return { path: memberPointer(path, quoted), message: "is required" };
     case "false":
       return { path, message: "is not allowed" };
     case "enum":

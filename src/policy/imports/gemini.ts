@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
+import { parse, TomlError, type TomlTable } from "smol-toml";
 import { jsonAt } from "../../lib/json/json-edit.ts";
-import { readToml } from "../../lib/toml.ts";
 import type { PolicyEffect } from "../model/policy.ts";
 import {
   type AgentLists,
@@ -66,7 +66,7 @@ export const geminiLists: AgentLists = {
 type RankedEntry = ListEntry & { rank: number };
 
 function rulesIn(file: ListFile): RankedEntry[] {
-  const { rule = [], safety_checker: checkers = [], ...others } = readToml(file.text);
+  const { rule = [], safety_checker: checkers = [], ...others } = tomlOf(file);
   if (!Array.isArray(rule)) throw new UnreadList(file.path, "rule is no list of tables");
   const entry = { file: file.path, decision: "ALLOW" as const, rank: 0 };
   return [
@@ -74,6 +74,19 @@ function rulesIn(file: ListFile): RankedEntry[] {
     ...rule.map((one, at) => ruleEntry(blockOf(one, file, `rule ${at + 1}`), `rule ${at + 1}`, file)),
     ...[checkers].flat().map((one, at) => checkerEntry(one, `safety_checker ${at + 1}`, file)),
   ];
+}
+
+/** @throws {UnreadList} with the line of the mistake */
+function tomlOf({ path, text }: ListFile): TomlTable {
+  try {
+    // An integer that no number holds is refused by its place alone, not for the whole file.
+    return parse(text, { integersAsBigInt: "asNeeded" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // Its further lines show the place in the file.
+    const [mistake = ""] = error.message.split("\n");
+    throw new UnreadList(path, `line ${error.line}: ${mistake}`);
+  }
 }
 
 /** A checker of Gemini CLI may refuse what a rule allows. */
@@ -99,11 +112,13 @@ function ruleEntry(rule: SettingsBlock, name: string, file: ListFile): RankedEnt
   const prefixes = textsOf([rule["commandPrefix"] ?? []].flat(), file, `${name}.commandPrefix`);
   const shown = [mcpName, tools.join(", "), ...prefixes].filter((one) => one !== "");
   const fn = (tools.length > 0 ? tools : ["*"]).map((tool) => toolName(tool, rule["mcpName"]));
-  const unseen = Object.keys(rule).filter((one) => !SEEN.has(one) && String(rule[one]) !== "");
+  const unseen = Object.keys(rule).filter((one) => !SEEN.has(one) && !isEmpty(rule[one]));
   const rank = priority + (file.path.startsWith("/etc/") ? ADMINISTRATOR : 0);
   const entry = { text: `${name}: ${shown.join(" ")}`, file: file.path, rank, decision };
   return { ...entry, ...carried(fn, prefixes, { decision, file, unseen }) };
 }
+
+const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0);
 
 function toolName(tool: string, server: unknown): string {
   if (typeof server !== "string") return SHELL_NAMES.has(tool) ? SHELL : tool;

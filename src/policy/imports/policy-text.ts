@@ -1,5 +1,6 @@
+import { printable } from "../../lib/printable.ts";
+import { listLines, NotedValue } from "../../lib/yaml-text.ts";
 import type { PolicyEffect } from "../model/policy.ts";
-import { comment, flow, text } from "../model/yaml-words.ts";
 import type { ListEntry, RulePart } from "./agent-list.ts";
 
 /** The words in the head of a printed policy. */
@@ -30,19 +31,21 @@ export function policyText(entries: readonly ListEntry[], { agent, askers, files
   const isSeveral = files.length > 1;
   return [
     `# The lists of ${agent.title}, as rules: parley policy import ${agent.word}`,
-    ...files.map((file) => `# Read: ${comment(file)}`),
+    ...files.map((file) => `# Read: ${printable(file)}`),
     "# An ALLOW covers at most what its entry does, a DENY and an ESCALATE at least that. A pattern with a * takes no",
     "# options of programs that are not known to read, no path out of the folder, and no name with a dot in front.",
     "# Quotes, 2>&1, > /dev/null and a cd into the same folder make no difference to a command.",
     "version: 1",
-    groups.length === 0 ? "rules: []" : "rules:",
-    ...groups.flatMap((group, at) =>
-      ruleLines(group, { id: `${agent.word}-${WORDS[group.decision]}-${at + 1}`, askers, isSeveral }),
+    ...listLines(
+      "rules",
+      groups.map((group, at) =>
+        ruleOf(group, { id: `${agent.word}-${WORDS[group.decision]}-${at + 1}`, askers, isSeveral }),
+      ),
     ),
     ...(left.length > 0 ? ["", "# Not carried over:"] : []),
     ...left.map(
       ({ decision, note = "it is of no known kind", ...entry }) =>
-        `#   ${WORDS[decision]} ${nameOf(entry, isSeveral)}: ${comment(note)}`,
+        `#   ${WORDS[decision]} ${nameOf(entry, isSeveral)}: ${printable(note)}`,
     ),
     "",
   ].join("\n");
@@ -78,46 +81,30 @@ interface RuleName {
   isSeveral: boolean;
 }
 
-function ruleLines({ decision, kind, common, lines }: Group, { id, askers, isSeveral }: RuleName): string[] {
+function ruleOf({ decision, kind, common, lines }: Group, { id, askers, isSeveral }: RuleName): object {
   const { fn, args, expr, unless } = common;
-  const seen = new Set<string>();
-  const listIn = (indent: string) =>
-    lines.flatMap(({ values, entry }) => [
-      `${indent}# ${nameOf(entry, isSeveral)}${entry.note === undefined ? "" : `: ${comment(entry.note)}`}`,
-      ...values.flatMap((value) => (seen.size < seen.add(value).size ? [`${indent}- ${text(value)}`] : [])),
-    ]);
-  const list = {
-    fn: () => [],
-    command: () => ["      command:", ...listIn(" ".repeat(8))],
-    path: () => ["      path:", ...listIn(" ".repeat(8))],
-    folder: () => [
-      "      args:",
-      "        /cwd:",
-      "          exists: true",
-      "          glob:",
-      ...listIn(" ".repeat(12)),
-    ],
-  }[kind];
-  return [
-    `  - id: ${id}`,
-    "    when:",
-    ...(kind === "fn" ? ["      fn:", ...listIn(" ".repeat(8))] : [`      fn: ${flow(fn)}`]),
-    `      agent: ${flow(askers)}`,
-    ...list(),
-    ...(args ? [`      args: ${text(args)}`] : []),
-    ...(expr === undefined ? [] : [`      expr: ${text(expr)}`]),
-    ...(unless
-      ? [
-          "    unless:",
-          ...Object.entries(unless).map(
-            ([name, values]) => `      ${name}: ${typeof values === "string" ? text(values) : flow(values)}`,
-          ),
-        ]
-      : []),
-    `    decision: ${decision}`,
-    ...(decision === "DENY" ? [`    reason: ${text("The agent's own list refuses it")}`] : []),
-  ];
+  const notes = new Map<string, string[]>();
+  for (const { values, entry } of lines) {
+    const [first = ""] = values.filter((value) => !notes.has(value)).concat(values);
+    for (const value of values) if (!notes.has(value)) notes.set(value, []);
+    notes.get(first)?.push(`${nameOf(entry, isSeveral)}${entry.note === undefined ? "" : `: ${entry.note}`}`);
+  }
+  const list = [...notes].map(([value, some]) => (some.length > 0 ? new NotedValue(value, some) : value));
+  const folder = kind === "folder" && { "/cwd": { exists: true, glob: list } };
+  return {
+    id,
+    when: {
+      fn,
+      agent: askers,
+      ...(!folder && { [kind]: list }),
+      ...((args ?? folder) && { args: { ...args, ...folder } }),
+      ...(expr !== undefined && { expr }),
+    },
+    ...(unless && { unless }),
+    decision,
+    ...(decision === "DENY" && { reason: "The agent's own list refuses it" }),
+  };
 }
 
 const nameOf = ({ text: written, file }: Pick<ListEntry, "text" | "file">, isSeveral: boolean): string =>
-  `${comment(written.length > MOST_CHARS ? `${written.slice(0, MOST_CHARS)}...` : written)}${isSeveral ? ` (${comment(file)})` : ""}`;
+  `${printable(written.length > MOST_CHARS ? `${written.slice(0, MOST_CHARS)}...` : written)}${isSeveral ? ` (${printable(file)})` : ""}`;

@@ -1,3 +1,4 @@
+import { memberPointer } from "../../lib/json/json-pointer.ts";
 import { isUnknownOption, onlyReads } from "../../lib/shell/writing-options.ts";
 import { startedCommands } from "../../lib/shell/started-commands.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
@@ -282,7 +283,7 @@ function leavesOf(value: ArgumentValue, pointer: string): Leaf[] {
   if (Array.isArray(value)) return value.flatMap((item: ArgumentValue, at) => leavesOf(item, `${pointer}/${at}`));
   if (value instanceof Map) {
     return [...value].flatMap(([name, inner]: [string, ArgumentValue]) =>
-      leavesOf(inner, `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+      leavesOf(inner, memberPointer(pointer, name)),
     );
   }
   return [{ pointer, value: value as Leaf["value"] }];

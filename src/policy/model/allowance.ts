@@ -1,4 +1,5 @@
-import { type CallArguments, NumberText, pointerParts } from "./call-arguments.ts";
+import { pointerParts } from "../../lib/json/json-pointer.ts";
+import { type CallArguments, NumberText } from "./call-arguments.ts";
 
 const ALLOWANCE_PERIODS = ["hour", "day", "run"] as const;
 

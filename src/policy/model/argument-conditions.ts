@@ -1,7 +1,8 @@
 import { validate, type Schema } from "@cfworker/json-schema";
 import { readSchema } from "../../lib/json/schema-rules.ts";
 import { compareNumberTexts, isNumberText } from "../../lib/json/number-text.ts";
-import { type ArgumentValue, type CallArguments, NumberText, pointerParts } from "./call-arguments.ts";
+import { pointerParts } from "../../lib/json/json-pointer.ts";
+import { type ArgumentValue, type CallArguments, NumberText } from "./call-arguments.ts";
 import { fits, patternOf, type Pattern } from "./match.ts";
 
 /** One line of `when.args`: a place in the arguments, and what must hold there (spec/relay 8). */

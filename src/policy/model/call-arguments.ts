@@ -82,13 +82,3 @@ function readArguments(text: string): ArgumentValue | undefined {
     throw error;
   }
 }
-
-/** Returns the parts of a JSON Pointer (RFC 6901), or null for another text. */
-export function pointerParts(pointer: string): string[] | null {
-  if (pointer === "") return [];
-  if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return null;
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}

@@ -1,4 +1,5 @@
-import { NumberText, pointerParts } from "./call-arguments.ts";
+import { pointerParts } from "../../lib/json/json-pointer.ts";
+import { NumberText } from "./call-arguments.ts";
 import type { PolicyInput } from "./policy.ts";
 
 /** The values that calls have at one place of their arguments. */

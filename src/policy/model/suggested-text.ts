@@ -1,5 +1,5 @@
+import { listLines, NotedValue } from "../../lib/yaml-text.ts";
 import type { GrantPattern } from "./pattern.ts";
-import { comment, flow, text } from "./yaml-words.ts";
 
 /** A proposed rule as it is printed. */
 export interface PrintedRule {
@@ -12,27 +12,16 @@ export interface PrintedRule {
   notCovered: readonly string[];
 }
 
-const LISTS: ReadonlySet<string> = new Set(["command", "path"]);
 const LONGEST_SLUG = 40;
 
 /** Returns the lines of proposed rules, as they stand under `rules:`, each below a comment that says why. */
 export function suggestedLines(rules: readonly PrintedRule[]): string[] {
-  return rules.flatMap(({ id, when, approved, examples, notCovered }) => [
-    `  # ${approved} approved calls, such as: ${comment(examples.join("; "))}`,
-    ...(notCovered.length > 0 ? [`  # Not covered: ${comment(notCovered.join("; "))}`] : []),
-    `  - id: ${id}`,
-    "    when:",
-    ...Object.entries(when).flatMap(([name, value]) => lineOf(name, value)),
-    "    decision: ALLOW",
-  ]);
-}
-
-function lineOf(name: string, value: unknown): string[] {
-  const values: unknown[] = Array.isArray(value) ? value : [value];
-  const texts = values.filter((one) => typeof one === "string");
-  if (!LISTS.has(name)) return [`      ${name}: ${text(value)}`];
-  if (texts.length === 1) return [`      ${name}: ${flow(texts)}`];
-  return [`      ${name}:`, ...texts.map((one) => `        - ${text(one)}`)];
+  const noted = rules.map(({ id, when, approved, examples, notCovered }) => {
+    const notes = [`${approved} approved calls, such as: ${examples.join("; ")}`];
+    if (notCovered.length > 0) notes.push(`Not covered: ${notCovered.join("; ")}`);
+    return new NotedValue({ id, when, decision: "ALLOW" }, notes);
+  });
+  return listLines("rules", noted).slice(1);
 }
 
 /** Returns an id for a rule about this agent and function that none of these has. */

@@ -1,4 +1,5 @@
-import { BadYaml, readYaml, withItem, withoutItem } from "../../lib/strict-yaml.ts";
+import { BadYaml, readYaml, withoutItem } from "../../lib/strict-yaml.ts";
+import { listLines } from "../../lib/yaml-text.ts";
 import { checkPolicy, pathText, PolicyMistake, type ReadExpression } from "./check.ts";
 import type { Policy, PolicyClass } from "./policy.ts";
 
@@ -46,8 +47,7 @@ export interface WrittenRule {
 
 /** Returns the lines of a rule as a policy file has them. */
 export function ruleText(rule: WrittenRule): string[] {
-  const [, ...lines] = withItem("rules: []\n", "rules", rule, POLICY_LIMITS).trimEnd().split("\n");
-  return lines;
+  return listLines("rules", [rule]).slice(1);
 }
 
 /** Returns the file's text without the rule of that id; unchanged where no rule has it. @throws {PolicyMistake} */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Fault } from "../../core/model/field-problem.ts";
 import { isExactNumber } from "../../lib/json/exact-json.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
+import { memberPointer } from "../../lib/json/json-pointer.ts";
 import { Refusal } from "../../refusals.ts";
 import { members } from "../../wire/fields.ts";
 import { faultOf, PARSING } from "../../wire/problems.ts";
@@ -155,10 +156,7 @@ export function refuse(problems: readonly Problem[]): Refusal {
 
 /** Returns `/spec/channel` for `["body", "spec", "channel"]`. */
 export function pointer(loc: Loc): string {
-  return loc
-    .slice(loc[0] === "body" ? 1 : 0)
-    .map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-    .join("");
+  return loc.slice(loc[0] === "body" ? 1 : 0).reduce<string>((place, step) => memberPointer(place, String(step)), "");
 }
 
 /** Returns a body as its schema has it. @throws {Refusal} `invalid_input` */

@@ -1,3 +1,4 @@
+import { memberPointer, pointerParts } from "../../lib/json/json-pointer.ts";
 import { printableExactly } from "../../lib/printable.ts";
 import type { GrantPattern } from "../../policy/model/pattern.ts";
 import type { Language } from "./sentence-words.ts";
@@ -135,7 +136,9 @@ function pathWords(path: string, words: PatternWords): string {
 /** Returns what is asked of each argument, and which may have any value. */
 function argumentWords(tests: Arguments, words: PatternWords): string[] {
   const within = Object.entries(tests).flatMap(([place, { schema }]) =>
-    Object.entries(innerOf(schema as Schema | undefined)).flatMap(([name, one]) => placesIn(one, placeIn(place, name))),
+    Object.entries(innerOf(schema as Schema | undefined)).flatMap(([name, one]) =>
+      placesIn(one, memberPointer(place, name)),
+    ),
   );
   const beside = Object.keys(tests).filter((one) => tests[one]?.["schema"] === undefined);
   const others = beside.filter((one) => !within.some(({ place }) => place === one)).map((place) => ({ place }));
@@ -173,7 +176,7 @@ interface Place {
 
 function placesIn(schema: Schema, place: string): Place[] {
   const inner = Object.entries(innerOf(schema));
-  if (inner.length > 0) return inner.flatMap(([name, one]) => placesIn(one, placeIn(place, name)));
+  if (inner.length > 0) return inner.flatMap(([name, one]) => placesIn(one, memberPointer(place, name)));
   const value = schema.type === "array" ? "[]" : schema.type === "object" ? "{}" : undefined;
   return [{ place, ...(value !== undefined && { value }) }];
 }
@@ -181,11 +184,4 @@ function placesIn(schema: Schema, place: string): Place[] {
 const innerOf = ({ properties, prefixItems }: Schema = {}): Readonly<Record<string, Schema>> =>
   properties ?? Object.fromEntries((prefixItems ?? []).entries());
 
-const placeIn = (place: string, name: string): string => `${place}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-
-const placeName = (place: string): string =>
-  place
-    .slice(1)
-    .split("/")
-    .map((name) => plainName(name.replaceAll("~1", "/").replaceAll("~0", "~")))
-    .join("/");
+const placeName = (place: string): string => (pointerParts(place) ?? [place]).map(plainName).join("/");

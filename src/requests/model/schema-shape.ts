@@ -1,3 +1,4 @@
+import { pointerParts } from "../../lib/json/json-pointer.ts";
 import type { ForeignSchema } from "./request.ts";
 
 /** One of the values that a schema lets through, with what people call it. */
@@ -163,10 +164,10 @@ function resolved(schema: Members, root: Members): Members {
 }
 
 function pointed(reference: string, root: Members): unknown {
-  if (!reference.startsWith("#/")) return undefined;
+  const path = reference.startsWith("#/") ? pointerParts(reference.slice(1)) : null;
+  if (path === null) return undefined;
   let at: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const name of path) {
     at = isMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   }
   return at;

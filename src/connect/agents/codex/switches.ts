@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { tomlValues } from "../../../lib/toml-table.ts";
+import { parse, type TomlTable } from "smol-toml";
 import type { SwitchFile } from "../../agent.ts";
 
 const ADMINISTRATORS = "/etc/codex";
@@ -14,29 +14,29 @@ export function codexSwitches(_env: unknown, file: string): readonly SwitchFile[
   ];
 }
 
-/** Returns the setting with which Codex would run no hook of its user. */
+/** Returns the setting with which Codex would run no hook of its user. @throws {TomlError} */
 export function turnsOff(text: string): string | null {
-  const values = tomlValues(text);
-  if (values.some(({ path, value }) => path.join(".") === "allow_managed_hooks_only" && value !== "false")) {
-    return "allow_managed_hooks_only";
-  }
+  const { allow_managed_hooks_only: isManagedOnly = false, features } = tomlOf(text);
+  if (isManagedOnly !== false) return "allow_managed_hooks_only";
   // The old name counts where the new one is missing.
   for (const name of ["hooks", "codex_hooks"]) {
-    const value = values.find(({ path }) => path.join(".") === `features.${name}`)?.value;
-    if (value !== undefined) return value === "true" ? null : `features.${name}`;
+    const value = memberOf(features, name);
+    if (value !== undefined) return value === true ? null : `features.${name}`;
   }
   return null;
 }
 
 /** Codex notes of each hook, by its file, event and place, whether its user has disabled it. */
 function disablesHook(text: string, file: string): string | null {
-  const disabled = tomlValues(text).find(
-    ({ path: [hooks, state, hook = "", member], value }) =>
-      hooks === "hooks" &&
-      state === "state" &&
-      member === "enabled" &&
-      value === "false" &&
-      hook.startsWith(`${file}:permission_request:`),
+  const states = Object.entries(memberOf(tomlOf(text)["hooks"], "state") ?? {});
+  const isDisabled = states.some(
+    ([hook, state]) => hook.startsWith(`${file}:permission_request:`) && memberOf(state, "enabled") === false,
   );
-  return disabled ? `the hook's enabled = false` : null;
+  return isDisabled ? `the hook's enabled = false` : null;
+}
+
+const tomlOf = (text: string): TomlTable => parse(text, { integersAsBigInt: "asNeeded" });
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
