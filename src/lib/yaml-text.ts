@@ -51,9 +51,13 @@ const ESCAPED: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "string" && !/^[\x20-\x7e]*$/.test(value),
   resolve: (text) => text,
-  stringify: ({ value }) =>
-    JSON.stringify(value).replaceAll(
-      /[^\x20-\x7e]/g,
-      (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    ),
+  stringify: ({ value }) => asciiJson(value),
 };
+
+/** Returns a value as JSON, which YAML reads as well, with other characters than those of ASCII as escapes. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { asciiJson } from "../../src/lib/yaml-text.ts";
 import { suggestedLines } from "../../src/policy/model/suggested-text.ts";
 import { FIRST_POLICY, loadPolicy } from "../../src/policy/model/text.ts";
-import { text } from "../../src/policy/model/yaml-words.ts";
 import { withRules } from "../../web/src/console/rules-added.ts";
 
 const RULES = ["suggested-a", "suggested-b"].map((id) => {
   const when = { fn: "Bash", agent: "claude", args: { "/note": { equals: "$& $1 é\u202e: #" } } };
   const lines = suggestedLines([{ id, when, approved: 3, examples: ["Run `npm test`"], notCovered: ["[x]: #"] }]);
-  return { lines, flow: text({ id, when, decision: "ALLOW" }) };
+  return { lines, flow: asciiJson({ id, when, decision: "ALLOW" }) };
 });
 
 const FILES: Readonly<Record<string, string>> = {

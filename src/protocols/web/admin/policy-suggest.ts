@@ -1,5 +1,5 @@
+import { asciiJson } from "../../../lib/yaml-text.ts";
 import { suggestedLines } from "../../../policy/model/suggested-text.ts";
-import { text } from "../../../policy/model/yaml-words.ts";
 import { suggestPolicy } from "../../../requests/read/suggest-policy.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import { PolicySuggestBody, WirePolicySuggested } from "../../../wire/policy.ts";
@@ -52,7 +52,7 @@ async function suggestBody(
       examples: [...rule.examples],
       not_covered: [...rule.notCovered],
       lines: suggestedLines([rule]),
-      flow: text({ id: rule.id, when: rule.when, decision: "ALLOW" }),
+      flow: asciiJson({ id: rule.id, when: rule.when, decision: "ALLOW" }),
     })),
   };
 }
