@@ -51,16 +51,17 @@ async function watch(visitor: Visitor): Promise<{ sent: Sent[]; page: Page }> {
     const send = window.fetch;
     window.fetch = (input, init) => {
       const headers = new Headers(init?.headers);
-      if (String(input).endsWith("/decision")) headers.set("x-shown-ms", String(performance.now() - seen.at));
+      if (/\/decisions?$/.test(String(input))) headers.set("x-shown-ms", String(performance.now() - seen.at));
       return send(input, { ...init, headers });
     };
   });
   const sent: Sent[] = [];
   page.on("request", (request: Request) => {
-    const [, id] = /\/people\/me\/asks\/([^/]+)\/decision$/.exec(request.url()) ?? [];
-    if (id === undefined) return;
-    const body = JSON.parse(request.postData() ?? "{}") as Sent["body"];
-    sent.push({ id, body, shownMs: Number(request.headers()["x-shown-ms"]) });
+    const [, one, several] = /\/people\/me\/(?:asks\/([^/]+)\/decision|(decisions))$/.exec(request.url()) ?? [];
+    if (one === undefined && several === undefined) return;
+    const body = JSON.parse(request.postData() ?? "{}") as Sent["body"] & { calls?: { id: string }[] };
+    const shownMs = Number(request.headers()["x-shown-ms"]);
+    for (const id of body.calls?.map((call) => call.id) ?? [one ?? ""]) sent.push({ id, body, shownMs });
   });
   return { sent, page };
 }
@@ -77,7 +78,10 @@ describe("a hand that decides in a rhythm", () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  /** Asks somebody new about calls of each risk, questions with and without options, and forms; returns the grave ones. */
+  /**
+   * Asks somebody new about calls of each risk, some of them alike, questions with and without options, and forms; returns
+   * the grave ones.
+   */
   const askAll = async (name: string, count: number): Promise<{ somebody: Named; grave: Set<string> }> => {
     const somebody = await nameSomebody(world, name);
     const audience = toPerson(somebody.id);
@@ -92,7 +96,8 @@ describe("a hand that decides in a rhythm", () => {
         () => callOf("label_disk", { disk: n }),
       ];
       const kind = n % kinds.length;
-      const made = await askPeople(world.server.ctx, { ...kinds[kind]?.(), audience, timeoutSeconds: 600 + n });
+      const asker = n % 12 < 6 ? "agent:ops" : `agent:ops-${n}`;
+      const made = await askPeople(world.server.ctx, { ...kinds[kind]?.(), asker, audience, timeoutSeconds: 600 + n });
       if (kind === 2) grave.add(made.id);
     }
     return { somebody, grave };
@@ -109,7 +114,7 @@ describe("a hand that decides in a rhythm", () => {
   it(`sends no text and decides nothing unseen by ${PRESSES} times a and Enter, at any speed`, async () => {
     const { somebody, grave } = await askAll("Ida Holm", 36);
     await using visitor = await somebody.visit(browser, { screen: "desk" });
-    await visitor.page.getByRole("heading", { level: 1, name: "Mount disk" }).waitFor();
+    await visitor.page.getByRole("heading", { level: 1, name: "3 calls of mount_disk" }).waitFor();
     const { sent, page } = await watch(visitor);
     const dice = diceOf(7);
     for (let n = 0; n < PRESSES; n += 1) {
@@ -134,7 +139,7 @@ describe("a hand that decides in a rhythm", () => {
       await using visitor = await somebody.visit(browser, { screen: "phone" });
       await visitor.page.setViewportSize({ width, height: 780 });
       await visitor.page.locator("[data-row]").first().tap();
-      const approve = visitor.page.getByRole("main").getByRole("button", { name: "Approve", exact: true });
+      const approve = visitor.page.getByRole("main").getByRole("button", { name: /^Approve( \d+)?$/ });
       const { x, y, width: w, height: h } = (await approve.boundingBox()) ?? assert.fail();
       const { sent, page } = await watch(visitor);
       const dice = diceOf(width);
@@ -153,7 +158,12 @@ describe("a hand that decides in a rhythm", () => {
     for (let n = 0; n < 12; n += 1) {
       const call = callOf(n % 2 === 0 ? "mount_disk" : "list_disks", { disk: n });
       made.push(
-        await askPeople(world.server.ctx, { ...call, audience: toPerson(somebody.id), timeoutSeconds: 600 + n }),
+        await askPeople(world.server.ctx, {
+          ...call,
+          asker: `agent:ops-${n}`,
+          audience: toPerson(somebody.id),
+          timeoutSeconds: 600 + n,
+        }),
       );
     }
     await using visitor = await somebody.visit(browser, { screen: "phone" });

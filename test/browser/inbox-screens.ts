@@ -103,6 +103,14 @@ export async function fillInbox(): Promise<FilledInbox> {
     words: "The export rounds each line, so its total differs from the invoice.",
     timeoutSeconds: 5400,
   });
+  for (const [at, amount] of [24.5, 18, 240, 31.9, 22, 27.4].entries()) {
+    await askPeople(ctx, {
+      ...callOf("refund_order", { amount, currency: "EUR", order: `A-${1031 + at}`, reason: "late delivery" }),
+      audience,
+      asker: "agent:late-parcels",
+      timeoutSeconds: 7200 + at,
+    });
+  }
   const responder = await responderOf(ctx.db, bo.id, "slack");
   await decideRequest(ctx, {
     requestId: deploy.id,
@@ -173,6 +181,11 @@ async function forgetSession({ page, context }: Visitor): Promise<void> {
   await context.clearCookies();
 }
 
+async function atAlike({ page }: Visitor): Promise<void> {
+  await page.getByRole("link", { name: /^6 alike: Refund order/ }).click();
+  await page.getByRole("heading", { level: 1, name: "6 calls of refund_order" }).waitFor();
+}
+
 export const INBOX_VIEWS: readonly InboxView[] = [
   {
     name: "inbox",
@@ -198,6 +211,15 @@ export const INBOX_VIEWS: readonly InboxView[] = [
       await at(visitor, asks.refund);
       await visitor.page.getByText("Change the arguments").click();
       await visitor.page.getByLabel("Arguments as JSON").fill('{"amount": }');
+    },
+  },
+  { name: "inbox-alike", open: atAlike },
+  {
+    name: "inbox-alike-confirm",
+    async open(visitor) {
+      await atAlike(visitor);
+      await visitor.page.getByRole("button", { name: "Approve 5" }).click();
+      await visitor.page.getByRole("dialog").waitFor();
     },
   },
   { name: "inbox-risk", open: (visitor, { asks }) => at(visitor, asks.migrate) },

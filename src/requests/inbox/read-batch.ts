@@ -14,7 +14,7 @@ import { isCall, type RecordedCall } from "../read/recorded-decision.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 
 /** So many calls are decided together at most. */
-export const MOST_IN_BATCH = 200;
+const MOST_IN_BATCH = 200;
 /** Longer arguments of one call, in characters, are read alone. */
 const LONGEST_IN_TABLE = 20_000;
 /** The arguments of all calls of a batch have so many characters at most. */

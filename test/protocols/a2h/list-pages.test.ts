@@ -353,6 +353,8 @@ const WHOLE: readonly string[] = [
   "/human/stats",
   // One request: its options, recipients and decisions.
   "/people/me/asks/{id}",
+  // At most 200.
+  "/people/me/batches/{id}",
   // At most three.
   "/people/me/asks/{id}/alike",
 ];

@@ -12,6 +12,8 @@ interface Ticking {
   isTicked: (call: BatchedCall) => boolean;
   mayTick: (call: BatchedCall) => boolean;
   onTick: (calls: readonly BatchedCall[], on: boolean) => void;
+  /** Goes to the line of the list behind the last call, or before the first. */
+  onLeave: (step: 1 | -1) => void;
 }
 
 /** The calls, one below the other, with a column for each argument that differs. `x` ticks the one that has the focus. */
@@ -66,7 +68,7 @@ export function Calls(props: Ticking & { batch: Batch; waiting: ReadonlySet<stri
 }
 
 /** Moves through the calls, ticks the one that has the focus, and opens it. */
-function useRowKeys({ batch, isTicked, mayTick, onTick }: Ticking & { batch: Batch }): void {
+function useRowKeys({ batch, isTicked, mayTick, onTick, onLeave }: Ticking & { batch: Batch }): void {
   const [, go] = useLocation();
   const callInFocus = (): BatchedCall | undefined => {
     const row = document.activeElement?.closest<HTMLElement>("[data-call]");
@@ -75,7 +77,9 @@ function useRowKeys({ batch, isTicked, mayTick, onTick }: Ticking & { batch: Bat
   const move = (step: 1 | -1): void => {
     const rows = [...document.querySelectorAll<HTMLElement>("[data-call]")];
     const at = rows.findIndex((row) => row.contains(document.activeElement));
-    rows[at < 0 ? 0 : at + step]?.querySelector<HTMLElement>("input, a")?.focus();
+    const next = rows[at < 0 ? 0 : at + step];
+    if (next) next.querySelector<HTMLElement>("input, a")?.focus();
+    else onLeave(step);
   };
   useKeys({
     j: () => move(1),

@@ -29,8 +29,9 @@ import type { Batch, BatchedCall } from "./wire.ts";
 const isFree = ({ alone }: BatchedCall): boolean => alone === null;
 /** True of a call that stands out of the others; the highest amount alone does not. */
 const isOdd = ({ marks }: BatchedCall): boolean => marks.some(({ kind }) => kind !== "highest");
-/** True of a call that is ticked before anybody ticks it. */
-const isPlain = (call: BatchedCall): boolean => isFree(call) && !isOdd(call) && call.risk !== "high";
+/** True of a call that stands first, and is not ticked before somebody ticks it. */
+const isStriking = (call: BatchedCall): boolean => isOdd(call) || call.risk === "high";
+const isPlain = (call: BatchedCall): boolean => isFree(call) && !isStriking(call);
 
 /**
  * The waiting calls of one agent and function as they were when they were opened, or last shown: what comes in later
@@ -43,8 +44,13 @@ function useShown(id: string) {
   });
   const [shown, setShown] = useState<Batch | null>(null);
   const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const show = (batch: Batch): void => {
+    // Nobody scrolls for what stands out.
+    const [odd, plain] = [batch.calls.filter(isStriking), batch.calls.filter((call) => !isStriking(call))];
+    setShown({ ...batch, calls: [...odd, ...plain] });
+  };
   useEffect(() => {
-    if (data && !shown) setShown(data);
+    if (data && !shown) show(data);
   }, [data, shown]);
   const isNone = codeOf(error) === "NOT_FOUND";
   const waiting = new Set(isNone ? [] : data?.calls.map((call) => call.id));
@@ -54,7 +60,7 @@ function useShown(id: string) {
   const tick = (calls: readonly BatchedCall[], on: boolean): void =>
     setTicks(new Map([...ticks, ...calls.map((call) => [call.id, on] as const)]));
   const arrived = isNone ? [] : (data?.calls.filter((call) => !known.has(call.id)) ?? []);
-  const showArrived = (): void => setShown(data ?? null);
+  const showArrived = (): void => data && show(data);
   /** Takes out what was decided; nothing of the rest becomes ticked by that. */
   const takeOut = (decided: readonly BatchedCall[]): void => {
     const rest = shown?.calls.filter((call) => waiting.has(call.id) && !decided.includes(call)) ?? [];
@@ -65,7 +71,8 @@ function useShown(id: string) {
 }
 
 /** Several calls of one agent and function beside one another, to be decided by one press; `next` is opened after them. */
-export function BatchOfCalls({ id, next }: { id: string; next: string | undefined }) {
+export function BatchOfCalls(props: { id: string; next: string | undefined; onLeave: (step: 1 | -1) => void }) {
+  const { id, next, onLeave } = props;
   const table = useShown(id);
   const { shown, waiting, isTicked, tick, arrived, isNone } = table;
   useTitle(shown ? text.title(shown.calls.length, shown.fn) : inboxText.title);
@@ -107,6 +114,7 @@ export function BatchOfCalls({ id, next }: { id: string; next: string | undefine
           isTicked={isTicked}
           mayTick={(call) => waiting.has(call.id) && isFree(call)}
           onTick={tick}
+          onLeave={onLeave}
         />
         {arrived.length > 0 && (
           <button type="button" onClick={table.showArrived}>
@@ -233,7 +241,7 @@ function ConfirmAll(props: {
   const { approve: approves, calls } = intent;
   const isGrave = approves && calls.some(({ risk }) => risk === "high");
   const mustHold = isGrave && named.trim() !== batch.fn;
-  const odd = calls.filter((call) => isOdd(call) || call.risk === "high");
+  const odd = calls.filter(isStriking);
   const decide = (): void => {
     if (!deliberate.isDeliberate()) return;
     onClose();

@@ -78,12 +78,17 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     // Near the last line that was read, the next page is read.
     if (step === 1 && at + 2 >= entries.length && hasNextPage) void fetchNextPage();
   };
-  useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
+  // Within a table of calls the same keys go from call to call, and leave it at its ends.
+  const isTable = id !== undefined && batchIn(id) !== null;
+  useKeys({
+    ...(!isTable && { j: () => move(1), k: () => move(-1) }),
+    ...((isWide || id === undefined) && { "/": search }),
+  });
 
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
   const below = entries[entries.findIndex((one) => one.place === id) + 1]?.place;
-  const detail = id !== undefined && detailOf(id, { next, before, below });
+  const detail = id !== undefined && detailOf(id, { next, before, below, move });
   if (!isWide && detail) return detail;
   const list = (
     <div class={roomStyles.list} onPointerDown={loadAsk}>
@@ -109,14 +114,19 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
 /** The detail at a place in the inbox: one ask, several calls, one conversation, or the beginning of one. */
 function detailOf(
   id: string,
-  { next, before, below }: { next: ListedAsk | undefined; before: WholeAsk | undefined; below: string | undefined },
+  beside: {
+    next: ListedAsk | undefined;
+    before: WholeAsk | undefined;
+    below: string | undefined;
+    move: (step: 1 | -1) => void;
+  },
 ) {
   const talk = talkIn(id);
   const batch = batchIn(id);
-  if (batch !== null) return <Batch key={id} id={batch} next={below} />;
+  if (batch !== null) return <Batch key={id} id={batch} next={beside.below} onLeave={beside.move} />;
   if (id === "new") return <NewTalk />;
   if (talk !== null) return <Talk key={id} id={talk} />;
-  return <Ask key={id} id={id} next={next} before={before} />;
+  return <Ask key={id} id={id} next={beside.next} before={beside.before} />;
 }
 
 /** Returns the row below this one, also once this one has left the list; what stands above was passed over. */
