@@ -9,30 +9,34 @@ import { Dice } from "../support/secret-corpus.ts";
 type Args = Record<string, unknown>;
 const compare = (calls: readonly Args[], risk: (at: number) => Risk = () => "normal") =>
   compareCalls(calls.map((args, at) => ({ kwargs: canonicalExact(args), risk: risk(at) })));
-const marksOf = (calls: readonly Args[], at: number): string[] =>
-  (compare(calls).marks[at] ?? []).map(({ argument, kind }) => `${argument} ${kind}`);
+const marksOf = async (calls: readonly Args[], at: number): Promise<string[]> =>
+  ((await compare(calls)).marks[at] ?? []).map(({ argument, kind }) => `${argument} ${kind}`);
 const many = (call: (at: number) => Args, count = 10): Args[] => Array.from({ length: count }, (_, at) => call(at));
 const standsOut = (marks: readonly BatchMark[] = []) => marks.some(({ kind }) => kind !== "highest");
 
 describe("calls of one agent and function beside one another", () => {
-  it("have what is the same apart from what differs, the weightiest first", () => {
+  it("have what is the same apart from what differs, the weightiest first", async () => {
     const calls = many((at) => ({ note: `n${at}`, amount: 10 + at, to: "ana@shop.example", dry_run: false }));
-    assert.deepEqual(compare(calls).same, ["to", "dry_run"]);
-    assert.deepEqual(compare(calls).differing, ["amount", "note"]);
-    assert.deepEqual(compare([{ a: 1 }, { a: 1, b: null }]).differing, ["b"]);
+    assert.deepEqual((await compare(calls)).same, ["to", "dry_run"]);
+    assert.deepEqual((await compare(calls)).differing, ["amount", "note"]);
+    assert.deepEqual((await compare([{ a: 1 }, { a: 1, b: null }])).differing, ["b"]);
     assert.deepEqual(
-      compare([
-        { a: 1.0, b: "12345678901234567890" },
-        { a: 1, b: "12345678901234567890" },
-      ]).same,
+      (
+        await compare([
+          { a: 1.0, b: "12345678901234567890" },
+          { a: 1, b: "12345678901234567890" },
+        ])
+      ).same,
       ["a", "b"],
     );
-    assert.deepEqual(compare([]), { same: [], differing: [], marks: [] });
+    assert.deepEqual(await compare([]), { same: [], differing: [], marks: [] });
   });
 
-  it("have no marks where nothing is usual", () => {
-    assert.deepEqual(compare([{ to: "a@x.example" }, { to: "b@y.example" }]).marks, [[], []]);
-    assert.ok(!compare(many((at) => ({ to: `c${at}@h${at}.example`, note: "x".repeat(at) }))).marks.some(standsOut));
+  it("have no marks where nothing is usual", async () => {
+    assert.deepEqual((await compare([{ to: "a@x.example" }, { to: "b@y.example" }])).marks, [[], []]);
+    assert.ok(
+      !(await compare(many((at) => ({ to: `c${at}@h${at}.example`, note: "x".repeat(at) })))).marks.some(standsOut),
+    );
   });
 
   const ROWS: readonly (readonly [what: string, usual: (at: number) => Args, odd: Args, marks: string[]])[] = [
@@ -108,15 +112,15 @@ describe("calls of one agent and function beside one another", () => {
     ["the agent's own words", (at) => ({ id: at, reason: "late" }), { id: 3, reason: "because!" }, []],
   ];
   for (const [what, usual, odd, marks] of ROWS) {
-    it(`mark ${what}`, () => {
+    it(`mark ${what}`, async () => {
       const calls = [...many(usual), odd];
-      assert.deepEqual(marksOf(calls, 10), marks);
-      assert.deepEqual(compare(calls).marks.slice(0, 10).filter(standsOut), []);
+      assert.deepEqual(await marksOf(calls, 10), marks);
+      assert.deepEqual((await compare(calls)).marks.slice(0, 10).filter(standsOut), []);
     });
   }
 
-  it("mark a risk above that of most", () => {
-    const { marks } = compare(
+  it("mark a risk above that of most", async () => {
+    const { marks } = await compare(
       many((at) => ({ at })),
       (at) => (at === 4 ? "high" : "normal"),
     );
@@ -125,27 +129,21 @@ describe("calls of one agent and function beside one another", () => {
       [[4, "risk"]],
     );
     assert.ok(
-      compare(
-        many((at) => ({ at })),
-        () => "high",
+      (
+        await compare(
+          many((at) => ({ at })),
+          () => "high",
+        )
       ).marks.every((some) => some.length === 0),
     );
   });
 
-  it("name what the others have", () => {
-    const says = (usual: (at: number) => Args, odd: Args) => compare([...many(usual), odd]).marks[10]?.[0]?.says;
-    assert.equal(
-      says(() => ({ env: "staging" }), { env: "prod" }),
-      "staging",
-    );
-    assert.equal(
-      says((at) => ({ to: `c${at}@acme.example` }), { to: "c@acrne.example" }),
-      "acme.example",
-    );
-    assert.equal(
-      says((at) => ({ path: `src/f${at}.ts` }), { path: "docs/x.md" }),
-      "src/",
-    );
+  it("name what the others have", async () => {
+    const says = async (usual: (at: number) => Args, odd: Args) =>
+      (await compare([...many(usual), odd])).marks[10]?.[0]?.says;
+    assert.equal(await says(() => ({ env: "staging" }), { env: "prod" }), "staging");
+    assert.equal(await says((at) => ({ to: `c${at}@acme.example` }), { to: "c@acrne.example" }), "acme.example");
+    assert.equal(await says((at) => ({ path: `src/f${at}.ts` }), { path: "docs/x.md" }), "src/");
   });
 });
 
@@ -176,7 +174,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 describe("one altered call among 40", () => {
   for (const [what, { call, alter }] of Object.entries(KINDS)) {
-    it(`stands out: ${what}, in 50 of 50 sets, and no other call does`, () => {
+    it(`stands out: ${what}, in 50 of 50 sets, and no other call does`, async () => {
       const missed: number[] = [];
       let others = 0;
       for (let seed = 1; seed <= 50; seed += 1) {
@@ -184,7 +182,7 @@ describe("one altered call among 40", () => {
         const calls = many((at) => call(dice, at), 40);
         const planted = dice.below(40);
         calls[planted] = alter(dice, calls[planted] ?? {});
-        const { marks } = compare(calls);
+        const { marks } = await compare(calls);
         if (!standsOut(marks[planted])) missed.push(seed);
         others += marks.filter((some, at) => at !== planted && standsOut(some)).length;
       }

@@ -57,17 +57,17 @@ export async function readBatch(
       if (!isCall(request)) continue;
       characters += request.form.kwargs.length;
       if (calls.length === MOST_IN_BATCH || (characters > MOST_CHARACTERS && calls.length > 0))
-        return { ...compared(calls), calls, more: true };
+        return { ...(await compared(calls)), calls, more: true };
       calls.push({ request, alone: await aloneOf(ctx, request, { who, now }) });
     }
     const last = page.at(-1)?.request;
-    if (!last || page.length < AT_ONCE) return { ...compared(calls), calls, more: false };
+    if (!last || page.length < AT_ONCE) return { ...(await compared(calls)), calls, more: false };
     after = { at: last.expiresAt, createdAt: last.createdAt, id: last.id };
     await yieldToEventLoop();
   }
 }
 
-function compared(calls: Batch["calls"]): ComparedCalls {
+function compared(calls: Batch["calls"]): Promise<ComparedCalls> {
   return compareCalls(
     calls.map(({ request }) => ({ kwargs: maskedArguments(request, request.form.kwargs), risk: riskOf(request) })),
   );

@@ -26,11 +26,10 @@ export function amountIn(text: string): number | null {
   return Number.isFinite(amount) ? amount : null;
 }
 
-/** Returns whether an amount is far from all others, or of another sign than all of them. */
+/** Returns whether an amount is far from all others, the least first, or of another sign than all of them. */
 export function isFarFrom(amount: number, others: readonly number[], { isMoney }: { isMoney: boolean }): boolean {
   if (others.length < LEAST_OTHERS) return false;
-  const sorted = others.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+  const at = (share: number): number => others[Math.round(share * (others.length - 1))] ?? 0;
   const [least, most] = [at(0), at(1)];
   if (amount < 0 !== least < 0 && amount < 0 !== most < 0) return true;
   const isWide = (gap: number, near: number) =>
@@ -40,10 +39,8 @@ export function isFarFrom(amount: number, others: readonly number[], { isMoney }
   return isWide(amount - most, most) || isWide(least - amount, least) || (isAboveMiddle && amount > 2 * at(0.5));
 }
 
-/** Returns whether an amount is above every other one. */
-export function isHighest(text: string, others: readonly string[]): boolean {
+/** Returns whether the amount in a text is above every other one. */
+export function isHighest(text: string, others: readonly number[]): boolean {
   const amount = amountIn(text);
-  return (
-    amount !== null && others.length >= LEAST_OTHERS && others.every((other) => (amountIn(other) ?? Infinity) < amount)
-  );
+  return amount !== null && others.length >= LEAST_OTHERS && others.every((other) => other < amount);
 }

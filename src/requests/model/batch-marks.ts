@@ -3,7 +3,8 @@ import { isSum } from "../facts/money-names.ts";
 import { knownWords } from "../facts/name-words.ts";
 import { weightOf } from "./argument-order.ts";
 import { amountIn, isFarFrom, isHighest } from "./batch-amounts.ts";
-import { folderOfMost, hostIn, isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
+import { isShort, PlaceTexts } from "./batch-place.ts";
+import { hostIn, isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
 
 /** One way in which a call stands out of others of its agent and function. */
 export interface BatchMark {
@@ -28,8 +29,6 @@ interface Leaf {
 /** As many of the others are most of them. */
 const MOST = 0.8;
 const LEAST_OTHERS = 2;
-/** Longer texts are compared by their length alone. */
-const LONGEST_COMPARED = 500;
 const LONGEST_SAID = 80;
 const MOST_LEAVES = 200;
 const MOST_LEVELS = 20;
@@ -42,17 +41,18 @@ export function argumentMarks(name: string, values: readonly (string | undefined
   const having = values.filter((value) => value !== undefined).length;
   const isSpeaking = values.every((value) => value === undefined || weightOf({ name, value }) <= 0) && speaks(name);
   const leaves = values.map((value) => (value === undefined || isSpeaking ? [] : leavesOf(name, value)));
-  const places = new Map<string, (string[] | undefined)[]>();
+  const places = new Map<string, string[][]>();
   for (const [at, some] of leaves.entries()) {
     for (const { place, text } of some) {
-      const texts = places.get(place) ?? values.map(() => undefined);
+      const texts = places.get(place) ?? values.map(() => []);
       places.set(place, texts);
-      texts[at] = [...(texts[at] ?? []), text];
+      texts[at]?.push(text);
     }
   }
   const marks = values.map((value): BatchMark[] => presenceMark(name, value, { having, of: values.length }));
   for (const [place, texts] of places) {
-    for (const [at, mark] of placeMarks(name, place, texts).entries()) if (mark) marks[at]?.push(mark);
+    const marked = placeMarks(name, place, new PlaceTexts(texts));
+    for (const [at, mark] of marked.entries()) if (mark) marks[at]?.push(mark);
   }
   // One mark of a kind says enough of an argument.
   return marks.map((some) => [...new Map(some.map((mark) => [mark.kind, mark])).values()]);
@@ -72,77 +72,94 @@ function presenceMark(
 }
 
 /** Marks the values at one place within an argument; a call has several values there where it has a list. */
-function placeMarks(argument: string, place: string, texts: readonly (readonly string[] | undefined)[]) {
+function placeMarks(argument: string, place: string, places: PlaceTexts): (BatchMark | null)[] {
   const isMoney = isSum(knownWords(place.split("/").at(-1) ?? ""));
-  return texts.map((own, at): BatchMark | null => {
-    const others = texts.flatMap((some, i) => (i === at || some === undefined ? [] : some));
-    if (own === undefined || others.length < LEAST_OTHERS) return null;
-    const found = own.flatMap((text) => markOf(text, others, { isMoney }) ?? []);
+  return places.own.map((own, call): BatchMark | null => {
+    const others = new Others(places, call);
+    if (own.length === 0 || others.count < LEAST_OTHERS) return null;
+    const found = own.flatMap((text) => others.markOf(text, { isMoney }) ?? []);
     const [gravest] = found.toSorted((one, other) => GRAVEST.indexOf(one.kind) - GRAVEST.indexOf(other.kind));
     if (gravest) return { argument, ...gravest };
-    return isMoney && own.some((text) => isHighest(text, others)) ? { argument, kind: "highest", says: "" } : null;
+    return isMoney && own.some((text) => others.isBelow(text)) ? { argument, kind: "highest", says: "" } : null;
   });
 }
 
 type Finding = Omit<BatchMark, "argument">;
 const GRAVEST: readonly Finding["kind"][] = ["receiver", "place", "amount", "unlike"];
 
-/** Returns in which way a value is unlike those of the other calls, the plainest fact first; null where it is like them. */
-function markOf(text: string, others: readonly string[], of: { isMoney: boolean }): Finding | null {
-  const most = valueOfMost(others);
-  if (most !== null) {
-    if (text === most) return null;
-    const isReceiver = hostIn(text) !== null && hostIn(most) !== null;
-    return { kind: isReceiver ? "receiver" : "unlike", says: short(most) };
+/** The texts of all calls but one at one place. */
+class Others {
+  readonly #places: PlaceTexts;
+  readonly #call: number;
+  readonly count: number;
+  /** So many of them are most of them. */
+  readonly #most: number;
+
+  constructor(places: PlaceTexts, call: number) {
+    this.#places = places;
+    this.#call = call;
+    this.count = places.values.total(call);
+    this.#most = MOST * this.count;
   }
-  const amounts = others.flatMap((other) => amountIn(other) ?? []);
-  if (isMost(amounts.length, others)) {
-    const amount = amountIn(text);
-    if (amount === null) return { kind: "unlike", says: "" };
-    return isFarFrom(amount, amounts, of) ? { kind: "amount", says: "" } : null;
+
+  /** Returns whether an amount is above all of theirs. */
+  isBelow(text: string): boolean {
+    const amounts = this.#places.amountsOfOthers(this.#call);
+    return amounts.length === this.count && isHighest(text, amounts);
   }
-  const hosts = others.flatMap((other) => hostIn(other) ?? []);
-  if (isMost(hosts.length, others)) return receiverMark(text, hosts);
-  return pathMark(text, others) ?? formMark(text, others);
-}
 
-function receiverMark(text: string, hosts: readonly string[]): Finding | null {
-  const host = hostIn(text);
-  if (host === null) return { kind: "unlike", says: "" };
-  const says = likeliestHost(host, hosts);
-  return says === null ? null : { kind: "receiver", says: short(says) };
-}
+  /** Returns in which way a text is unlike theirs, the plainest fact first; null where it is like them. */
+  markOf(text: string, of: { isMoney: boolean }): Finding | null {
+    const { values, hosts } = this.#places;
+    const most = values.ofMost(this.#call, this.#most);
+    if (most !== null) {
+      if (text === most) return null;
+      const isReceiver = hostIn(text) !== null && hostIn(most) !== null;
+      return { kind: isReceiver ? "receiver" : "unlike", says: short(most) };
+    }
+    const amounts = this.#places.amountsOfOthers(this.#call);
+    if (amounts.length >= this.#most) {
+      const amount = amountIn(text);
+      if (amount === null) return { kind: "unlike", says: "" };
+      return isFarFrom(amount, amounts, of) ? { kind: "amount", says: "" } : null;
+    }
+    if (hosts.total(this.#call) >= this.#most) return this.#receiverMark(text);
+    return this.#pathMark(text) ?? this.#formMark(text);
+  }
 
-function pathMark(text: string, others: readonly string[]): Finding | null {
-  const isRare = (has: (one: string) => boolean) =>
-    has(text) && isMost(others.filter((one) => !has(one)).length, others);
-  if (isRare(isClimbing) || isRare(isRooted)) return { kind: "place", says: "" };
-  const folder = folderOfMost(others, MOST);
-  if (folder === null || text.startsWith(folder)) return null;
-  return { kind: /^\S*[/\\]$/.test(folder) ? "place" : "unlike", says: short(folder.trimEnd()) };
-}
+  #receiverMark(text: string): Finding | null {
+    const host = hostIn(text);
+    if (host === null) return { kind: "unlike", says: "" };
+    const says = likeliestHost(host, this.#places.hosts, this.#call);
+    return says === null ? null : { kind: "receiver", says: short(says) };
+  }
 
-function formMark(text: string, others: readonly string[]): Finding | null {
-  const lengths = others.map(({ length }) => length).sort((one, other) => one - other);
-  const longest = lengths.at(-1) ?? 0;
-  if (text.length > LONGEST_COMPARED) return longest * 2 < text.length ? { kind: "unlike", says: "" } : null;
-  const short_ = others.filter((other) => other.length <= LONGEST_COMPARED);
-  const shape = valueOfMost(short_.map(shapeOf));
-  if (shape !== null && shapeOf(text) !== shape) return { kind: "unlike", says: "" };
-  const known = new Set(short_.flatMap((other) => [...signsIn(other)]));
-  return isMost(short_.length, others) && [...signsIn(text)].some((sign) => !known.has(sign))
-    ? { kind: "unlike", says: "" }
-    : null;
-}
+  #pathMark(text: string): Finding | null {
+    const { traits, beginnings } = this.#places;
+    const isRare = (trait: string) => this.count - traits.count(this.#call, trait) >= this.#most;
+    if ((isClimbing(text) && isRare("climbs")) || (isRooted(text) && isRare("rooted"))) {
+      return { kind: "place", says: "" };
+    }
+    let folder = "";
+    for (const [beginning, count] of beginnings.ranked(this.#call)) {
+      if (count < this.#most) break;
+      if (beginning.length > folder.length) folder = beginning;
+    }
+    if (folder === "" || text.startsWith(folder)) return null;
+    return { kind: /^\S*[/\\]$/.test(folder) ? "place" : "unlike", says: short(folder.trimEnd()) };
+  }
 
-const isMost = (count: number, others: readonly unknown[]): boolean => count >= MOST * others.length;
-
-/** Returns the value that most of these have; null where no value is that of most. */
-function valueOfMost(values: readonly string[]): string | null {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const [most] = [...counts].toSorted(([, one], [, other]) => other - one);
-  return most !== undefined && isMost(most[1], values) ? most[0] : null;
+  #formMark(text: string): Finding | null {
+    const { shapes, signs, traits } = this.#places;
+    if (!isShort(text)) {
+      return this.#places.longestOfOthers(this.#call) * 2 < text.length ? { kind: "unlike", says: "" } : null;
+    }
+    const shape = shapes.ofMost(this.#call, this.#most);
+    const isOtherShape = shape !== null && shapeOf(text) !== shape;
+    const areShort = traits.count(this.#call, "short") >= this.#most;
+    const hasOwnSign = areShort && [...signsIn(text)].some((sign) => signs.count(this.#call, sign) === 0);
+    return isOtherShape || hasOwnSign ? { kind: "unlike", says: "" } : null;
+  }
 }
 
 const short = (text: string): string => (text.length > LONGEST_SAID ? `${text.slice(0, LONGEST_SAID)}…` : text);

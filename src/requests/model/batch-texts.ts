@@ -1,11 +1,15 @@
 import { nearest } from "../../lib/nearest.ts";
+import type { KeyCounts } from "./key-counts.ts";
 
 const MAIL = /^(?:[^<>]*<)?[^\s<>@]+@(?<host>[^\s<>@]+)>?$/u;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#\s]*@)?(?<host>[^/?#\s]+)/iu;
 /** Shorter hosts are like many others. */
 const SHORTEST_LIKE = 6;
-/** A folder that texts share is looked for in so many characters. */
+/** A folder that texts share is looked for in so many characters, and so many folders deep. */
 const LONGEST_BEGINNING = 500;
+const MOST_BEGINNINGS = 20;
+/** So many hosts are compared with one. */
+const MOST_HOSTS = 100;
 /** Letters that pass for others at a glance. */
 const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/rn/g, "m"],
@@ -25,23 +29,24 @@ export function hostIn(text: string): string | null {
  * Returns the host among those of other calls in whose place this one stands: it passes for that one, or others have few
  * hosts and not this one. Null for a host that fits.
  */
-export function likeliestHost(host: string, hosts: readonly string[]): string | null {
-  const counts = new Map<string, number>();
-  for (const other of hosts) counts.set(other, (counts.get(other) ?? 0) + 1);
-  if (counts.has(host) || [...counts.keys()].some((other) => host.endsWith(`.${other}`))) return null;
-  const [most = ""] = [...counts].toSorted(([, one], [, other]) => other - one).map(([other]) => other);
+export function likeliestHost(host: string, hosts: KeyCounts, call: number): string | null {
+  if (hosts.count(call, host) > 0) return null;
+  const others = [...hosts.ranked(call)];
+  const names = others.map(([other]) => other).slice(0, MOST_HOSTS);
+  const [most = ""] = names;
+  if (names.some((other) => host.endsWith(`.${other}`))) return null;
   const isForeign = (one: string) => /[^\x20-\x7e]|(?:^|\.)xn--/u.test(one);
-  if (counts.size <= Math.max(1, hosts.length / 5)) return most;
+  if (others.length <= Math.max(1, hosts.total(call) / 5)) return most;
   const likeness = likenessOf(host);
-  const passesFor = [...counts.keys()].find(
+  const passesFor = names.find(
     (other) =>
       likenessOf(other) === likeness ||
       host.includes(other) ||
       (other.includes(".") && host.includes(other.replaceAll(".", "-"))),
   );
   if (passesFor !== undefined) return passesFor;
-  if (isForeign(host) && ![...counts.keys()].some(isForeign)) return most;
-  const several = [...counts].flatMap(([other, count]) => (count > 1 ? [other] : []));
+  if (isForeign(host) && !names.some(isForeign)) return most;
+  const several = others.flatMap(([other, count]) => (count > 1 ? [other] : [])).slice(0, MOST_HOSTS);
   return host.length < SHORTEST_LIKE ? null : (nearest(host, several) ?? null);
 }
 
@@ -56,23 +61,16 @@ export const isClimbing = (text: string): boolean => /(?:^|[\s/\\"'=:])\.\.(?:[/
 /** Returns whether a text names a place from the root, or from somebody's home. */
 export const isRooted = (text: string): boolean => /(?:^|[\s"'=])(?:[/~]|[A-Za-z]:[\\/])/.test(text);
 
-/** Returns the folder, or the first words, with which at least this share of texts begins; null for texts of many. */
-export function folderOfMost(texts: readonly string[], share: number): string | null {
-  const parts = texts.map((text) =>
-    text
-      .slice(0, LONGEST_BEGINNING)
-      .split(/(?<=[/\\ ])/)
-      .slice(0, -1),
-  );
-  let inside = parts;
-  let folder = "";
-  for (let level = 0; ; level += 1) {
-    const groups = Map.groupBy(inside, (one) => one[level]);
-    const [name, some] = [...groups].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? [];
-    if (name === undefined || some === undefined || some.length < share * texts.length) return folder || null;
-    folder += name;
-    inside = some;
+/** Returns the folders, or the first words, with which a text begins: `src/`, `src/api/` of `src/api/a.ts`. */
+export function beginningsOf(text: string): string[] {
+  const beginnings: string[] = [];
+  const parts = text.slice(0, LONGEST_BEGINNING).split(/(?<=[/\\ ])/);
+  let beginning = "";
+  for (const part of parts.slice(0, Math.min(parts.length - 1, MOST_BEGINNINGS))) {
+    beginning += part;
+    beginnings.push(beginning);
   }
+  return beginnings;
 }
 
 /** Returns the form of a text: each run of letters and each number as one sign, all else as it stands. */

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Risk } from "./risk.ts";
 import { type ArgumentMember, membersOf, weightOf } from "./argument-order.ts";
 import { argumentMarks, type BatchMark } from "./batch-marks.ts";
@@ -26,9 +27,9 @@ const LEAST_OTHERS = 2;
 
 /**
  * Compares calls of one agent and function: what they share, where they differ, and what stands out of the rest. It
- * helps the eye and decides nothing. The same calls give the same result.
+ * helps the eye and decides nothing. The same calls give the same result. Others are served meanwhile.
  */
-export function compareCalls(calls: readonly BatchCall[]): ComparedCalls {
+export async function compareCalls(calls: readonly BatchCall[]): Promise<ComparedCalls> {
   const members = calls.map(({ kwargs }) => new Map(membersOf(kwargs).map((member) => [member.name, member])));
   const names = riskiestFirst(members.flatMap((call) => [...call.values()]));
   const isSame = (name: string): boolean => {
@@ -46,6 +47,7 @@ export function compareCalls(calls: readonly BatchCall[]): ComparedCalls {
         members.map((call) => call.get(name)?.value),
       );
       for (const [at, some] of found.entries()) marks[at]?.push(...some);
+      await yieldToEventLoop();
     }
   }
   return { same, differing, marks };
