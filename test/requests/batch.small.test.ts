@@ -61,6 +61,13 @@ describe("calls of one agent and function beside one another", () => {
       { to: "c@sh0p-3.example" },
       ["to receiver"],
     ],
+    ["a host with another ending", (at) => ({ to: `c@name${at % 5}.example` }), { to: "c@name3.com" }, ["to receiver"]],
+    [
+      "the name of a host alone",
+      (at) => ({ domain: `h${at % 3}.example` }),
+      { domain: "h1.exarnple" },
+      ["domain receiver"],
+    ],
     [
       "a host with letters of another script",
       (at) => ({ to: `c@h${at}.example` }),

@@ -4,7 +4,7 @@ import { knownWords } from "../facts/name-words.ts";
 import { weightOf } from "./argument-order.ts";
 import { amountIn, isFarFrom, isHighest } from "./batch-amounts.ts";
 import { isShort, PlaceTexts } from "./batch-place.ts";
-import { hostIn, isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
+import { isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
 
 /** One way in which a call stands out of others of its agent and function. */
 export interface BatchMark {
@@ -51,7 +51,8 @@ export function argumentMarks(name: string, values: readonly (string | undefined
   }
   const marks = values.map((value): BatchMark[] => presenceMark(name, value, { having, of: values.length }));
   for (const [place, texts] of places) {
-    const marked = placeMarks(name, place, new PlaceTexts(texts));
+    const last = place.split("/").findLast((part) => part !== "*") ?? "";
+    const marked = placeMarks(name, new PlaceTexts(texts, last), isSum(knownWords(last)));
     for (const [at, mark] of marked.entries()) if (mark) marks[at]?.push(mark);
   }
   // One mark of a kind says enough of an argument.
@@ -72,8 +73,7 @@ function presenceMark(
 }
 
 /** Marks the values at one place within an argument; a call has several values there where it has a list. */
-function placeMarks(argument: string, place: string, places: PlaceTexts): (BatchMark | null)[] {
-  const isMoney = isSum(knownWords(place.split("/").at(-1) ?? ""));
+function placeMarks(argument: string, places: PlaceTexts, isMoney: boolean): (BatchMark | null)[] {
   return places.own.map((own, call): BatchMark | null => {
     const others = new Others(places, call);
     if (own.length === 0 || others.count < LEAST_OTHERS) return null;
@@ -114,7 +114,7 @@ class Others {
     const most = values.ofMost(this.#call, this.#most);
     if (most !== null) {
       if (text === most) return null;
-      const isReceiver = hostIn(text) !== null && hostIn(most) !== null;
+      const isReceiver = this.#places.hostOf(text) !== null && this.#places.hostOf(most) !== null;
       return { kind: isReceiver ? "receiver" : "unlike", says: short(most) };
     }
     const amounts = this.#places.amountsOfOthers(this.#call);
@@ -128,7 +128,7 @@ class Others {
   }
 
   #receiverMark(text: string): Finding | null {
-    const host = hostIn(text);
+    const host = this.#places.hostOf(text);
     if (host === null) return { kind: "unlike", says: "" };
     const says = likeliestHost(host, this.#places.hosts, this.#call);
     return says === null ? null : { kind: "receiver", says: short(says) };

@@ -1,5 +1,5 @@
 import { amountIn } from "./batch-amounts.ts";
-import { beginningsOf, hostIn, isClimbing, isRooted, shapeOf, signsIn } from "./batch-texts.ts";
+import { beginningsOf, hostIn, isClimbing, isNamedHost, isRooted, shapeOf, signsIn } from "./batch-texts.ts";
 import { KeyCounts } from "./key-counts.ts";
 
 /** Longer texts are compared by their length alone. */
@@ -19,7 +19,11 @@ export class PlaceTexts {
   readonly amounts: { call: number; amount: number }[] = [];
   #lengths: { call: number; length: number }[] = [];
 
-  constructor(texts: readonly (readonly string[])[]) {
+  readonly #namedHost: boolean;
+
+  /** Reads the texts of each call at a place whose last name is `name`. */
+  constructor(texts: readonly (readonly string[])[], name: string) {
+    this.#namedHost = isNamedHost(name);
     this.own = texts;
     for (const [call, some] of texts.entries()) for (const text of some) this.#read(call, text);
     this.amounts.sort((one, other) => one.amount - other.amount);
@@ -31,7 +35,7 @@ export class PlaceTexts {
     this.#lengths.push({ call, length: text.length });
     const amount = amountIn(text);
     if (amount !== null) this.amounts.push({ call, amount });
-    const host = hostIn(text);
+    const host = this.hostOf(text);
     if (host !== null) this.hosts.add(call, host);
     if (isClimbing(text)) this.traits.add(call, "climbs");
     if (isRooted(text)) this.traits.add(call, "rooted");
@@ -40,6 +44,11 @@ export class PlaceTexts {
     this.traits.add(call, "short");
     this.shapes.add(call, shapeOf(text));
     for (const sign of signsIn(text)) this.signs.add(call, sign);
+  }
+
+  /** Returns the host that a text of this place names; null for other texts. */
+  hostOf(text: string): string | null {
+    return hostIn(text, this.#namedHost);
   }
 
   /** Returns the amounts of the other calls, the least first. */

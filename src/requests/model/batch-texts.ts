@@ -3,8 +3,9 @@ import type { KeyCounts } from "./key-counts.ts";
 
 const MAIL = /^(?:[^<>]*<)?[^\s<>@]+@(?<host>[^\s<>@]+)>?$/u;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#\s]*@)?(?<host>[^/?#\s]+)/iu;
+const NAME = /^(?<host>[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)$/u;
 /** Shorter hosts are like many others. */
-const SHORTEST_LIKE = 6;
+const SHORTEST_LIKE = 8;
 /** A folder that texts share is looked for in so many characters, and so many folders deep. */
 const LONGEST_BEGINNING = 500;
 const MOST_BEGINNINGS = 20;
@@ -19,11 +20,18 @@ const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/5/g, "s"],
 ];
 
-/** Returns the host of a mail address or of the address of a page, in small letters; null for other texts. */
-export function hostIn(text: string): string | null {
-  const host = (MAIL.exec(text.trim()) ?? ADDRESS.exec(text.trim()))?.groups?.["host"];
+/**
+ * Returns the host of a mail address or of the address of a page, in small letters; null for other texts. An argument
+ * that is `namedHost` holds the name of a host alone, too.
+ */
+export function hostIn(text: string, namedHost: boolean): string | null {
+  const words = text.trim();
+  const host = (MAIL.exec(words) ?? ADDRESS.exec(words) ?? (namedHost ? NAME.exec(words) : null))?.groups?.["host"];
   return host === undefined ? null : host.toLowerCase();
 }
+
+/** Returns whether an argument of this name holds the name of a host. */
+export const isNamedHost = (name: string): boolean => /domain|host|server|site|zone|endpoint|url|dns/i.test(name);
 
 /**
  * Returns the host among those of other calls in whose place this one stands: it passes for that one, or others have few
@@ -41,14 +49,20 @@ export function likeliestHost(host: string, hosts: KeyCounts, call: number): str
   const passesFor = names.find(
     (other) =>
       likenessOf(other) === likeness ||
+      beforeEnding(other) === beforeEnding(host) ||
       host.includes(other) ||
       (other.includes(".") && host.includes(other.replaceAll(".", "-"))),
   );
   if (passesFor !== undefined) return passesFor;
   if (isForeign(host) && !names.some(isForeign)) return most;
-  const several = others.flatMap(([other, count]) => (count > 1 ? [other] : [])).slice(0, MOST_HOSTS);
-  return host.length < SHORTEST_LIKE ? null : (nearest(host, several) ?? null);
+  // Hosts are often numbered.
+  const unnumbered = names.filter((other) => withoutDigits(other) !== withoutDigits(host));
+  return host.length < SHORTEST_LIKE ? null : (nearest(host, unnumbered) ?? null);
 }
+
+const withoutDigits = (host: string): string => host.replaceAll(/\d/g, "");
+/** Returns a host without what follows its last dot: `acme` of `acme.com`. */
+const beforeEnding = (host: string): string => host.slice(0, host.lastIndexOf("."));
 
 function likenessOf(host: string): string {
   const plain = host.normalize("NFKD").replaceAll(/\p{M}/gu, "");
