@@ -85,6 +85,11 @@ async function aloneOf(
     if (decisions.some(({ decision }) => decision.by.kind === "person" && decision.by.id === who.person))
       return "decided";
   }
+  return ownCardOf(request);
+}
+
+/** Returns why a call is approved on its own card alone; null where a table shows all of it. */
+export function ownCardOf(request: RecordedCall): "secret" | "long" | null {
   if (isGuarded(request)) return "secret";
   return request.form.kwargs.length > LONGEST_IN_TABLE ? "long" : null;
 }

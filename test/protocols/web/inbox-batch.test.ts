@@ -189,6 +189,9 @@ for (const on of DATABASES) {
         [...calls, guarded, long].map(({ id }) => alone.get(id)),
         ["decided", "decided", "secret", "long"],
       );
+      for (const one of [guarded, long]) {
+        assert.deepEqual(saidOf(await decide(bo, true, [one])), { status: 400, code: "VALIDATION_ERROR" });
+      }
       assert.equal((await decide(bo, true, calls)).status, 200);
       assert.deepEqual(await Promise.all(calls.map((one) => stateOf(ana, one))), ["answered", "answered"]);
     });

@@ -10,7 +10,7 @@ import { languageOf, type Language } from "../../../requests/model/sentence-word
 import { askerName } from "../../../requests/model/view.ts";
 import { decideBatch } from "../../../requests/decide/decide-batch.ts";
 import { responderOf } from "../../../requests/decide/decide.ts";
-import { readBatch, type Batch } from "../../../requests/inbox/read-batch.ts";
+import { ownCardOf, readBatch, type Batch } from "../../../requests/inbox/read-batch.ts";
 import { isCall } from "../../../requests/read/recorded-decision.ts";
 import { readInInbox } from "../../../requests/read/read-request.ts";
 import { BatchDecisionBody, WireBatch, WireDecidedBatch } from "../../../wire/inbox.ts";
@@ -117,6 +117,11 @@ async function decideTogether(door: DoorContext, http: FastifyRequest): Promise<
   for (const { id } of calls) {
     const request = await readInInbox(ctx, person, id);
     if (!isCall(request)) throw new Refusal("wrong_decision", { ask_id: id });
+    const why = approved ? ownCardOf(request) : null;
+    if (why !== null) {
+      const message = `${id} ${why === "secret" ? "holds a secret" : "is too long for a table"}: approve it alone`;
+      throw refuseFields([{ message, field: "calls", constraint: "excluded" }]);
+    }
   }
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
   const decided = await decideBatch(ctx, {
