@@ -1,4 +1,4 @@
--- The tables of a store, schema 39, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 41, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -646,6 +646,14 @@ CREATE TABLE request_recipients (
 ) STRICT;
 CREATE INDEX addressees_of_ask ON request_recipients (ask_id);
 
+CREATE TABLE request_snoozes (
+  ask_id TEXT NOT NULL,
+  person TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  PRIMARY KEY (ask_id, person)
+) STRICT;
+CREATE INDEX request_snoozes_of_people ON request_snoozes (person, until);
+
 CREATE TABLE request_waits (
   wait_id TEXT PRIMARY KEY,
   asker TEXT NOT NULL,
@@ -681,6 +689,7 @@ CREATE TABLE requests (
   prompt_of TEXT,
   waited_until INTEGER,
   lease_ms INTEGER,
+  fn TEXT,
   UNIQUE (asker, ref)
 ) STRICT;
 CREATE INDEX addressed_asks_due ON requests (expires_at) WHERE state = 'open';
@@ -690,6 +699,7 @@ CREATE INDEX addressed_asks_open_of_asker ON requests (asker, created_at, ask_id
 CREATE INDEX addressed_asks_ref ON requests (ref);
 CREATE INDEX addressed_asks_settled ON requests (settled_at) WHERE state <> 'open';
 CREATE INDEX requests_of_askers_prompts ON requests (asker, prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
+CREATE INDEX requests_of_functions ON requests (asker, fn, settled_at) WHERE fn IS NOT NULL AND state = 'answered';
 CREATE INDEX requests_of_prompts ON requests (prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
 CREATE INDEX requests_waited_for ON requests (waited_until) WHERE state = 'open' AND waited_until IS NOT NULL;
 
