@@ -1,4 +1,4 @@
--- The tables of a store, schema 40, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 41, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -645,6 +645,14 @@ CREATE TABLE request_recipients (
   PRIMARY KEY (reader, ask_id)
 ) STRICT;
 CREATE INDEX addressees_of_ask ON request_recipients (ask_id);
+
+CREATE TABLE request_snoozes (
+  ask_id TEXT NOT NULL,
+  person TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  PRIMARY KEY (ask_id, person)
+) STRICT;
+CREATE INDEX request_snoozes_of_people ON request_snoozes (person, until);
 
 CREATE TABLE request_waits (
   wait_id TEXT PRIMARY KEY,

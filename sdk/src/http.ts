@@ -22,7 +22,7 @@ export interface CallOptions {
 }
 
 export interface Call extends CallOptions {
-  query?: Record<string, string | number | undefined>;
+  query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   /** Sent as it is, in the place of a JSON body. */
   bytes?: BodyInit;

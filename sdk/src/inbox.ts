@@ -16,6 +16,7 @@ import type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  Snoozed,
   TaskReview,
   WholeTask,
 } from "./wire-schemas.ts";
@@ -40,6 +41,7 @@ export type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  Snoozed,
   TypedArgument,
 } from "./wire-schemas.ts";
 
@@ -54,6 +56,8 @@ export interface InboxFilter {
   q?: string | undefined;
   /** Of what waits: the first to be due, which is the usual order, what has waited longest, or the riskiest first. */
   order?: "deadline" | "asked" | "risk" | undefined;
+  /** Of what waits: only what this person has put aside; without it, all that they have not. */
+  snoozed?: boolean | undefined;
 }
 
 /** Where a page begins: `next` of the page before. */
@@ -102,6 +106,23 @@ export class Inbox {
    */
   async edited(id: string, kwargs: string, options: CallOptions = {}): Promise<EditedCall> {
     return this.#connection.call("POST", `${askPath(id)}/edited`, { ...options, body: { kwargs }, repeatable: true });
+  }
+
+  /**
+   * An ask leaves this person's list until then, or until half of the time to its deadline has passed. Nobody else's list
+   * changes, nor does its deadline.
+   *
+   * @throws {ParleyError} `NOT_FOUND`; `VALIDATION_ERROR` for a time that has passed or is more than 30 days away;
+   *   `ALREADY_DECIDED`, `EXPIRED`, `CANCELLED`
+   */
+  async snooze(id: string, until: Date, options: CallOptions = {}): Promise<Snoozed> {
+    const body = { until: until.toISOString() };
+    return this.#connection.call("POST", `${askPath(id)}/snooze`, { ...options, body, repeatable: true });
+  }
+
+  /** An ask that was put aside is in the list again. @throws {ParleyError} `NOT_FOUND` */
+  async endSnooze(id: string, options: CallOptions = {}): Promise<Snoozed> {
+    return this.#connection.call("DELETE", `${askPath(id)}/snooze`, options);
   }
 
   /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */

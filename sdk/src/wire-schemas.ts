@@ -38,6 +38,7 @@ export type {
   WireInboxCounts as InboxCounts,
   WireInboxOption as InboxOption,
   WireInboxPage as InboxPage,
+  WireSnoozed as Snoozed,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";
 export type {

@@ -100,13 +100,17 @@ const line = {
   outcome: WireInboxOutcome.nullable(),
 };
 
+const snoozedUntil = orNull.describe("Until when I have put it aside; null where I have not");
+
 export const WireInboxAskLine = z
   .object({
     ...line,
     alike: z
       .object({ id: z.string().describe("Names them all: `GET /people/me/batches/ID`"), count: z.int() })
+      .meta({ id: "AlikeCalls", description: "Waiting calls of one agent and function." })
       .nullable()
       .describe("Of a waiting call, how many of its agent and function wait here, itself among them; null below two"),
+    snoozed_until: snoozedUntil,
   })
   .meta({ id: "InboxAskLine", description: "An ask to people, as a line of a list." });
 export type WireInboxAskLine = z.output<typeof WireInboxAskLine>;
@@ -121,6 +125,7 @@ export const WireInboxCounts = z
       .describe("Within an hour, within a day, after that, or never"),
     agents: z.array(z.object({ agent: z.string(), count: z.int() })),
     newest_at: orNull.describe("When the newest of them was asked"),
+    snoozed: z.int().describe("How many of what is wanted I have put aside; the other counts leave them out"),
   })
   .meta({ id: "InboxCounts", description: "How many wait of what is wanted, at a time by the server's clock." });
 export type WireInboxCounts = z.output<typeof WireInboxCounts>;
@@ -234,6 +239,7 @@ export const WireInboxAsk = z
     ...whole,
     keep_until: orNull.describe("Until when the answer can be given again to the same question; null where it cannot"),
     may_stand: z.boolean().describe("This person may approve it and allow the same for good"),
+    snoozed_until: snoozedUntil,
     standing_until: orNull.describe("When that would end, approved now"),
     task: z
       .object({
@@ -249,6 +255,20 @@ export const WireInboxAsk = z
   })
   .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;
+
+export const SnoozeBody = z
+  .object({
+    until: z.iso
+      .datetime({ offset: true, error: "must be a time such as 2026-11-20T10:00:00Z" })
+      .describe("In the future, and at most 30 days away."),
+  })
+  .meta({ id: "Snooze", description: "Until when an ask is put aside." });
+export type SnoozeBody = z.output<typeof SnoozeBody>;
+
+export const WireSnoozed = z
+  .object({ id: z.string(), snoozed_until: snoozedUntil })
+  .meta({ id: "Snoozed", description: "An ask that was put aside, or taken back." });
+export type WireSnoozed = z.output<typeof WireSnoozed>;
 
 const kwargs = later({ description: "Edited arguments: an object, or its JSON text to keep every digit." });
 

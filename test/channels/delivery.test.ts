@@ -7,6 +7,7 @@ import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts"
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
 import { readChannels } from "../../src/requests/read/figures.ts";
+import { snoozeRequest } from "../../src/requests/inbox/snooze.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World, onOneDatabase } from "../support/world.ts";
@@ -186,6 +187,24 @@ for (const on of DATABASES) {
       );
       const { link = "" } = slack.sent[1] ?? {};
       assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).request.id, slack.sent[0]?.view.requestId);
+    });
+
+    itOnOne("remind a person who has put the request aside once that ends", async () => {
+      await using scene = await openScene(on);
+      const { world, slack } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+      const of = { audience: toPerson(ana), timeoutSeconds: 86_400, remindAfterMs: 10 * MINUTE_MS };
+      const { id } = await askPeople(ctx, of);
+      await scene.settle(() => slack.sent.length === 1);
+      await snoozeRequest(ctx, { requestId: id, person: ana }, world.clock.now() + 60 * MINUTE_MS);
+      await world.advance(10 * MINUTE_MS);
+      await scene.settle(async () => (await states(scene, id)).includes("slack queued"));
+      await world.advance(40 * MINUTE_MS);
+      assert.equal(slack.sent.length, 1);
+      await world.advance(10 * MINUTE_MS);
+      await scene.settle(() => slack.sent.length === 2);
+      assert.equal(slack.sent[1]?.reminder, true);
     });
 
     for (const [what, kwargs, showsWhole] of [

@@ -19,6 +19,7 @@ import { heldKeys } from "./migrations/0037-held-keys.ts";
 import { triedDeliveries } from "./migrations/0038-tried-deliveries.ts";
 import { patternsAndAllowances } from "./migrations/0039-patterns-and-allowances.ts";
 import { functionsOfCalls } from "./migrations/0040-functions-of-calls.ts";
+import { snoozes } from "./migrations/0041-snoozes.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -41,6 +42,7 @@ const MIGRATIONS: readonly Migration[] = [
   triedDeliveries,
   patternsAndAllowances,
   functionsOfCalls,
+  snoozes,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

@@ -3,6 +3,7 @@ import type { Request, Audience } from "../model/request.ts";
 import { isJoint, leavesOf, readersOf } from "../model/audience.ts";
 import { Refusal } from "../../refusals.ts";
 import { skipQueuedTo } from "../store/person-rows.ts";
+import { deleteSnoozesOf } from "../store/snoozes.ts";
 import { insertReaders, listPending, lockRequest, updateRequest } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
@@ -35,6 +36,7 @@ export async function removeFrom(tx: Tx, { person }: { person: string }, by: Act
   await rerouteAll(tx, person, by);
   await retireHuman(tx, person);
   await skipQueuedTo(tx, person);
+  await deleteSnoozesOf(tx, person);
   await appendAudit(tx, { actor: by, action: "human.deleted", data: { person } });
   tx.wake(INBOX_TOPIC);
 }

@@ -1,5 +1,6 @@
 import type { Context } from "../../context.ts";
 import { listInboxVersions, markOfInboxBehind } from "../store/inbox.ts";
+import { nextSnoozeEndsIn } from "../store/snoozes.ts";
 import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
 import { readersFor } from "../read/read-request.ts";
 
@@ -24,7 +25,7 @@ export async function* followInbox(
   let known = await look(ctx, person);
   yield [null];
   while (!signal.aborted && !ctx.stopping.aborted) {
-    await changes.next(QUIET_MS);
+    await changes.next(Math.min(QUIET_MS, known.nextMs));
     await ctx.clock.sleep(GATHER_MS, signal);
     if (signal.aborted || ctx.stopping.aborted) return;
     const now = await look(ctx, person);
@@ -37,10 +38,21 @@ export async function* followInbox(
   }
 }
 
-/** The versions of the first open requests, and the mark of all that stand behind them; empty where none do. */
-async function look(ctx: Context, person: string): Promise<{ versions: Map<string, number>; behind: string }> {
+/** An inbox at one moment. */
+interface Look {
+  /** The versions of the first open requests that are not put aside. */
+  versions: Map<string, number>;
+  /** The mark of all that stand behind them; empty where none do. */
+  behind: string;
+  /** In how many milliseconds one that was put aside comes back, which wakes nobody. */
+  nextMs: number;
+}
+
+async function look(ctx: Context, person: string): Promise<Look> {
+  // Read first: a snooze that ends meanwhile then ends the next wait, and is found by it.
+  const nextMs = (await nextSnoozeEndsIn(ctx.db, person)) ?? Infinity;
   const readers = await readersFor(ctx.db, person);
   const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));
   const isFull = versions.size === COMPARED_MOST;
-  return { versions, behind: isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "" };
+  return { versions, behind: isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "", nextMs };
 }

@@ -13,6 +13,7 @@ import {
   type InboxPosition,
 } from "../model/inbox.ts";
 import { countAlike, countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
+import { listSnoozes } from "../store/snoozes.ts";
 import { readersFor } from "../read/read-request.ts";
 import { searchInbox } from "./search-inbox.ts";
 
@@ -24,6 +25,8 @@ export interface InboxPage {
   counts: InboxCounts | null;
   /** Of each waiting call of the page how many of its agent and function wait, itself among them, and what names these. */
   alike: ReadonlyMap<RequestId, AlikeCalls>;
+  /** Until when each of them is put aside, where that is what is wanted. */
+  snoozes: ReadonlyMap<RequestId, number>;
 }
 
 /** Waiting calls of one agent and function. */
@@ -58,8 +61,14 @@ export async function readInbox(
   const { asks, next } = isSearched
     ? await searchInbox(ctx, of, { query, language, order }, page)
     : await listPage(ctx, of, order, page);
-  const alike = await alikeIn(ctx, readers, asks);
-  return { asks, next, counts: counted && isFirst ? inboxCounts(counted, filter) : null, alike };
+  const aside = filter.snoozed === true ? asks.map(({ id }) => id) : [];
+  return {
+    asks,
+    next,
+    counts: counted && isFirst ? inboxCounts(counted, filter) : null,
+    alike: filter.snoozed === true ? new Map() : await alikeIn(ctx, readers, asks),
+    snoozes: await listSnoozes(ctx.db, person, aside),
+  };
 }
 
 async function alikeIn(

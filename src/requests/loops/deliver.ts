@@ -12,8 +12,9 @@ import { withoutForgery } from "../model/agent-words.ts";
 import { viewInMessage, viewOutside } from "../model/message-view.ts";
 import { isGuarded, type RequestView } from "../model/view.ts";
 import { findRequest, lockRequest } from "../store/requests.ts";
+import { listSnoozes } from "../store/snoozes.ts";
 import { appendAudit } from "../../core/store/audit.ts";
-import type { Queryable, Tx } from "../../core/store/db.ts";
+import { type Queryable, storeNow, type Tx } from "../../core/store/db.ts";
 import { DELIVERIES_TOPIC } from "../../core/store/wake.ts";
 import {
   claimDelivery,
@@ -325,7 +326,7 @@ async function failIn(ctx: Context, tx: Tx, letter: Letter, lastError: string): 
     await note(tx, letter, "fell_back");
 }
 
-/** Sends a reminder on the newest channel that carried the request. */
+/** Sends a reminder on the newest channel that carried the request, to a person who has put it aside after that. */
 async function remind(ctx: Context, { delivery, request }: Letter): Promise<undefined> {
   await transact(ctx, async (tx) => {
     const sent = (await listDeliveries(tx, request.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
@@ -333,6 +334,7 @@ async function remind(ctx: Context, { delivery, request }: Letter): Promise<unde
     if (newest) {
       const { requestId, channel, target, person } = newest;
       const id = ctx.newId("dlv");
+      const aside = person === null ? undefined : (await listSnoozes(tx, person, [requestId])).get(requestId);
       await insertDelivery(tx, {
         id,
         ...tokenHashes(tokensOf(ctx, id)),
@@ -342,7 +344,7 @@ async function remind(ctx: Context, { delivery, request }: Letter): Promise<unde
         target,
         person,
         step: 1,
-        inMs: 0,
+        inMs: aside === undefined ? 0 : aside - (await storeNow(tx)),
       });
     }
     await updateDelivery(tx, delivery, { state: "closed" });

@@ -36,6 +36,19 @@ export interface InboxFilter {
   due?: InboxDue;
   /** Only for waiting requests: the requester's name as people see it. */
   agent?: string;
+  /** Of what waits, what the person has put aside, in place of all else. */
+  snoozed?: boolean;
+}
+
+/** The longest time for which somebody puts a request aside. */
+export const LONGEST_SNOOZE_MS = 30 * 86_400_000;
+
+/**
+ * Returns when a request that somebody puts aside until then comes back: no later than when half of the time to its
+ * deadline has passed, so that nothing runs out unseen.
+ */
+export function snoozeEnd(until: number, { now, expiresAt }: { now: number; expiresAt: number }): number {
+  return Math.min(until, now + Math.floor((expiresAt - now) / 2));
 }
 
 /** Returns the name of the waiting calls of one agent and function: the same for each of them, and for no other call. */
@@ -50,6 +63,8 @@ export interface InboxGroup {
   /** The requester's name as people see it. */
   agent: string;
   due: InboxDue;
+  /** The person has put them aside. */
+  isSnoozed: boolean;
   count: number;
   /** When the newest of them was asked. */
   newestAt: number;
@@ -63,6 +78,8 @@ export interface InboxCounts {
   due: Readonly<Record<InboxDue, number>>;
   agents: ReadonlyMap<string, number>;
   newestAt: number | null;
+  /** How many of what is wanted are put aside. */
+  snoozed: number;
 }
 
 /** Adds up the groups of an inbox that a filter lets through. */
@@ -75,15 +92,18 @@ export function inboxCounts(
   const agents = new Map<string, number>();
   let all = 0;
   let newestAt: number | null = null;
+  let snoozed = 0;
   for (const group of groups) {
     if (filter.kind !== undefined && group.kind !== filter.kind) continue;
     if (filter.due !== undefined && group.due !== filter.due) continue;
     if (filter.agent !== undefined && group.agent !== filter.agent) continue;
+    if (group.isSnoozed) snoozed += group.count;
+    if (group.isSnoozed !== (filter.snoozed ?? false)) continue;
     all += group.count;
     kinds[group.kind] += group.count;
     due[group.due] += group.count;
     agents.set(group.agent, (agents.get(group.agent) ?? 0) + group.count);
     newestAt = Math.max(newestAt ?? 0, group.newestAt);
   }
-  return { at, all, kinds, due, agents, newestAt };
+  return { at, all, kinds, due, agents, newestAt, snoozed };
 }

@@ -5,6 +5,7 @@ import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } fro
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { isSnoozedFor } from "./snoozes.ts";
 import { hasReader } from "./tables.ts";
 
 const SOON_MS = 3_600_000;
@@ -25,7 +26,8 @@ export async function listInbox(
   page: { after?: InboxPosition; limit: number },
 ): Promise<RequestAt[]> {
   const { after, limit } = page;
-  const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}`;
+  const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}
+    ${filter.state === "open" ? isAside(readers, filter.snoozed ?? false) : empty}`;
   const by = filter.order === "asked" ? sql`a.created_at` : sql`a.expires_at`;
   const rows =
     filter.state === "open"
@@ -54,16 +56,21 @@ export async function countInbox(
   const at = await storeNow(on);
   const due = sql`CASE WHEN a.expires_at >= ${NO_DEADLINE} THEN 'none' WHEN a.expires_at <= ${at + SOON_MS} THEN 'soon'
     WHEN a.expires_at <= ${at + TODAY_MS} THEN 'today' ELSE 'later' END`;
+  const aside = sql`CASE WHEN ${isSnoozedFor(sql`a.ask_id`, readers)} THEN 1 ELSE 0 END`;
   // All requests of one attempt name the same agent.
-  const rows = await on.all<Omit<InboxGroup, "agent"> & { wire: string }>(
-    sql`SELECT a.kind, a.asker, ${due} AS due, count(*) AS count, max(a.created_at) AS "newestAt", max(a.wire) AS wire
-      FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3`,
+  const rows = await on.all<Omit<InboxGroup, "agent" | "isSnoozed"> & { aside: number; wire: string }>(
+    sql`SELECT a.kind, a.asker, ${due} AS due, ${aside} AS aside, count(*) AS count,
+        max(a.created_at) AS "newestAt", max(a.wire) AS wire
+      FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3, 4`,
   );
   const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as Request["wire"] });
-  return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
+  const groups = rows.map(({ wire, aside: isAside, ...group }) => {
+    return { ...group, isSnoozed: isAside === 1, agent: agentOf(group.asker, wire) };
+  });
+  return { groups, at };
 }
 
-/** Returns how many calls of each agent and function wait; with `askers`, only those of these agents. */
+/** Returns how many calls of each agent and function wait, without those put aside; with `askers`, only those of these agents. */
 export async function countAlike(
   on: Queryable,
   readers: readonly string[],
@@ -71,20 +78,23 @@ export async function countAlike(
 ): Promise<{ asker: string; fn: string; count: number }[]> {
   return on.all(
     sql`SELECT a.asker, a.fn, count(*) AS count FROM requests a
-      WHERE ${isIn("open")} ${mayRead(readers)} AND a.fn IS NOT NULL
+      WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)} AND a.fn IS NOT NULL
         ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`}
       GROUP BY a.asker, a.fn`,
   );
 }
 
-/** Returns the ids and versions of up to `limit` open requests that somebody reads, soonest deadline first. */
+/**
+ * Returns the ids and versions of up to `limit` open requests that somebody reads and has not put aside, soonest
+ * deadline first.
+ */
 export async function listInboxVersions(
   on: Queryable,
   readers: readonly string[],
   limit: number,
 ): Promise<[id: string, version: number][]> {
   const rows = await on.all<{ ask_id: string; version: number }>(
-    sql`SELECT a.ask_id, a.version FROM requests a WHERE ${isIn("open")} ${mayRead(readers)}
+    sql`SELECT a.ask_id, a.version FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
   );
   return rows.map((row) => [row.ask_id, row.version]);
@@ -98,7 +108,7 @@ export async function markOfInboxBehind(on: Queryable, readers: readonly string[
   const { mark } = await one<{ mark: string }>(
     on,
     sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0) AS mark FROM (
-      SELECT a.version, a.created_at FROM requests a WHERE ${isIn("open")} ${mayRead(readers)}
+      SELECT a.version, a.created_at FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${skipped}) AS behind`,
   );
   return mark;
@@ -111,6 +121,11 @@ function isIn(state: InboxFilter["state"]): Sql {
 function mayRead(readers: readonly string[]): Sql {
   if (readers.includes(ALL_READERS)) return empty;
   return sql`AND ${hasReader(sql`a.ask_id`, readers)}`;
+}
+
+/** True in SQL of what the person among these readers has put aside, or else of all that they have not. */
+function isAside(readers: readonly string[], isSnoozed = false): Sql {
+  return sql`AND ${isSnoozed ? empty : sql`NOT`} ${isSnoozedFor(sql`a.ask_id`, readers)}`;
 }
 
 function isWanted({ kind, due, askers, fn }: InboxQuery): Sql {

@@ -15,7 +15,16 @@ const heldSince = (atMs: number): Sql => sql`d.last_error = ${AT_RESTORE} AND d.
     OR EXISTS (SELECT 1 FROM requests a WHERE a.ask_id = d.ask_id AND a.state = 'open'))`;
 
 export const REQUEST_TABLES: OwnedTables = {
-  names: ["decisions", "deliveries", "inbound_messages", "phones", "request_recipients", "request_waits", "requests"],
+  names: [
+    "decisions",
+    "deliveries",
+    "inbound_messages",
+    "phones",
+    "request_recipients",
+    "request_snoozes",
+    "request_waits",
+    "requests",
+  ],
   atRestore: {
     decisions: "stays",
     deliveries: {
@@ -44,6 +53,7 @@ export const REQUEST_TABLES: OwnedTables = {
     inbound_messages: "stays",
     phones: "stays",
     request_recipients: "stays",
+    request_snoozes: "stays",
     request_waits: "stays",
     // An outcome that has not reached its asker is not handed out again to the same request: it may have been used.
     requests: {
@@ -74,6 +84,7 @@ export const REQUEST_TABLES: OwnedTables = {
       sql`UPDATE request_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
         WHERE created_at > ${nowMs}`,
       sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+      sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${wrongMs}`,
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM requests

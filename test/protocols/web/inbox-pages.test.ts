@@ -86,6 +86,7 @@ for (const on of DATABASES) {
           { agent: "dev (without a key)", count: 2 },
           { agent: "ops", count: 4 },
         ],
+        snoozed: 0,
       });
       assert.ok(newestAt <= at);
 

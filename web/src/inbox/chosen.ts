@@ -4,7 +4,7 @@ import type { Order, Wanted } from "./wire.ts";
 /** The list of what waits, or that of what is over. */
 export type Tab = "open" | "over";
 
-const KNOWN = /^(kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;
+const KNOWN = /^(snoozed|kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;
 export const LONGEST_SOUGHT = 200;
 
 /** Where the list was left for one of its rows: which one, and how far down the page was. */
@@ -34,6 +34,7 @@ export function wantedOf({ filter, order, words }: Omit<ReturnType<typeof useCho
   const cut = filter.indexOf(":");
   return {
     ...(cut > 0 && { [filter.slice(0, cut)]: filter.slice(cut + 1) }),
+    ...(filter === "snoozed" && { snoozed: true }),
     ...(order !== "deadline" && { order }),
     ...(words !== "" && { q: words }),
   };

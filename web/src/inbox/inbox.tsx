@@ -139,7 +139,7 @@ function useBelow(id: string | undefined, rows: readonly ListedAsk[]): ListedAsk
   return rows.find((one) => below.current.ids.has(one.id));
 }
 
-/** Opens the next ask once this one was decided here, and returns the one that was. */
+/** Opens the next ask once this one was decided or put aside here, and returns the one that was. */
 function useOnward(id: string | undefined, next: ListedAsk | undefined): WholeAsk | undefined {
   const [, go] = useLocation();
   const last = decided.use();

@@ -4,6 +4,7 @@ import { Link } from "../router.tsx";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
 import { serverNow } from "../api.ts";
+import { moment } from "../moment.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
@@ -192,7 +193,11 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
           )}
           <bdi>{ask.agent}</bdi>
           <span>{text.kind[ask.kind]}</span>
-          {isOpen && <Asked at={ask.created_at} />}
+          {ask.snoozed_until !== null ? (
+            <span>{text.snoozed(moment(ask.snoozed_until))}</span>
+          ) : (
+            isOpen && <Asked at={ask.created_at} />
+          )}
           {isOpen ? (
             <span class={styles.time}>
               <Deadline until={ask.expires_at} />
@@ -224,7 +229,7 @@ function Ended({ ask }: { ask: ListedAsk }) {
   );
 }
 
-/** By when it is due, by kind, or by agent where there are several; with how many there are of what waits. */
+/** By when it is due, by kind, or by agent where there are several, and what is put aside; with how many there are of each. */
 function Filter() {
   const { filter: chosen, tab: which, choose } = useChosen();
   const waiting = useInbox("open").counts;
@@ -243,6 +248,7 @@ function Filter() {
       onChange={({ currentTarget: { value } }) => choose({ show: value })}
     >
       {option("", text.all, counts?.all)}
+      {(counts?.snoozed || chosen === "snoozed") && option("snoozed", text.snoozedOnly, counts?.snoozed)}
       {which === "open" && (
         <optgroup label={text.byDue}>
           {DUE.map((due) => option(`due:${due}`, text.due[due], counts?.due[due]))}

@@ -9,7 +9,7 @@ import type { Tab } from "./chosen.ts";
 import { text } from "./text.ts";
 import type { AskPage, Counts, ListedAsk, Wanted, WholeAsk } from "./wire.ts";
 
-/** The ask that was decided here last, as it was afterwards; none since the app was opened. */
+/** The ask that was decided or put aside here last, as it was afterwards; none since the app was opened. */
 export const decided = createStore<WholeAsk | null>(null);
 
 const ALL: Wanted = {};

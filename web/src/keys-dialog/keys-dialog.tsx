@@ -17,6 +17,7 @@ const IN_ANSWER = [
 const IN_INBOX = [
   { keys: ["1", "9"], does: "choose", range: true },
   { keys: ["a", "r"], does: "decide", range: false },
+  { keys: ["s"], does: "snooze", range: false },
   { keys: ["/"], does: "search", range: false },
   ...KEYS,
 ] as const;

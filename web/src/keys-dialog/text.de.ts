@@ -7,6 +7,7 @@ export const text: KeyTexts = {
   send: "Senden, oder weiter zur nächsten Frage",
   move: "Nächste und vorige Frage",
   decide: "Freigeben oder ablehnen, nach einer Rückfrage",
+  snooze: "Zurückstellen, bis zu einer gewählten Zeit",
   search: "Entschiedenes durchsuchen",
   help: "Diese Liste zeigen",
   off: "Die Einzeltasten sind ausgeschaltet. Unter „Profil“ lassen sie sich einschalten.",

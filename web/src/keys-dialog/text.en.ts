@@ -6,6 +6,7 @@ export const text = {
   send: "Send, or go on to the next question",
   move: "Next and previous question",
   decide: "Approve or reject, after one more question",
+  snooze: "Snooze, until a time of your choice",
   search: "Search what was decided",
   help: "Show this list",
   off: "Single-key shortcuts are off. Turn them on under You.",

@@ -172,6 +172,8 @@ const BROWSER: Operations = {
   "GET /people/me/asks/{id}/alike": { id: "listAlikeCalls" },
   "GET /people/me/batches/{id}": { id: "readBatch" },
   "POST /people/me/decisions": { id: "decideBatch" },
+  "POST /people/me/asks/{id}/snooze": { id: "snoozeInboxAsk" },
+  "DELETE /people/me/asks/{id}/snooze": { id: "endSnooze" },
   "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk" },
   "POST /people/me/asks/{id}/edited": { id: "readEditedCall" },
   "GET /people/me/events": { id: "followInbox", reply: STREAM },

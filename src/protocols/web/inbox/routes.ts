@@ -20,6 +20,7 @@ import { namePeople } from "../../../access/name-people.ts";
 import { readDetails, readInInbox } from "../../../requests/read/read-request.ts";
 import { storeNow } from "../../../core/store-now.ts";
 import { readInbox } from "../../../requests/inbox/read-inbox.ts";
+import { snoozedUntil } from "../../../requests/inbox/snooze.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { readJson } from "../../http/body.ts";
@@ -34,6 +35,7 @@ import {
 } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { batchRoutes } from "./batch-routes.ts";
+import { snoozeRoutes } from "./snooze-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -59,6 +61,7 @@ const List = z.object({
     .enum(INBOX_ORDERS)
     .describe("Of what waits: soonest deadline, longest wait or highest risk first.")
     .optional(),
+  snoozed: z.enum(["true", "false"]).describe("Of what waits: only what I have put aside, or none of it.").optional(),
   before: text(1, 120).describe("`next` of the page before.").optional(),
 });
 
@@ -71,6 +74,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     askRoutes(app, door);
     decisionRoutes(app, door);
     batchRoutes(app, door);
+    snoozeRoutes(app, door);
   };
 }
 
@@ -185,6 +189,7 @@ async function wholeFor(
   const mayStand = await mayGrantCall(ctx, request, person);
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
+  const until = await snoozedUntil(ctx, { requestId: request.id, person });
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
   const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
   const present = inForce(request.audience, ctx.addressed.groups);
@@ -196,6 +201,7 @@ async function wholeFor(
     may_decide: mayDecide,
     keep_until: keepUntil,
     may_stand: mayStand,
+    snoozed_until: until === null ? null : wireTime(until),
     standing_until: grantUntil,
     task,
   };
@@ -205,22 +211,25 @@ async function wholeFor(
 async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithArguments<WireInboxPage>> {
   const { ctx } = door;
   const { person } = await signedInPerson(door, http);
-  const { kind, agent, due, order, q, before, ...wanted } = http.query as z.output<typeof List>;
+  const { kind, agent, due, order, q, snoozed, before, ...wanted } = http.query as z.output<typeof List>;
   const { state = q === undefined ? "open" : "over" } = wanted;
-  const ofOpen = due ? "due" : agent !== undefined ? "agent" : order ? "order" : undefined;
+  const ofOpen = due ? "due" : agent !== undefined ? "agent" : order ? "order" : snoozed ? "snoozed" : undefined;
   if (state === "over" && ofOpen) {
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
   }
   const language = languageOf(http.headers["accept-language"]);
-  const filter = { state, ...(kind && { kind }), agent, due };
+  const filter = { state, ...(kind && { kind }), agent, due, snoozed: snoozed === "true" };
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, after };
-  const { asks, next, counts, alike } = await readInbox(ctx, person, input, page);
+  const { asks, next, counts, alike, snoozes } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {
-    asks: await listedAsks(asks, { names, language }, ({ id }) => ({ alike: alike.get(id) ?? null })),
+    asks: await listedAsks(asks, { names, language }, ({ id }) => {
+      const until = snoozes.get(id);
+      return { alike: alike.get(id) ?? null, snoozed_until: until === undefined ? null : wireTime(until) };
+    }),
     next: next && cursorOf(next),
     counts: counts && inboxCountsBody(counts),
   };

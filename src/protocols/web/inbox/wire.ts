@@ -77,7 +77,7 @@ export async function listedAsks<T extends object = object>(
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const request of asks) {
-    rows.push({ ...(await listedAsk(request, names, language)), alike: null, ...more(request) });
+    rows.push({ ...(await listedAsk(request, names, language)), alike: null, snoozed_until: null, ...more(request) });
     await yieldToEventLoop();
   }
   return rows;
@@ -88,7 +88,7 @@ async function listedAsk(
   request: Ask,
   names: Names,
   language: Language,
-): Promise<WithArguments<Omit<WireInboxAskLine, "alike">>> {
+): Promise<WithArguments<Omit<WireInboxAskLine, "alike" | "snoozed_until">>> {
   return {
     id: request.id,
     kind: request.form.kind,
@@ -106,7 +106,7 @@ async function listedAsk(
 }
 
 /** Returns how many asks wait of what is wanted, by kind, by when they are due and by agent. */
-export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: InboxCounts): WireInboxCounts {
+export function inboxCountsBody({ at, all, kinds, due, agents, newestAt, snoozed }: InboxCounts): WireInboxCounts {
   const byName = [...agents].map(([agent, count]) => ({ agent, count }));
   return {
     at: wireTime(at),
@@ -115,6 +115,7 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
     due: { ...due },
     agents: byName.toSorted((a, b) => (a.agent < b.agent ? -1 : 1)),
     newest_at: newestAt === null ? null : wireTime(newestAt),
+    snoozed,
   };
 }
 
