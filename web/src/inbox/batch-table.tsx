@@ -72,12 +72,15 @@ function useRowKeys({ batch, isTicked, mayTick, onTick }: Ticking & { batch: Bat
     const row = document.activeElement?.closest<HTMLElement>("[data-call]");
     return batch.calls.find(({ id }) => id === row?.dataset["call"]);
   };
-  const move = (step: 1 | -1): void => {
+  /** At an end it is the list beside that moves. */
+  const move = (step: 1 | -1): boolean => {
     const rows = [...document.querySelectorAll<HTMLElement>("[data-call]")];
     const at = rows.findIndex((row) => row.contains(document.activeElement));
-    rows[at < 0 ? 0 : at + step]?.querySelector<HTMLElement>("input, a")?.focus();
+    const row = rows[at < 0 ? 0 : at + step];
+    row?.querySelector<HTMLElement>("input, a")?.focus();
+    return row !== undefined;
   };
-  useKeys({
+  const actions = {
     j: () => move(1),
     k: () => move(-1),
     x: () => {
@@ -88,7 +91,8 @@ function useRowKeys({ batch, isTicked, mayTick, onTick }: Ticking & { batch: Bat
       const call = callInFocus();
       if (call) go(besideList(`/inbox/${call.id}`));
     },
-  });
+  };
+  useKeys(actions, { names: { Enter: "open" } });
 }
 
 function Row(props: {

@@ -78,7 +78,8 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     // Near the last line that was read, the next page is read.
     if (step === 1 && at + 2 >= entries.length && hasNextPage) void fetchNextPage();
   };
-  useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
+  const hasList = isWide || id === undefined;
+  useKeys({ j: () => move(1), k: () => move(-1), "/": hasList ? search : undefined });
 
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);

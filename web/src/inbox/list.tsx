@@ -28,8 +28,8 @@ const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
 
-const KINDS: readonly Kind[] = ["approval", "reply", "value"];
-const DUE: readonly Due[] = ["soon", "today", "later", "none"];
+export const KINDS: readonly Kind[] = ["approval", "reply", "value"];
+export const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 /** As the server counts. */
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
@@ -156,6 +156,12 @@ export function useSearch(): () => void {
     if (isNothing) choose({ state: "over" });
   };
 }
+/** The words of a row: those of its first ask, and how many are alike. */
+export function sentenceOf(ask: ListedAsk, count: number | null): string {
+  const sentence = ask.outcome?.sentence ?? ask.sentence;
+  return count === null ? sentence : text.alike(count, sentence);
+}
+
 /**
  * Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. Alike calls are
  * said by the first of them and their number.
@@ -168,7 +174,6 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
   const leave = (): void => {
     left.at = { id: place, y: scrollY };
   };
-  const sentence = ask.outcome?.sentence ?? ask.sentence;
   const marked = GRAVEST.find((risk) => isOpen && rows.some((one) => one.risk === risk));
   return (
     <li class={feedStyles.row}>
@@ -181,7 +186,7 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
         {...(current === undefined && place === left.at?.id && placeOf(left.at))}
       >
         <span class={styles.sentence} dir="auto">
-          {count === null ? sentence : text.alike(count, sentence)}
+          {sentenceOf(ask, count)}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
           {marked !== undefined && (

@@ -1,13 +1,34 @@
+import { number } from "../format.ts";
 import type { KeyTexts } from "./text.en.ts";
 
 export const text: KeyTexts = {
-  choose: "Eine Antwort auswählen",
-  press: "Eine Antwort auswählen und senden",
-  undo: "Zurücknehmen, bevor gesendet wird",
-  send: "Senden, oder weiter zur nächsten Frage",
-  move: "Nächste und vorige Frage",
-  decide: "Freigeben oder ablehnen, nach einer Rückfrage",
-  search: "Entschiedenes durchsuchen",
-  help: "Diese Liste zeigen",
+  actions: {
+    next: "Weiter",
+    previous: "Zurück",
+    choose: "Eine Antwort auswählen",
+    tick: "Ankreuzen",
+    send: "Senden, oder weitergehen",
+    open: "Öffnen",
+    undo: "Zurücknehmen, bevor gesendet wird",
+    approve: "Freigeben, nach einer Rückfrage",
+    changes: "Änderungen verlangen, nach einer Rückfrage",
+    reject: "Ablehnen, nach einer Rückfrage",
+    edit: "Die Argumente ändern",
+    begin: "Neues Gespräch",
+    write: "Eine Antwort schreiben",
+    newTask: "Neue Aufgabe",
+    search: "Suchen",
+    palette: "Eine Aktion finden",
+    list: "Die Tasten zeigen",
+  },
+  now: "Auf dieser Seite",
+  elsewhere: "Auf anderen Seiten dieses Bereichs",
   off: "Die Einzeltasten sind ausgeschaltet. Unter „Profil“ lassen sie sich einschalten.",
+  find: "Aktion, Anfrage oder Bereich",
+  found: (n) => (n === 0 ? "Nichts gefunden" : `${number(n)} gefunden`),
+  commands: {
+    open: (sentence) => `Öffnen: ${sentence}`,
+    show: (filter) => `Zeigen: ${filter}`,
+    go: (place) => `Gehe zu: ${place}`,
+  },
 };
