@@ -1,14 +1,13 @@
 import { besideList } from "../filter.ts";
 import { type Command, useKeys } from "../keys.ts";
 import { useLocation } from "../router.tsx";
-import { useChosen } from "./chosen.ts";
-import { DUE, KINDS, sentenceOf, useShown } from "./list.tsx";
+import { DUE, KINDS, useChosen } from "./chosen.ts";
+import { type Entry, sentenceOf } from "./entries.ts";
 import { text } from "./text.ts";
 
-/** The palette opens each line of the list, and chooses what the list shows. */
-export function useListCommands(): void {
+/** Draws nothing: by it the palette opens each line of the list, and chooses what the list shows. */
+export function ListCommands({ entries }: { entries: readonly Entry[] }): null {
   const { tab, choose } = useChosen();
-  const { entries } = useShown();
   const [, go] = useLocation();
   const show = (value: string, name: string): Command => ({ kind: "show", name, act: () => choose({ show: value }) });
   const commands = (): Command[] => [
@@ -20,4 +19,5 @@ export function useListCommands(): void {
     ...KINDS.map((kind) => show(`kind:${kind}`, text.kinds[kind])),
   ];
   useKeys({}, { commands });
+  return null;
 }

@@ -10,26 +10,25 @@ import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { later } from "../parts/later.tsx";
-import { left, useChosen, wantedOf } from "./chosen.ts";
+import { DUE, KINDS, left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
 import toolsStyles from "./tools.module.css";
 import { Asked, Deadline } from "./parts.tsx";
-import { entriesOf, type Entry, isAt } from "./entries.ts";
+import { entriesOf, type Entry, isAt, sentenceOf } from "./entries.ts";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
 import { text as appText } from "../text.ts";
 import { text } from "./text.ts";
-import type { Counts, Due, Kind, ListedAsk } from "./wire.ts";
+import type { Counts, Due, ListedAsk } from "./wire.ts";
 
 /** They stand below the list, which does not wait for them. */
 const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
+const ListCommands = later(async () => (await import("./list-commands.ts")).ListCommands);
 
-export const KINDS: readonly Kind[] = ["approval", "reply", "value"];
-export const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 /** As the server counts. */
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
@@ -77,6 +76,7 @@ export function List({ current }: { current: string | undefined }) {
       <div class={toolsStyles.tools}>
         <Tools />
       </div>
+      <ListCommands entries={entries} />
       <Rows current={current} />
       <Talks />
     </section>
@@ -156,12 +156,6 @@ export function useSearch(): () => void {
     if (isNothing) choose({ state: "over" });
   };
 }
-/** The words of a row: those of its first ask, and how many are alike. */
-export function sentenceOf(ask: ListedAsk, count: number | null): string {
-  const sentence = ask.outcome?.sentence ?? ask.sentence;
-  return count === null ? sentence : text.alike(count, sentence);
-}
-
 /**
  * Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. Alike calls are
  * said by the first of them and their number.

@@ -1,7 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { text } from "./aside-text.ts";
 import { LONGEST_SOUGHT, useChosen } from "./chosen.ts";
-import { useListCommands } from "./list-commands.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import type { Order } from "./wire.ts";
 
@@ -11,7 +10,6 @@ const ORDERS: readonly Order[] = ["deadline", "asked", "risk"];
 /** The words that are searched for, and the order of what waits. */
 export function Tools() {
   const { tab, order, choose } = useChosen();
-  useListCommands();
   return (
     <>
       <Search key={tab} />
