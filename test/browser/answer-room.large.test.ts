@@ -100,7 +100,7 @@ describe("the Answer room", () => {
 
     await ana.page.keyboard.press("?");
     const dialog = ana.page.getByRole("dialog", { name: "Keys" });
-    await dialog.getByText("Next and previous question").waitFor();
+    await dialog.getByText("Previous").waitFor();
     await ana.page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
     for (const { question_id } of [first, second]) await agent.cancel(question_id);

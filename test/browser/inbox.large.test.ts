@@ -342,7 +342,7 @@ describe("the Inbox room", () => {
     await heading("Third call");
     await page.getByRole("link", { name: "Rejected by you: Second call, n 2" }).waitFor();
     await page.keyboard.press("?");
-    await dialog(page).getByText("Approve or reject, after one more question").waitFor();
+    await dialog(page).getByText("Approve, after one more question").waitFor();
     await page.keyboard.press("Escape");
     const decided = await Promise.all([first, second, third].map(async ({ id }) => (await outcomeOf(id))?.approved));
     assert.deepEqual(decided, [true, false, undefined]);

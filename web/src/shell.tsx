@@ -4,6 +4,7 @@ import { AnswerRoom } from "./answer/answer-room.tsx";
 import { ListButton } from "./answer/drawer.tsx";
 import { reachable } from "./api.ts";
 import { hasKeyboard, useKeys } from "./keys.ts";
+import type { KeysShown } from "./keys-dialog/keys-dialog.tsx";
 import { announce, Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { later } from "./parts/later.tsx";
@@ -20,7 +21,11 @@ const Console = later(async () => (await import("./console/console.tsx")).defaul
 const MePage = later(async () => (await import("./answer/you/me.tsx")).default, loading);
 const Leaderboard = later(async () => (await import("./answer/you/leaderboard.tsx")).default, loading);
 const Inbox = later(async () => (await import("./inbox/inbox.tsx")).default, loading);
-const KeysDialog = later(async () => (await import("./keys-dialog/keys-dialog.tsx")).KeysDialog);
+/** Until the code is there an empty dialog is open, so that no letter that is typed for the palette is a key. */
+const KeysDialog = later(
+  async () => (await import("./keys-dialog/keys-dialog.tsx")).KeysDialog,
+  () => <dialog open class="unseen" />,
+);
 
 /** The places of the app: never more, so that each has its tab at any width and size of text. */
 const ANSWER = { href: "/", name: "answer", icon: "questions" } as const;
@@ -31,10 +36,10 @@ const YOU = { href: "/me", name: "you", icon: "me" } as const;
 /** The elements of every screen, and the screen itself. */
 export function Shell() {
   const [location] = useLocation();
-  const [keysShown, showKeys] = useState<boolean>();
+  const [keysShown, showKeys] = useState<KeysShown>();
   useFocusOnNavigation(location);
-  const openKeys = (): void => showKeys(true);
-  useKeys({ "?": openKeys });
+  const openKeys = (): void => showKeys("list");
+  useKeys({ "?": openKeys, "⌘k": () => showKeys("palette") });
   const room = roomOf(location);
 
   return (
@@ -46,9 +51,7 @@ export function Shell() {
       <main id="main" class={styles.main} tabIndex={-1}>
         <Mishaps at={room ?? location}>
           <Screen location={location} onShowKeys={openKeys} />
-          {keysShown !== undefined && (
-            <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
-          )}
+          {keysShown !== undefined && <KeysDialog shown={keysShown} onClose={() => showKeys(null)} />}
         </Mishaps>
       </main>
       <Announcer />

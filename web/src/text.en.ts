@@ -96,21 +96,6 @@ export const text = {
     failed: "The question could not be loaded",
   },
 
-  signOut: {
-    title: "Before you sign out",
-    left: (answers: number, drafts: number) =>
-      [
-        answers > 0 && `${count(answers, "answer was", "answers were")} not sent.`,
-        drafts > 0 && `${count(drafts, "draft is", "drafts are")} not finished, and will be discarded.`,
-      ]
-        .filter(Boolean)
-        .join(" "),
-    send: "Send, then sign out",
-    discard: "Discard and sign out",
-    notSent: "Not everything could be sent. You are still signed in.",
-    failed: "The server cannot be reached. You are still signed in.",
-  },
-
   keys: { title: "Keys" },
 
   notFound: {

@@ -85,7 +85,7 @@ const problemsOf = (deciding: Deciding, edited: Edited) => [
   ...(deciding.refused?.problems ?? []),
 ];
 
-/** No, other arguments and yes, under the thumb; no and yes have a key each. */
+/** No, other arguments and yes, under the thumb; each has a key. */
 function Bar(props: {
   id: string;
   edited: Edited;
@@ -108,7 +108,7 @@ function Bar(props: {
     onEdit?.();
   };
   const reject = (isAtEnd: boolean): void => onIntend({ approve: false, isAtEnd });
-  const hasKeys = useCardKeys(props.id, { a: () => approve(true), r: () => reject(false) });
+  const hasKeys = useCardKeys(props.id, { a: () => approve(true), r: () => reject(false), e: onEdit });
   return (
     <div class={ownStyles.bar}>
       {refused !== undefined && (
@@ -131,7 +131,7 @@ function Bar(props: {
           {text.reject}
         </button>
         {onEdit && (
-          <button type="button" onClick={onEdit}>
+          <button type="button" onClick={onEdit} aria-keyshortcuts={hasKeys ? "e" : undefined}>
             {text.editShort}
           </button>
         )}

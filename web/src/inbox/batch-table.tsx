@@ -12,8 +12,6 @@ interface Ticking {
   isTicked: (call: BatchedCall) => boolean;
   mayTick: (call: BatchedCall) => boolean;
   onTick: (calls: readonly BatchedCall[], on: boolean) => void;
-  /** Goes to the line of the list behind the last call, or before the first. */
-  onLeave: (step: 1 | -1) => void;
 }
 
 /** The calls, one below the other, with a column for each argument that differs. `x` ticks the one that has the focus. */
@@ -68,20 +66,21 @@ export function Calls(props: Ticking & { batch: Batch; waiting: ReadonlySet<stri
 }
 
 /** Moves through the calls, ticks the one that has the focus, and opens it. */
-function useRowKeys({ batch, isTicked, mayTick, onTick, onLeave }: Ticking & { batch: Batch }): void {
+function useRowKeys({ batch, isTicked, mayTick, onTick }: Ticking & { batch: Batch }): void {
   const [, go] = useLocation();
   const callInFocus = (): BatchedCall | undefined => {
     const row = document.activeElement?.closest<HTMLElement>("[data-call]");
     return batch.calls.find(({ id }) => id === row?.dataset["call"]);
   };
-  const move = (step: 1 | -1): void => {
+  /** At an end it is the list beside that moves. */
+  const move = (step: 1 | -1): boolean => {
     const rows = [...document.querySelectorAll<HTMLElement>("[data-call]")];
     const at = rows.findIndex((row) => row.contains(document.activeElement));
-    const next = rows[at < 0 ? 0 : at + step];
-    if (next) next.querySelector<HTMLElement>("input, a")?.focus();
-    else onLeave(step);
+    const row = rows[at < 0 ? 0 : at + step];
+    row?.querySelector<HTMLElement>("input, a")?.focus();
+    return row !== undefined;
   };
-  useKeys({
+  const actions = {
     j: () => move(1),
     k: () => move(-1),
     x: () => {
@@ -92,7 +91,8 @@ function useRowKeys({ batch, isTicked, mayTick, onTick, onLeave }: Ticking & { b
       const call = callInFocus();
       if (call) go(besideList(`/inbox/${call.id}`));
     },
-  });
+  };
+  useKeys(actions, { names: { Enter: "open" } });
 }
 
 function Row(props: {

@@ -71,8 +71,7 @@ function useShown(id: string) {
 }
 
 /** Several calls of one agent and function beside one another, to be decided by one press; `next` is opened after them. */
-export function BatchOfCalls(props: { id: string; next: string | undefined; onLeave: (step: 1 | -1) => void }) {
-  const { id, next, onLeave } = props;
+export function BatchOfCalls({ id, next }: { id: string; next: string | undefined }) {
   const table = useShown(id);
   const { shown, waiting, isTicked, tick, arrived, isNone } = table;
   useTitle(shown ? text.title(shown.calls.length, shown.fn) : inboxText.title);
@@ -114,7 +113,6 @@ export function BatchOfCalls(props: { id: string; next: string | undefined; onLe
           isTicked={isTicked}
           mayTick={(call) => waiting.has(call.id) && isFree(call)}
           onTick={tick}
-          onLeave={onLeave}
         />
         {arrived.length > 0 && (
           <button type="button" onClick={table.showArrived}>

@@ -5,8 +5,8 @@ import { useDeliberate } from "../parts/deliberate.ts";
  * While the card of an ask is on screen, each key does what stands under it (`useKeys`). A key that comes within half a
  * second of the card's appearance was for what was there before, and does nothing. Returns whether the keys act.
  */
-export function useCardKeys(id: string, actions: Readonly<Record<string, () => void>>): boolean {
+export function useCardKeys(id: string, ...[actions, words]: Parameters<typeof useKeys>): boolean {
   const { settled } = useDeliberate(id);
-  useKeys(settled ? actions : {});
+  useKeys(settled ? actions : {}, words);
   return settled;
 }

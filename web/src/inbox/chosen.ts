@@ -1,10 +1,12 @@
 import { type Choose, useFilter } from "../filter.ts";
-import type { Order, Wanted } from "./wire.ts";
+import type { Due, Kind, Order, Wanted } from "./wire.ts";
 
 /** The list of what waits, or that of what is over. */
 export type Tab = "open" | "over";
 
 const KNOWN = /^(snoozed|kind:(approval|reply|value)|due:(soon|today|later|none)|agent:.{1,200})$/s;
+export const KINDS: readonly Kind[] = ["approval", "reply", "value"];
+export const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 export const LONGEST_SOUGHT = 200;
 
 /** Where the list was left for one of its rows: which one, and how far down the page was. */

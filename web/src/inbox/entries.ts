@@ -1,3 +1,4 @@
+import { text } from "./text.ts";
 import type { ListedAsk } from "./wire.ts";
 
 /** A line of the list: one ask, or the calls of one agent and function. */
@@ -30,6 +31,12 @@ export function entriesOf(rows: readonly ListedAsk[], isOneByOne: boolean): Entr
     else entries.set(place, { rows: [row], count: alike?.count ?? null });
   }
   return [...entries].map(([place, entry]) => ({ place, ...entry }));
+}
+
+/** The words of a line: those of its first ask, and how many are alike. */
+export function sentenceOf(ask: ListedAsk, count: number | null): string {
+  const sentence = ask.outcome?.sentence ?? ask.sentence;
+  return count === null ? sentence : text.alike(count, sentence);
 }
 
 /** Returns whether a place in the room is this line, or one of its asks. */

@@ -78,17 +78,13 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     // Near the last line that was read, the next page is read.
     if (step === 1 && at + 2 >= entries.length && hasNextPage) void fetchNextPage();
   };
-  // Within a table of calls the same keys go from call to call, and leave it at its ends.
-  const isTable = id !== undefined && batchIn(id) !== null;
-  useKeys({
-    ...(!isTable && { j: () => move(1), k: () => move(-1) }),
-    ...((isWide || id === undefined) && { "/": search }),
-  });
+  const hasList = isWide || id === undefined;
+  useKeys({ j: () => move(1), k: () => move(-1), "/": hasList ? search : undefined });
 
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
   const below = entries[entries.findIndex((one) => one.place === id) + 1]?.place;
-  const detail = id !== undefined && detailOf(id, { next, before, below, move });
+  const detail = id !== undefined && detailOf(id, { next, before, below });
   if (!isWide && detail) return detail;
   const list = (
     <div class={roomStyles.list} onPointerDown={loadAsk}>
@@ -118,12 +114,11 @@ function detailOf(
     next: ListedAsk | undefined;
     before: WholeAsk | undefined;
     below: string | undefined;
-    move: (step: 1 | -1) => void;
   },
 ) {
   const talk = talkIn(id);
   const batch = batchIn(id);
-  if (batch !== null) return <Batch key={id} id={batch} next={beside.below} onLeave={beside.move} />;
+  if (batch !== null) return <Batch key={id} id={batch} next={beside.below} />;
   if (id === "new") return <NewTalk />;
   if (talk !== null) return <Talk key={id} id={talk} />;
   return <Ask key={id} id={id} next={beside.next} before={beside.before} />;

@@ -11,26 +11,25 @@ import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { later } from "../parts/later.tsx";
-import { left, useChosen, wantedOf } from "./chosen.ts";
+import { DUE, KINDS, left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
 import toolsStyles from "./tools.module.css";
 import { Asked, Deadline } from "./parts.tsx";
-import { entriesOf, type Entry, isAt } from "./entries.ts";
+import { entriesOf, type Entry, isAt, sentenceOf } from "./entries.ts";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
 import { useSeen } from "./seen.ts";
 import { text as appText } from "../text.ts";
 import { text } from "./text.ts";
-import type { Counts, Due, Kind, ListedAsk } from "./wire.ts";
+import type { Counts, Due, ListedAsk } from "./wire.ts";
 
 /** They stand below the list, which does not wait for them. */
 const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
+const ListCommands = later(async () => (await import("./list-commands.ts")).ListCommands);
 
-const KINDS: readonly Kind[] = ["approval", "reply", "value"];
-const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 /** As the server counts. */
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
@@ -78,6 +77,7 @@ export function List({ current }: { current: string | undefined }) {
       <div class={toolsStyles.tools}>
         <Tools />
       </div>
+      <ListCommands entries={entries} />
       <Rows current={current} />
       <Talks />
     </section>
@@ -169,7 +169,6 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
   const leave = (): void => {
     left.at = { id: place, y: scrollY };
   };
-  const sentence = ask.outcome?.sentence ?? ask.sentence;
   const marked = GRAVEST.find((risk) => isOpen && rows.some((one) => one.risk === risk));
   return (
     <li class={feedStyles.row}>
@@ -182,7 +181,7 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
         {...(current === undefined && place === left.at?.id && placeOf(left.at))}
       >
         <span class={styles.sentence} dir="auto">
-          {count === null ? sentence : text.alike(count, sentence)}
+          {sentenceOf(ask, count)}
         </span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
           {marked !== undefined && (

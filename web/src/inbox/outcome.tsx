@@ -21,7 +21,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
   const [, go] = useLocation();
   const onward = besideList(next ? `/inbox/${next.id}` : "/inbox");
   // Behind the last one stands what was passed over, to which no key leads on.
-  useCardKeys(ask.id, next ? { Enter: () => go(onward) } : {});
+  useCardKeys(ask.id, next ? { Enter: () => go(onward) } : {}, { names: { Enter: "next" } });
   const { outcome } = ask;
   const mine = isMine(ask, outcome?.by ?? null);
   const begun = wordsOfDraft(readAskDraft(ask.id));

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { hasKeyboard } from "../keys.ts";
+import { hasKeyboard, useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
 import { useDeliberate } from "../parts/deliberate.ts";
 import formStyles from "../answer/answer-form.module.css";
@@ -92,16 +92,22 @@ export function ReadyAnswers(props: {
   );
 }
 
+/** Words of one's own; `w` puts the cursor there. */
 export function Written(props: {
   label: string;
   value: string;
   onChange: (words: string) => void;
   onSend: () => void;
 }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { settled } = useDeliberate("reply");
+  // It has the key at once: one that comes too early begins no conversation either.
+  useKeys({ w: () => (settled ? field.current?.focus() : undefined) }, { names: { w: "write" } });
   return (
     <div class={formStyles.words}>
       <label for="reply">{props.label}</label>
       <textarea
+        ref={field}
         id="reply"
         dir="auto"
         rows={5}

@@ -1,48 +1,71 @@
+import { useDeliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import styles from "./keys-dialog.module.css";
+import { useLocation } from "../router.tsx";
 import { shortcuts } from "../settings.ts";
 import { text as appText } from "../text.ts";
+import { actionsNow, keyCap } from "./actions.ts";
+import styles from "./keys-dialog.module.css";
+import { type ActionName, KEYS, ROOMS } from "./names.ts";
+import { Palette } from "./palette.tsx";
 import { text } from "./text.ts";
 
-const KEYS = [
-  { keys: ["Enter"], does: "send", range: false },
-  { keys: ["j", "k"], does: "move", range: false },
-  { keys: ["?"], does: "help", range: false },
-] as const;
-const IN_ANSWER = [
-  { keys: ["1", "9"], does: "press", range: true },
-  { keys: ["Esc"], does: "undo", range: false },
-  ...KEYS,
-] as const;
-const IN_INBOX = [
-  { keys: ["1", "9"], does: "choose", range: true },
-  { keys: ["a", "r"], does: "decide", range: false },
-  { keys: ["s"], does: "snooze", range: false },
-  { keys: ["/"], does: "search", range: false },
-  ...KEYS,
-] as const;
+/** The list of keys or the palette; null once it was closed again. */
+export type KeysShown = "list" | "palette" | null;
 
-export function KeysDialog(props: { open: boolean; inInbox: boolean; onClose: () => void }) {
-  const { open, inInbox, onClose } = props;
-  const off = shortcuts.use() === "off";
+export function KeysDialog({ shown, onClose }: { shown: KeysShown; onClose: () => void }) {
+  // The keys of a card that has only just appeared act in half a second, and are listed then.
+  useDeliberate(shown);
   return (
-    <Dialog title={appText.keys.title} open={open} onClose={onClose}>
+    <>
+      <Dialog title={appText.keys.title} open={shown === "list"} onClose={onClose}>
+        <List />
+      </Dialog>
+      <Palette open={shown === "palette"} onClose={onClose} />
+    </>
+  );
+}
+
+/** The actions of this screen, and then those of other screens of the room. */
+function List() {
+  const [path] = useLocation();
+  const room = path.startsWith("/inbox") ? "inbox" : path.startsWith("/console") ? "run" : "answer";
+  const off = shortcuts.use() === "off";
+  const now = new Map<ActionName, string[]>();
+  for (const { key, name } of actionsNow()) now.set(name, [...(now.get(name) ?? []), keyCap(key)]);
+  const rest = ROOMS[room].filter((name) => !now.has(name));
+  return (
+    <>
       {off && <p class="muted">{text.off}</p>}
+      <Actions title={text.now} rows={[...now]} />
+      {rest.length > 0 && (
+        <Actions
+          title={text.elsewhere}
+          rows={rest.map((name) => [name, name === "choose" ? ["1", "9"] : [keyCap(KEYS[name])]])}
+        />
+      )}
+    </>
+  );
+}
+
+function Actions({ title, rows }: { title: string; rows: readonly (readonly [ActionName, readonly string[]])[] }) {
+  return (
+    <section>
+      <h3 class="small muted">{title}</h3>
       <dl class={styles.keys}>
-        {(inInbox ? IN_INBOX : IN_ANSWER).map(({ keys, does, range }) => (
-          <div key={does}>
+        {rows.map(([name, keys]) => (
+          <div key={name}>
             <dt>
-              {keys.map((key, index) => (
-                <span key={key}>
-                  {index > 0 && range ? "– " : ""}
-                  <kbd>{key}</kbd>
-                </span>
-              ))}
+              <kbd>{keys[0]}</kbd>
+              {keys.length > 1 && (
+                <>
+                  – <kbd>{keys.at(-1)}</kbd>
+                </>
+              )}
             </dt>
-            <dd>{text[does]}</dd>
+            <dd>{text.actions[name]}</dd>
           </div>
         ))}
       </dl>
-    </Dialog>
+    </section>
   );
 }

@@ -1,4 +1,4 @@
-/** The words for each key, loaded with the list of keys. */
+/** The words for each key and for the palette, loaded with the list of keys. */
 import { translated } from "../language.ts";
 import { text as english, type KeyTexts } from "./text.en.ts";
 

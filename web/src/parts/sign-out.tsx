@@ -2,13 +2,13 @@ import { useState } from "preact/hooks";
 import { signOut, unfinished, type Unfinished } from "../session.ts";
 import { text } from "../text.ts";
 import { Dialog } from "./dialog.tsx";
+import { text as words } from "./sign-out-text.ts";
 import styles from "./sign-out.module.css";
 
 /** Signs out. A person with something unsent is asked first what shall become of it. */
 export function SignOut({ label }: { label: string }) {
   const [left, setLeft] = useState<Unfinished | null>(null);
   const [failed, setFailed] = useState("");
-  const words = text.signOut;
 
   const leave = async (how?: "send" | "discard"): Promise<void> => {
     setFailed("");

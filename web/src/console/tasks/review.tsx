@@ -30,7 +30,7 @@ export interface Reviewed {
   send: (review: NewReview) => Promise<void>;
 }
 
-const DECISIONS: readonly { decision: ReviewDecision; key: string; kind: string }[] = [
+const DECISIONS: readonly { decision: ReviewDecision; key: "a" | "c" | "r"; kind: string }[] = [
   { decision: "approve", key: "a", kind: "primary" },
   { decision: "request_changes", key: "c", kind: "" },
   { decision: "reject", key: "r", kind: "alarm" },

@@ -1,21 +1,31 @@
+import { useLayoutEffect } from "preact/hooks";
 import feedStyles from "../../answer/feed.module.css";
 import { serverNow } from "../../api.ts";
 import { ago } from "../../format.ts";
+import { onScreen } from "../../keys.ts";
 import { More } from "../../parts/more.tsx";
-import { Link } from "../../router.tsx";
+import { Link, useLocation } from "../../router.tsx";
 import { text } from "../text.ts";
 import { useTalks } from "./api.ts";
 import { talkPath } from "./path.ts";
 import talkStyles from "./talk.module.css";
 
 const words = text.talk;
+const NEW = "/inbox/new";
 
 /** The way to a new conversation; nothing where no agent takes any. */
 function BeginTalk() {
   const { first } = useTalks();
-  if (!first || first.entry_points.length === 0) return null;
+  const [, go] = useLocation();
+  const isTaken = first && first.entry_points.length > 0;
+  // Where a card has a field of its own, the key is the card's, whichever of the two was drawn first.
+  useLayoutEffect(() => {
+    if (isTaken) onScreen[0] = [{ w: () => go(NEW) }];
+    return () => void delete onScreen[0];
+  }, [isTaken]);
+  if (!isTaken) return null;
   return (
-    <Link href="/inbox/new" class={`button ${talkStyles.begin}`}>
+    <Link href={NEW} class={`button ${talkStyles.begin}`}>
       {words.new}
     </Link>
   );
