@@ -40,6 +40,7 @@ export type {
   WireInboxPage as InboxPage,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";
+export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,
   LogBody as JobLog,

@@ -355,6 +355,7 @@ const WHOLE: readonly string[] = [
   "/people/me/asks/{id}",
   // At most three.
   "/people/me/asks/{id}/alike",
+  "/people/me/asks/{id}/precedents",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {

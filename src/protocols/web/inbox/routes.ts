@@ -34,6 +34,7 @@ import {
 } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { batchRoutes } from "./batch-routes.ts";
+import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -71,6 +72,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     askRoutes(app, door);
     decisionRoutes(app, door);
     batchRoutes(app, door);
+    precedentRoutes(app, door);
   };
 }
 
