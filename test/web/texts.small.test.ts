@@ -24,6 +24,9 @@ import * as inboxDe from "../../web/src/inbox/text.de.ts";
 import * as batch from "../../web/src/inbox/batch-text.ts";
 import * as batchAr from "../../web/src/inbox/batch-text.ar.ts";
 import * as batchDe from "../../web/src/inbox/batch-text.de.ts";
+import * as precedent from "../../web/src/inbox/precedent-text.ts";
+import * as precedentAr from "../../web/src/inbox/precedent-text.ar.ts";
+import * as precedentDe from "../../web/src/inbox/precedent-text.de.ts";
 import * as keys from "../../web/src/keys-dialog/text.ts";
 import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
 import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
@@ -46,6 +49,7 @@ const TABLES = [
   { name: "You", en: you.text, de: youDe.text, ar: youAr.text },
   { name: "Inbox", en: inbox.text, de: inboxDe.text, ar: inboxAr.text },
   { name: "calls decided together", en: batch.text, de: batchDe.text, ar: batchAr.text },
+  { name: "earlier decisions", en: precedent.text, de: precedentDe.text, ar: precedentAr.text },
   { name: "Run", en: run.text, de: runDe.text, ar: runAr.text },
   { name: "the sections of Run", en: overview.text, de: overviewDe.text, ar: overviewAr.text },
   { name: "asks and jobs", en: relay.text, de: relayDe.text, ar: relayAr.text },
@@ -62,6 +66,7 @@ const OF_THINGS = [
   "needs",
   "who",
   "outcome",
+  "said",
   "mayAnswer",
   "deed",
   "channel",
