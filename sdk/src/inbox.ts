@@ -16,6 +16,7 @@ import type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  Precedents,
   Snoozed,
   TaskReview,
   WholeTask,
@@ -41,6 +42,7 @@ export type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  Precedents,
   Snoozed,
   TypedArgument,
 } from "./wire-schemas.ts";
@@ -128,6 +130,11 @@ export class Inbox {
   /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */
   async alike(id: string, options: CallOptions = {}): Promise<Alike> {
     return this.#connection.call("GET", `${askPath(id)}/alike`, options);
+  }
+
+  /** Reads earlier decisions on the function of a call, and what differs now. @throws {ParleyError} `NOT_FOUND` */
+  async precedents(id: string, options: CallOptions = {}): Promise<Precedents> {
+    return this.#connection.call("GET", `${askPath(id)}/precedents`, options);
   }
 
   /** Reads waiting calls of one agent and function; `id` is that of `alike`. @throws {ParleyError} `NOT_FOUND` */

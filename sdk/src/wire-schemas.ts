@@ -41,6 +41,7 @@ export type {
   WireSnoozed as Snoozed,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";
+export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,
   LogBody as JobLog,

@@ -20,6 +20,7 @@ import "./a2h/new-request.ts";
 import "./participant.ts";
 import "./person.ts";
 import "./policy.ts";
+import "./precedent.ts";
 import "./question.ts";
 import "./receipt.ts";
 import "./a2h/request.ts";

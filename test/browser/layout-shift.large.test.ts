@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { fillBoard, type FilledBoard } from "./assignment-screens.ts";
@@ -73,6 +74,13 @@ for (const { screen, ...viewport } of WIDTHS) {
 
     it("in the inbox, as it loads, as something comes in, and as a request opens", async () => {
       const ana = await nameSomebody(world, `Ana ${screen}`);
+      const earlier = await ask(ana.id, "page_someone");
+      await decideRequest(world.server.ctx, {
+        requestId: earlier.id,
+        read: earlier,
+        responder: await responderOf(world.server.ctx.db, ana.id, "web"),
+        decision: { kind: "reject", digest: earlier.digest ?? "" },
+      });
       for (const fn of ["deploy_shop", "page_someone", "issue_refund"]) await ask(ana.id, fn);
       await using visitor = await ana.visit(browser, { screen });
       const { page } = visitor;
@@ -89,6 +97,7 @@ for (const { screen, ...viewport } of WIDTHS) {
       await row(page, "Page someone").click();
       await page.getByRole("heading", { level: 1, name: "Page someone" }).waitFor();
       await page.getByRole("region", { name: "About this" }).waitFor();
+      await page.getByRole("region", { name: "Before", exact: true }).waitFor();
       await assertStill(page, "the request");
     });
 

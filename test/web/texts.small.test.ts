@@ -27,6 +27,9 @@ import * as batchDe from "../../web/src/inbox/batch-text.de.ts";
 import * as snooze from "../../web/src/inbox/snooze-text.ts";
 import * as snoozeAr from "../../web/src/inbox/snooze-text.ar.ts";
 import * as snoozeDe from "../../web/src/inbox/snooze-text.de.ts";
+import * as precedent from "../../web/src/inbox/precedent-text.ts";
+import * as precedentAr from "../../web/src/inbox/precedent-text.ar.ts";
+import * as precedentDe from "../../web/src/inbox/precedent-text.de.ts";
 import * as keys from "../../web/src/keys-dialog/text.ts";
 import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
 import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
@@ -53,6 +56,7 @@ const TABLES = [
   { name: "Inbox", en: inbox.text, de: inboxDe.text, ar: inboxAr.text },
   { name: "calls decided together", en: batch.text, de: batchDe.text, ar: batchAr.text },
   { name: "requests put aside", en: snooze.text, de: snoozeDe.text, ar: snoozeAr.text },
+  { name: "earlier decisions", en: precedent.text, de: precedentDe.text, ar: precedentAr.text },
   { name: "Run", en: run.text, de: runDe.text, ar: runAr.text },
   { name: "the sections of Run", en: overview.text, de: overviewDe.text, ar: overviewAr.text },
   { name: "asks and jobs", en: relay.text, de: relayDe.text, ar: relayAr.text },
@@ -70,6 +74,7 @@ const OF_THINGS = [
   "needs",
   "who",
   "outcome",
+  "said",
   "mayAnswer",
   "deed",
   "channel",

@@ -43,6 +43,13 @@ export function riskiestMembers(canonical: string): ArgumentMember[] {
     .map(({ member }) => member);
 }
 
+/** Returns the names of arguments, each once: those that matter most to an approver first, else as they first stand. */
+export function riskiestNames(members: readonly ArgumentMember[]): string[] {
+  const weights = new Map<string, number>();
+  for (const member of members) weights.set(member.name, Math.max(weightOf(member), weights.get(member.name) ?? -1));
+  return [...weights].sort(([, one], [, other]) => other - one).map(([name]) => name);
+}
+
 /** Returns the text of arguments that are these members, in their order. */
 export function argumentsOf(members: readonly ArgumentMember[]): string {
   return `{${members.map(({ text }) => text).join(",")}}`;

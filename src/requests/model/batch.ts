@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Risk } from "./risk.ts";
-import { type ArgumentMember, membersOf, weightOf } from "./argument-order.ts";
+import { membersOf, riskiestNames } from "./argument-order.ts";
 import { argumentMarks, type BatchMark } from "./batch-marks.ts";
 
 /** One of the waiting calls of an agent and function: the canonical JSON of its arguments, and its risk. */
@@ -31,7 +31,7 @@ const LEAST_OTHERS = 2;
  */
 export async function compareCalls(calls: readonly BatchCall[]): Promise<ComparedCalls> {
   const members = calls.map(({ kwargs }) => new Map(membersOf(kwargs).map((member) => [member.name, member])));
-  const names = riskiestFirst(members.flatMap((call) => [...call.values()]));
+  const names = riskiestNames(members.flatMap((call) => [...call.values()]));
   const isSame = (name: string): boolean => {
     const value = members[0]?.get(name)?.value;
     return value !== undefined && members.every((call) => call.get(name)?.value === value);
@@ -51,13 +51,6 @@ export async function compareCalls(calls: readonly BatchCall[]): Promise<Compare
     }
   }
   return { same, differing, marks };
-}
-
-/** Returns the names of arguments, each once: those that matter most to an approver first, else as they first stand. */
-function riskiestFirst(members: readonly ArgumentMember[]): string[] {
-  const weights = new Map<string, number>();
-  for (const member of members) weights.set(member.name, Math.max(weightOf(member), weights.get(member.name) ?? -1));
-  return [...weights].sort(([, one], [, other]) => other - one).map(([name]) => name);
 }
 
 /** Marks calls whose risk is higher than that of most others. */

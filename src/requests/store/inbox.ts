@@ -118,7 +118,8 @@ function isIn(state: InboxFilter["state"]): Sql {
   return state === "open" ? sql`a.state = 'open' AND a.expires_at > (SELECT parley_now())` : sql`a.state <> 'open'`;
 }
 
-function mayRead(readers: readonly string[]): Sql {
+/** A condition of SQL on the request `a`: it is in the inbox of one of `readers`. */
+export function mayRead(readers: readonly string[]): Sql {
   if (readers.includes(ALL_READERS)) return empty;
   return sql`AND ${hasReader(sql`a.ask_id`, readers)}`;
 }

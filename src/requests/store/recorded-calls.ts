@@ -2,7 +2,8 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 import type { Request } from "../model/request.ts";
-import { requestRows } from "./requests.ts";
+import { mayRead } from "./inbox.ts";
+import { findRequests, requestRows } from "./requests.ts";
 
 /** Returns one page of the function calls that were made within `sinceMs`, the oldest first. */
 export async function listCallsSince(
@@ -29,6 +30,32 @@ export async function listCallsOf(
       WHERE asker = ${asker} AND kind = 'approval' AND created_at >= (SELECT parley_now()) - ${sinceMs}
       ORDER BY created_at DESC, ask_id DESC LIMIT ${limit}`,
   );
+}
+
+/** Most calls of a function may have been decided by rules: so many of the newest are looked at. */
+const MOST_ANSWERED = 2000;
+
+/**
+ * Returns the newest calls of the asker of a request that people decided before the request ended, and that one of
+ * `readers` may read; the newest decision first.
+ */
+export async function listCallsDecidedByPeople(
+  on: Queryable,
+  of: { before: Pick<Request, "id" | "asker" | "settledAt">; fn: string; readers: readonly string[]; limit: number },
+): Promise<Request[]> {
+  const { id, asker, settledAt } = of.before;
+  const answered = sql`a.asker = ${asker} AND a.fn = ${of.fn} AND a.fn IS NOT NULL AND a.state = 'answered'
+    ${settledAt === null ? empty : sql`AND a.settled_at <= ${settledAt}`}`;
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT a.ask_id FROM requests a
+      WHERE ${answered} AND a.ask_id <> ${id} AND a.settled_at >= coalesce(
+          (SELECT a.settled_at FROM requests a WHERE ${answered}
+            ORDER BY a.settled_at DESC LIMIT 1 OFFSET ${MOST_ANSWERED - 1}), 0)
+        AND a.outcome NOT LIKE '%"trace":{%' AND a.outcome NOT LIKE '%"by":{"kind":"agent"%' ${mayRead(of.readers)}
+      ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${of.limit}`,
+  );
+  const ids = rows.map(({ ask_id: one }) => one);
+  return (await findRequests(on, ids)).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
 /** Returns the time that has only the `most` newest of the calls within `sinceMs`; `sinceMs` where there are no more. */

@@ -357,6 +357,7 @@ const WHOLE: readonly string[] = [
   "/people/me/batches/{id}",
   // At most three.
   "/people/me/asks/{id}/alike",
+  "/people/me/asks/{id}/precedents",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {

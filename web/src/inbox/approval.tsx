@@ -17,6 +17,13 @@ import type { WholeAsk } from "./wire.ts";
 /** It shows after a press, and is there by then. */
 const Confirm = later(async () => (await import("./confirm.tsx")).Confirm);
 
+/** An aid that is not waited for, nor missed. */
+const Precedents = later(
+  async () => (await import("./precedents.tsx")).Precedents,
+  undefined,
+  () => null,
+);
+
 /** Whether a press was on the half of the screen at which a line ends: the right one, and in Arabic the left one. */
 const isAtLineEnd = (event: MouseEvent): boolean =>
   event.clientX > innerWidth / 2 === (document.documentElement.dir !== "rtl");
@@ -58,6 +65,8 @@ export function Approval({ ask }: { ask: WholeAsk }) {
           element={editor}
         />
       )}
+      {/* It comes late: here it pushes away nothing that is read. */}
+      <Precedents id={ask.id} />
       <Bar
         id={ask.id}
         edited={edited}

@@ -1,5 +1,5 @@
 /** Bodies of the inbox, by the names that the pages have for them. */
-import type { Batch, InboxAsk, InboxDecision, InboxFilter } from "@parley/sdk/inbox";
+import type { Batch, InboxAsk, InboxDecision, InboxFilter, Precedents } from "@parley/sdk/inbox";
 
 export type {
   ArgumentRow,
@@ -20,6 +20,10 @@ export type {
 /** One of the waiting calls of an agent and function. */
 export type BatchedCall = Batch["calls"][number];
 export type BatchMark = BatchedCall["marks"][number];
+
+/** An earlier decision on the function of a call, and an argument in which the present call differs. */
+export type Precedent = Precedents["precedents"][number];
+export type ArgumentChange = Precedent["changes"][number];
 
 /** A permission that is given with an approval: of exactly this call, of calls like it, or of none. */
 export type Granted = Pick<InboxDecision, "standing" | "like">;

@@ -170,6 +170,7 @@ const BROWSER: Operations = {
   "GET /people/me/asks": { id: "listInbox" },
   "GET /people/me/asks/{id}": { id: "readInboxAsk" },
   "GET /people/me/asks/{id}/alike": { id: "listAlikeCalls" },
+  "GET /people/me/asks/{id}/precedents": { id: "listPrecedents" },
   "GET /people/me/batches/{id}": { id: "readBatch" },
   "POST /people/me/decisions": { id: "decideBatch" },
   "POST /people/me/asks/{id}/snooze": { id: "snoozeInboxAsk" },

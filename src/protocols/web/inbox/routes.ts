@@ -36,6 +36,7 @@ import {
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
+import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
@@ -75,6 +76,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     decisionRoutes(app, door);
     batchRoutes(app, door);
     snoozeRoutes(app, door);
+    precedentRoutes(app, door);
   };
 }
 

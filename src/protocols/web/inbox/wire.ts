@@ -223,7 +223,7 @@ async function outcomeOf(
 }
 
 /** Somebody known by an address only has no name here, for names are checked and addresses are nobody's business. */
-function byOf({ kind, id, via }: DecidedBy, names: Names): WireDecidedBy {
+export function byOf({ kind, id, via }: DecidedBy, names: Names): WireDecidedBy {
   const called = kind === "agent" ? printable(agentName(id)) : kind === "policy" ? printable(id) : null;
   const name = kind === "person" ? (names.get(id) ?? null) : called;
   return { kind, name, via };
