@@ -353,11 +353,11 @@ const WHOLE: readonly string[] = [
   "/human/stats",
   // One request: its options, recipients and decisions.
   "/people/me/asks/{id}",
-  // At most 200.
-  "/people/me/batches/{id}",
   // At most three.
   "/people/me/asks/{id}/alike",
   "/people/me/asks/{id}/precedents",
+  // At most 200.
+  "/people/me/batches/{id}",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {
