@@ -6,7 +6,7 @@ import { tokensOf } from "../../src/requests/links/delivery-tokens.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { findRequest } from "../../src/requests/store/requests.ts";
 import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";
-import { fresh } from "../support/contract.ts";
+import { fresh, until } from "../support/contract.ts";
 import { answer, sharedRelay } from "../support/relay.ts";
 import { DATABASES, type Reply, type World } from "../support/world.ts";
 
@@ -76,6 +76,8 @@ for (const on of DATABASES) {
       };
       const opened = await world.call("POST", `/r/${link}/open`, { body: "", headers: form });
       await world.advance(1500);
+      // Whoever sends the message reads its request, too.
+      await until(async () => (await listDeliveries(ctx.db, id))[0]?.state === "failed", "the end of the message");
       const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(opened.text)?.[1] ?? "";
       const given = { nonce: hidden("nonce"), digest: hidden("digest"), choice: "approve", code };
       const cookie = (opened.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
