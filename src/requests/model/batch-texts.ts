@@ -75,7 +75,7 @@ export const isClimbing = (text: string): boolean => /(?:^|[\s/\\"'=:])\.\.(?:[/
 /** Returns whether a text names a place from the root, or from somebody's home. */
 export const isRooted = (text: string): boolean => /(?:^|[\s"'=])(?:[/~]|[A-Za-z]:[\\/])/.test(text);
 
-/** Returns the folders, or the first words, with which a text begins: `src/`, `src/api/` of `src/api/a.ts`. */
+/** Returns the folders, or the first words, with which a text begins: `lib/`, `lib/db/` of `lib/db/a`. */
 export function beginningsOf(text: string): string[] {
   const beginnings: string[] = [];
   const parts = text.slice(0, LONGEST_BEGINNING).split(/(?<=[/\\ ])/);
