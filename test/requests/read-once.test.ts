@@ -76,7 +76,7 @@ for (const on of DATABASES) {
       };
       const opened = await world.call("POST", `/r/${link}/open`, { body: "", headers: form });
       await world.advance(1500);
-      // Whoever sends the message reads its request, too.
+      // The loop that sends the message reads its request, too.
       await until(async () => (await listDeliveries(ctx.db, id))[0]?.state === "failed", "the end of the message");
       const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(opened.text)?.[1] ?? "";
       const given = { nonce: hidden("nonce"), digest: hidden("digest"), choice: "approve", code };
