@@ -154,6 +154,7 @@ describe("the inbox by keyboard", () => {
       "Previous",
       "Approve, after one more question",
       "Reject, after one more question",
+      "Snooze, until a time of your choice",
       "Edit the arguments",
       "New conversation",
       "Search",

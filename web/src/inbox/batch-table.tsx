@@ -23,12 +23,12 @@ export function Calls(props: Ticking & { batch: Batch; waiting: ReadonlySet<stri
   return (
     <section aria-label={text.differing}>
       <p class="small">
-        <label>
+        <label class={styles.all}>
           <input
             type="checkbox"
             checked={lower.length > 0 && lower.every(isTicked)}
             onChange={({ currentTarget: { checked } }) => onTick(lower, checked)}
-          />{" "}
+          />
           {text.tickAll}
         </label>{" "}
         <span class="muted" role="status">
