@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import type { Request } from "../../src/requests/model/request.ts";
+import { snoozeRequest } from "../../src/requests/inbox/snooze.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { openTalking, type Talking } from "../support/conversations.ts";
@@ -238,6 +239,16 @@ describe("the inbox by keyboard", () => {
     await heading(page, "Refund").waitFor();
     await page.evaluate(() => dispatchEvent(new KeyboardEvent("keydown", { key: "ت", code: "KeyJ" })));
     await heading(page, "Which colour?").waitFor();
+    const first = page.getByRole("radio", { name: "Yes" });
+    await pressUntil(page, "1", () => first.isChecked());
+    await page.evaluate(() => dispatchEvent(new KeyboardEvent("keydown", { key: "١", code: "Digit1" })));
+    await page.waitForFunction(() => !document.querySelector("article input[type=radio]:checked"));
+    await page.evaluate(() => dispatchEvent(new KeyboardEvent("keydown", { key: "،", code: "Comma" })));
+    await page.evaluate(() => dispatchEvent(new KeyboardEvent("keydown", { key: "ظ", code: "Slash" })));
+    assert.ok(await hasFocus(page, "input[type=search]"));
+    await leaveField(page);
+    await page.evaluate(() => dispatchEvent(new KeyboardEvent("keydown", { key: "؟", code: "Slash", shiftKey: true })));
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.goto("/me");
     await page.getByLabel("Single-key shortcuts").uncheck();
     await page.goto("/inbox");
@@ -249,6 +260,38 @@ describe("the inbox by keyboard", () => {
     await page.keyboard.type("next");
     await page.keyboard.press("Enter");
     await heading(page, "Which colour?").waitFor();
+  });
+
+  it("leaves Ctrl and K to whoever writes on a Mac, where they cut the rest of the line", async () => {
+    const { person } = await somebody("Ida Falk");
+    await using visitor = await person.visit(browser, { screen: "desk" });
+    const { page } = visitor;
+    await page.addInitScript(() => Object.defineProperty(navigator, "platform", { value: "MacIntel" }));
+    await page.reload();
+    await page.locator("[aria-keyshortcuts=e]").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+k");
+    assert.ok(await hasFocus(page, "input[type=search]"));
+    assert.equal(await palette(page).count(), 0);
+    await page.keyboard.press("Meta+k");
+    await field(page).waitFor();
+  });
+
+  it("finds in its palette each group of Show, also what is put aside and each agent", async () => {
+    const { person, refund } = await somebody("Jo Kern");
+    const { ctx } = scene.world.server;
+    await snoozeRequest(ctx, { requestId: refund.id, person: person.id }, Date.now() + 5 * MINUTE_MS);
+    await using visitor = await person.visit(browser, { screen: "desk" });
+    const { page } = visitor;
+    await heading(page, "Which colour?").waitFor();
+    await openPalette(page);
+    await page.keyboard.type("show ops");
+    assert.equal(await chosen(page), "Show: ops");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("show snoozed");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/show=snoozed/);
+    await page.locator("[data-row]").getByText("Snoozed until").waitFor();
   });
 
   it("goes with Tab through rows, card and bar in the order in which they are seen", async () => {

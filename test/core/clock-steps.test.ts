@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { RequestId } from "../../src/core/model/ids.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { OWNED_TABLES } from "../../src/backup/store/owned-tables.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { claimDedupeKey } from "../../src/requests/create/dedupe-key.ts";
+import { snoozedUntil, snoozeRequest } from "../../src/requests/inbox/snooze.ts";
 import { openEditor } from "../../src/requests/read/open-editor.ts";
 import { readLink } from "../../src/requests/links/open-link.ts";
 import { askPeople, enrol, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
@@ -228,6 +230,24 @@ describe("a start in another boot than the last commit's, on SQLite", () => {
     await world.restart({ acceptClock: true });
     const { body } = await world.agent("ana-bot").poll(asked.id);
     assert.equal(body["expires_at"], asked.expiresAt);
+  });
+
+  it("puts nothing aside again that had come back under the wrong clock", async () => {
+    await using world = await openWorld({ on: "sqlite" });
+    const person = await enrol(world.server.ctx, "Ana Ruiz");
+    const aside = async (id: RequestId) => snoozedUntil(world.server.ctx, { requestId: id, person });
+    world.clock.reboot();
+    world.clock.step(DAY);
+    await world.restart();
+    const { id } = await askPeople(world.server.ctx, { audience: toPerson(person), timeoutSeconds: 4 * 3600 });
+    await snoozeRequest(world.server.ctx, { requestId: id, person }, world.clock.now() + HOUR);
+    assert.notEqual(await aside(id), null);
+    await world.advance(2 * HOUR);
+    assert.equal(await aside(id), null);
+    world.clock.reboot();
+    world.clock.step(-DAY);
+    await world.restart({ acceptClock: true });
+    assert.equal(await aside(id), null);
   });
 
   it("refuses a clock that is months ahead, under which much would be deleted", async () => {

@@ -5,6 +5,8 @@ import { shortcuts } from "./settings.ts";
 const TYPING = "textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]";
 const ACTIVATED_BY_ENTER = "a, button, summary";
 
+export const isMac = /Mac|iP/.test(navigator.platform);
+
 /** The action of each key. One that returns false leaves the key to the component around its own. */
 type Actions = { readonly [K in Key]?: (() => unknown) | undefined };
 
@@ -47,13 +49,17 @@ export function press(key: Key): boolean {
 }
 
 addEventListener("keydown", (event: KeyboardEvent) => {
-  const on = event.target instanceof Element ? event.target : document.body;
-  const command = event.ctrlKey || event.metaKey ? "⌘" : "";
+  // An event may also be the window's own.
+  const on = event.target as Partial<Element>;
+  const isTyping = on.closest?.(TYPING);
+  // In a field of a Mac, Ctrl and a letter edit what is written.
+  const command = event.metaKey || (event.ctrlKey && !(isMac && isTyping)) ? "⌘" : "";
   if (event.defaultPrevented || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
-  if (!command && (shortcuts.get() === "off" || on.closest(TYPING))) return;
-  if (event.key === "Enter" && on.closest(ACTIVATED_BY_ENTER)) return;
-  // A keyboard of other letters, such as Arabic ones, has ours by their place.
-  const key = event.key > "~" ? event.code.slice(3).toLowerCase() : event.key;
+  if (!command && (isTyping || shortcuts.get() === "off")) return;
+  // A keyboard of other letters and digits, such as Arabic ones, has ours by their place.
+  const place = event.code.replace(/Key|Digit/, "").toLowerCase();
+  const key = event.key <= "~" ? event.key : place !== "slash" ? place : event.shiftKey ? "?" : "/";
+  if (key === "Enter" && on.closest?.(ACTIVATED_BY_ENTER)) return;
   if (press((command + key) as Key)) event.preventDefault();
 });
 

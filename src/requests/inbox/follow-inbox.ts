@@ -40,8 +40,8 @@ export async function* followInbox(
 
 /** An inbox at one moment. */
 interface Look {
-  /** The versions of the first open requests that are not put aside. */
-  versions: Map<string, number>;
+  /** The versions of the first open requests, also of those that are put aside: they may be on screen. */
+  versions: Map<string, string>;
   /** The mark of all that stand behind them; empty where none do. */
   behind: string;
   /** In how many milliseconds one that was put aside comes back, which wakes nobody. */

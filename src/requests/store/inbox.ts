@@ -5,7 +5,7 @@ import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } fro
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
-import { isSnoozedFor } from "./snoozes.ts";
+import { isSnoozedFor, snoozesFor } from "./snoozes.ts";
 import { hasReader } from "./tables.ts";
 
 const SOON_MS = 3_600_000;
@@ -85,30 +85,32 @@ export async function countAlike(
 }
 
 /**
- * Returns the ids and versions of up to `limit` open requests that somebody reads and has not put aside, soonest
- * deadline first.
+ * Returns the ids of up to `limit` open requests that somebody reads, soonest deadline first, each with a text that is
+ * another one once it has changed, was put aside or has come back.
  */
 export async function listInboxVersions(
   on: Queryable,
   readers: readonly string[],
   limit: number,
-): Promise<[id: string, version: number][]> {
-  const rows = await on.all<{ ask_id: string; version: number }>(
-    sql`SELECT a.ask_id, a.version FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)}
-      ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
+): Promise<[id: string, version: string][]> {
+  const rows = await on.all<{ ask_id: string; version: number; aside: number }>(
+    sql`SELECT a.ask_id, a.version, ${asideUntil(readers)} AS aside FROM requests a
+      WHERE ${isIn("open")} ${mayRead(readers)} ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
   );
-  return rows.map((row) => [row.ask_id, row.version]);
+  return rows.map(({ ask_id: id, version, aside }) => [id, `${version} ${aside}`]);
 }
 
 /**
- * Returns a text that is another one when any of the open requests behind the first `skipped` has come, changed or gone:
- * how many there are, with the sums of their versions and of the times at which they were asked.
+ * Returns a text that is another one when any of the open requests behind the first `skipped` has come, changed or gone,
+ * was put aside or has come back: how many there are, with the sums of their versions and of their times.
  */
 export async function markOfInboxBehind(on: Queryable, readers: readonly string[], skipped: number): Promise<string> {
   const { mark } = await one<{ mark: string }>(
     on,
-    sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0) AS mark FROM (
-      SELECT a.version, a.created_at FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)}
+    sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0)
+        || ' ' || coalesce(sum(aside), 0) AS mark FROM (
+      SELECT a.version, a.created_at, ${asideUntil(readers)} AS aside FROM requests a
+      WHERE ${isIn("open")} ${mayRead(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${skipped}) AS behind`,
   );
   return mark;
@@ -127,6 +129,11 @@ export function mayRead(readers: readonly string[]): Sql {
 /** True in SQL of what the person among these readers has put aside, or else of all that they have not. */
 function isAside(readers: readonly string[], isSnoozed = false): Sql {
   return sql`AND ${isSnoozed ? empty : sql`NOT`} ${isSnoozedFor(sql`a.ask_id`, readers)}`;
+}
+
+/** In SQL, until when the person among these readers has put the request aside; 0 where they have not. */
+function asideUntil(readers: readonly string[]): Sql {
+  return sql`coalesce((SELECT max(s.until) FROM ${snoozesFor(sql`a.ask_id`, readers)}), 0)`;
 }
 
 function isWanted({ kind, due, askers, fn }: InboxQuery): Sql {

@@ -2,10 +2,14 @@ import type { RequestId } from "../../core/model/ids.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql, type Sql } from "../../core/store/sql.ts";
 
-/** True in SQL where one of these readers has put the request aside; the only reader with snoozes is a person's own id. */
+/** In SQL, what stands behind FROM: the snoozes of these readers that go on; the only one with snoozes is a person's own id. */
+export const snoozesFor = (requestId: Sql, readers: readonly string[]): Sql =>
+  sql`request_snoozes s WHERE s.ask_id = ${requestId} AND s.person IN (${join([...readers])})
+    AND s.until > (SELECT parley_now())`;
+
+/** True in SQL where one of these readers has put the request aside. */
 export const isSnoozedFor = (requestId: Sql, readers: readonly string[]): Sql =>
-  sql`EXISTS (SELECT 1 FROM request_snoozes s WHERE s.ask_id = ${requestId} AND s.person IN (${join([...readers])})
-    AND s.until > (SELECT parley_now()))`;
+  sql`EXISTS (SELECT 1 FROM ${snoozesFor(requestId, readers)})`;
 
 /** The request, which this transaction has locked, is put aside for the person until then, in place of a time before. */
 export async function upsertSnooze(

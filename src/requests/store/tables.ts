@@ -84,7 +84,8 @@ export const REQUEST_TABLES: OwnedTables = {
       sql`UPDATE request_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
         WHERE created_at > ${nowMs}`,
       sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
-      sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${wrongMs}`,
+      // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
+      sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM requests

@@ -133,7 +133,7 @@ for (const on of DATABASES) {
 
     it("is told to the person's stream when it begins and when it ends", async () => {
       const { ctx } = world().server;
-      const ana = await somebody(world(), "Ana Ruiz");
+      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
       const one = await ana.ask({ timeoutSeconds: 86_400 });
       const stop = new AbortController();
       const told = followInbox(ctx, ana.id, stop.signal);
@@ -156,8 +156,16 @@ for (const on of DATABASES) {
       assert.ok(back.tookMs < 9000, "before an inbox where nothing happens is read again");
       await ana.snooze(one.id, at(HOUR));
       assert.deepEqual((await look()).said, [one.id]);
+      await ana.snooze(one.id, at(2 * HOUR));
+      assert.deepEqual((await look()).said, [one.id]);
       await ana.wake(one.id);
       assert.deepEqual((await look()).said, [one.id]);
+      const joint = await ana.ask({ audience: ANY(ana, bo), timeoutSeconds: 86_400 });
+      assert.deepEqual((await look()).said, [joint.id]);
+      await ana.snooze(joint.id, at(HOUR));
+      assert.deepEqual((await look()).said, [joint.id]);
+      await bo.decide(joint);
+      assert.deepEqual((await look()).said, [joint.id], "its card and the list of what is put aside may be on screen");
       stop.abort();
       await told.return(undefined);
     });

@@ -1,4 +1,4 @@
-import { onScreen } from "../keys.ts";
+import { isMac, onScreen } from "../keys.ts";
 import { type ActionName, type Key, KEYS, names } from "./names.ts";
 
 /** An action that a component on screen has for a key. */
@@ -28,10 +28,8 @@ export function isStill({ order, key }: ActionNow): boolean {
 
 const usualName = (key: Key): ActionName => names.find((name) => KEYS[name] === key) ?? "choose";
 
-const isMac = (): boolean => /Mac|iP/.test(navigator.platform);
-
 /** A key as it is written on the keyboard. */
 export function keyCap(key: Key): string {
-  if (key === "⌘k") return isMac() ? "⌘K" : "Ctrl+K";
+  if (key === "⌘k") return isMac ? "⌘K" : "Ctrl+K";
   return key === "Escape" ? "Esc" : key;
 }
