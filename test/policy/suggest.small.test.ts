@@ -134,6 +134,14 @@ describe("the rules that decisions of people speak for", () => {
       await whens([...edits, by("codex", "Write", { path: "src/c/keys.ts", cwd: "/tmp" }, "apart")]),
       [],
     );
+
+    // Files right within some folders say nothing of all files of another one, such as a home.
+    const home = by("gemini", "write_file", { file_path: "/home/jo/notes.md", content: "a", cwd: "/home/jo" });
+    const top = ["a.md", "b.md", "c.md"].map((name) => edit(name));
+    assert.deepEqual(
+      (await suggested([...top, home])).map(({ when: { agent } }) => agent),
+      ["claude"],
+    );
   });
 
   it("are printed as rules of a policy file that decide as they were chosen, with their reasons", async () => {

@@ -8,7 +8,7 @@ import { suggestRules } from "../../src/policy/model/suggest.ts";
 import { freshId, suggestedLines } from "../../src/policy/model/suggested-text.ts";
 import { FIRST_POLICY, loadPolicy } from "../../src/policy/model/text.ts";
 import { riskOf } from "../../src/requests/model/risk.ts";
-import { dangerousCalls } from "../support/dangerous-calls.ts";
+import { composedLines, dangerousCalls } from "../support/dangerous-calls.ts";
 import { workingWeek, type WeekCall } from "../support/working-week.ts";
 
 /** The first policy, with its rules for coding agents in force. */
@@ -94,6 +94,21 @@ describe("a week of work by the starter's rules, and by those that are proposed 
       for (const when of patterns) {
         assert.equal(holds(readPattern({ when }).rule, input), false, `${kind}: ${args} by ${JSON.stringify(when)}`);
       }
+    }
+  });
+
+  it("gives no command the output of one that people approved elsewhere", async () => {
+    for (const { approved, args } of composedLines()) {
+      const calls = approved.flatMap((one) => Array<string>(LEAST).fill(one));
+      const week = calls.map((one) => ({ day: 1, agent: "claude-code", fn: "Bash", args: JSON.parse(one) as object }));
+      const policy = await learned(week as WeekCall[]);
+      const own = approved.map((one) => evaluate(policy, [], inputOf({ agent: "claude-code", fn: "Bash", args: one })));
+      const input = inputOf({ agent: "claude-code", fn: "Bash", args });
+      assert.ok(
+        own.some(({ decision }) => decision === "ALLOW"),
+        approved.join(),
+      );
+      assert.equal(evaluate(policy, [], input).decision, "ESCALATE", args);
     }
   });
 });

@@ -22,6 +22,15 @@ const FILES: Readonly<Record<string, string>> = {
   "with a list that is indented by four":
     "rules:\n    -\n      id: own\n      when: { fn: a }\n      decision: DENY\nversion: 1\n",
   "with line ends of Windows": "version: 1\r\nrules:\r\n  - { id: own, when: { fn: a }, decision: DENY }\r\n",
+  "with null": "version: 1\nrules: null # none yet\n",
+  "with an anchor": "version: 1\nrules: &all [{ id: own, when: { fn: a }, decision: DENY }]\n",
+  "with brackets below the key":
+    "version: 1\nrules: # a [list]\n  # own\n  [\n    { id: own, when: { fn: a }, decision: DENY },\n  ]\n",
+  "with the key in quotes": "version: 1\n'rules' :\n  - { id: own, when: { fn: a }, decision: DENY }\n",
+  "with a mark of the order of bytes": "\ufeffrules:\n  - { id: own, when: { fn: a }, decision: DENY }\nversion: 1\n",
+  "with a line separator in a comment":
+    "# a\u2028rules: x\nversion: 1\nrules:\n  - { id: own, when: { fn: a }, decision: DENY }\n",
+  "without the key, and with the end of its document": "---\nversion: 1\ndefaults: { other: DENY }\n...\n# last\n",
 };
 
 describe("the policy file with proposed rules, as the console puts it together", () => {

@@ -3,14 +3,14 @@ import { runsCode } from "./program-code.ts";
 import type { ShellLine, ShellRedirect } from "./shell-line.ts";
 import type { CommandWord, SimpleCommand } from "./simple-command.ts";
 import { startedCommands } from "./started-commands.ts";
-import { isUnknownOption, isWritingOption, writesSecond } from "./writing-options.ts";
+import { isUnknownOption, isWritingOption, passesOverGuard, writesSecond } from "./writing-options.ts";
 
 /** A pattern has no quotes: its words have no blanks. */
 const READS_OTHERWISE = /["'\\`$;&|<>()\n\r]/;
-/** A folder above, from which a path leaves the folder that a pattern names. */
-const CLIMBS = /(?:^|[/=])\.\.(?:\/|$)/;
-/** A path from the root, also behind an option or the name of another computer; and a name with a dot in front. */
-const LEAVES = /(?:^|[=:,])\/|^-[A-Za-z]\/|(?:^|[/=:,])\.[^./]/;
+/** A folder above, from which a path leaves the folder that a pattern names, also behind options in one word. */
+const CLIMBS = /(?:^(?:-[A-Za-z]+)?|[/=:,])\.\.(?:\/|$)/;
+/** A path from the root, also behind options or the name of another computer; and a name with a dot in front. */
+const LEAVES = /(?:^(?:-[A-Za-z]+)?|[=:,])\/|(?:^(?:-[A-Za-z]+)?|[/=:,])\.[^./]/;
 const RESTS = "*";
 
 /** Says why a text is no pattern of commands, as the end of a sentence; null for a pattern. */
@@ -38,6 +38,7 @@ export function patternProblem(pattern: string): string | null {
  * - No `*` matches an option by which a program that reads is known to write a file or run a program, as `--output` of
  *   `git log` or `-delete` of `find`. No pattern with `*` allows a command that runs code of a word, as `python -c` and
  *   `git -c`; one without allows it unless the command also has input.
+ * - No `*` matches an option that passes over a guard, as `git commit --no-verify`.
  * - A pattern with a `patternProblem` allows nothing.
  */
 export function commandMatches(pattern: string, command: SimpleCommand): boolean {
@@ -50,7 +51,7 @@ export function commandMatches(pattern: string, command: SimpleCommand): boolean
   if (isOpen ? words.length < fixed.length : words.length !== fixed.length) return false;
   const isStarred = (at: number) => fixed[at]?.includes("*") ?? true;
   const texts = words.map(({ text }) => text);
-  if (pattern.includes("*") && writesSecond(base, texts)) return false;
+  if (pattern.includes("*") && (writesSecond(base, texts) || passesOverGuard(base, texts))) return false;
   const fits = words.every(
     ({ text, isExact }, at) =>
       isExact &&
@@ -98,15 +99,17 @@ function globMatches(pattern: string, text: string): boolean {
 /**
  * Whether patterns allow a whole line: it is read, it has a command, and one of the patterns matches each command, also
  * each that another one starts, as `timeout 5 git log` starts `git log`. No variable is set, and the only redirections
- * are `2>&1`, those between the two outputs, and those of outputs to `/dev/null`.
+ * are `2>&1`, those between the two outputs, and those of outputs to `/dev/null`. Where every file is below the folder
+ * of the line, no pattern with `*` matches.
  */
 export function everyCommand(patterns: readonly string[], line: ShellLine): boolean {
   if (line.kind === "unread" || !line.commands.some(({ program }) => program !== "")) return false;
+  const some = line.isAtRoot === true ? patterns.filter((pattern) => !pattern.includes("*")) : patterns;
   return line.commands.every((command) => {
     if (command.sets.length > 0 || !command.redirects.every(isHarmless)) return false;
     if (command.program === "") return true;
     const started = startedCommands(command);
-    return started?.every((one) => isPlain(one) && patterns.some((pattern) => commandMatches(pattern, one))) ?? false;
+    return started?.every((one) => isPlain(one) && some.some((pattern) => commandMatches(pattern, one))) ?? false;
   });
 }
 

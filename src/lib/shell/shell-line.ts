@@ -47,4 +47,6 @@ export type UnreadReason =
   | "code by input";
 
 /** Every command of a line, also those within substitutions; or the reason why they are not certain. */
-export type ShellLine = { kind: "read"; commands: readonly ShellCommand[] } | { kind: "unread"; reason: UnreadReason };
+export type ShellLine =
+  | { kind: "read"; commands: readonly ShellCommand[]; /** Whether every file is below its folder. */ isAtRoot?: true }
+  | { kind: "unread"; reason: UnreadReason };

@@ -9,8 +9,8 @@ const WRITING: Readonly<Record<string, { long: string; short?: RegExp }>> = {
   shuf: { long: "output", short: /^-[A-Za-z]*o/ },
   find: { long: "", short: /^-(?:delete|fprint|fls)/ },
   rg: { long: "pre hostname-bin" },
-  sort: { long: "output compress-program files0-from", short: /^-[A-Za-z]*[oT]/ },
-  tree: { long: "output", short: /^-[A-Za-z]*[oR]/ },
+  sort: { long: "output compress-program files0-from temporary-directory", short: /^-[A-Za-z]*[oT]/ },
+  tree: { long: "output", short: /^-[A-Za-z\d]*[oR]/ },
   sed: { long: "in-place file", short: /^-[A-Za-z]*[if]/ },
   less: { long: "log-file LOG-FILE lesskey-file lesskey-src", short: /^(?:\+|-[A-Za-z]*[oOk])/ },
   bat: { long: "pager" },
@@ -39,10 +39,28 @@ export function onlyReads(program: string): boolean {
   return READS.has(program) || SEARCH_OR_SORT.has(program);
 }
 
-/** Whether a word is an option of a program whose options are not known here: it may write, or run a program. */
+/** A file with options, the value of an option before it, as of `tsc --noEmit false`, or a module from elsewhere. */
+const ACTS_AS_OPTION = /^@|^(?:true|false)$|^(?:jsr|npm|data):/i;
+
+/**
+ * Whether a word is, or acts as, an option of a program whose options are not known here: it may write, or run a program.
+ */
 export function isUnknownOption(program: string, text: string): boolean {
   const isKnown = READS.has(program) || RUNS_TASKS.has(program) || Object.hasOwn(WRITING, program);
-  return !isKnown && text.length > 1 && text.startsWith("-") && text !== "--";
+  if (isKnown) return false;
+  return ACTS_AS_OPTION.test(text) || (text.length > 1 && text.startsWith("-") && text !== "--");
+}
+
+/** Options of subcommands of git that pass over a guard: the hooks, or the list of files that stay out. */
+const GIT_PASSES_OVER: Readonly<Record<string, RegExp>> = {
+  add: /^(?:-[A-Za-z]*f|--f)/,
+  commit: /^(?:-[aeiopqsvz]*n|--no-v)/,
+};
+
+/** Whether a command, by one of its words, passes over a guard that otherwise holds. */
+export function passesOverGuard(program: string, [task = "", ...texts]: readonly string[]): boolean {
+  const option = program === "git" && Object.hasOwn(GIT_PASSES_OVER, task) ? GIT_PASSES_OVER[task] : undefined;
+  return option !== undefined && texts.some((text) => option.test(text));
 }
 
 /** Each of their words is one more task, a file of tasks or a variable, but for these options. */

@@ -85,7 +85,8 @@ function wide({ fn, command, path, args = {} }: GrantPattern["when"]): GrantPatt
   const deed = deedOf(Array.isArray(fn) ? fn[0] : fn);
   if (!Object.hasOwn(args as object, "/cwd")) return null;
   if (deed === "command") return command === undefined ? null : { fn: TOOLS.command, command };
-  return deed === null || path === undefined ? null : { fn: TOOLS.path, path };
+  // All files of one folder say nothing of all files of another one, which may be somebody's home.
+  return deed === null || path === undefined || path === "**" ? null : { fn: TOOLS.path, path };
 }
 
 const keyOf = (when: GrantPattern["when"] | null): string | null => (when === null ? null : JSON.stringify(when));

@@ -72,7 +72,11 @@ function ofCommand(root: Members): Conditions[] | null {
   const exact = started.map(exactPattern);
   // A command may read the words of another one: `echo …` beside `psql` would be any statement.
   const isLooking = started.every(({ program }) => onlyReads(program));
-  const open = started.map((one) => (SAYS.has(one.program) && !isLooking ? exactPattern(one) : openPattern(one)));
+  const isRead = started.some((one) => mayTakeInput(one.program, textsOf(one)));
+  const open = started.map((one) => {
+    const isFixed = isRead ? !mayTakeInput(one.program, textsOf(one)) : SAYS.has(one.program) && !isLooking;
+    return isFixed ? exactPattern(one) : openPattern(one);
+  });
   const isOpen = !open.includes(null) && open.some((pattern, at) => pattern !== exact[at]);
   return [
     ...commandsIn(exact, inFolder(root)),
@@ -87,6 +91,20 @@ function commandsIn(patterns: readonly (string | null)[], folder: Conditions): C
 }
 
 const SAYS = new Set(["echo", "printf"]);
+const textsOf = ({ words }: SimpleCommand): string[] => words.map(({ text }) => text);
+
+const TAKE_NONE = new Set("mkdir rmdir touch rm cp mv".split(" "));
+const GIT_TAKES_NONE = new Set(
+  "branch checkout clone fetch merge pull push rebase reset restore stash switch tag".split(" "),
+);
+
+/** Whether a command may do what its input says, or pass it on; a look, and a task that is known, do neither. */
+export function mayTakeInput(program: string, texts: readonly string[]): boolean {
+  if (onlyReads(program) || TAKE_NONE.has(program)) return false;
+  if (texts.some((text) => /^@?-$|=-$|stdin/.test(text))) return true;
+  if (program === "git" && GIT_TAKES_NONE.has(texts[0] ?? "")) return false;
+  return (INTERPRETERS.has(program) && texts[0] !== "-m") || wordsOfTask(program, texts) === null;
+}
 
 /** Such a step, taken again, ends anywhere. */
 function leadsAway({ program, words }: SimpleCommand): boolean {

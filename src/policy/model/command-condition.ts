@@ -5,6 +5,7 @@ import type { ShellLine } from "../../lib/shell/shell-line.ts";
 import type { SimpleCommand } from "../../lib/shell/simple-command.ts";
 import type { Truth } from "./argument-conditions.ts";
 import { type ArgumentValue, type CallArguments, NumberText } from "./call-arguments.ts";
+import { isRootOrClimbs } from "./folder.ts";
 import type { PolicyValue } from "./match.ts";
 
 /** The line of `when` or `unless` about the command of a call, or of an ask: patterns such as `git log *` (spec/relay 8). */
@@ -127,7 +128,8 @@ export function lineOf({ command, folder }: CommandOfCall): ShellLine | null {
     (to.text === "." || to.text === folder);
   // A line that begins by going where it is, as agents write it, goes nowhere.
   const isThere = line.commands.filter(isMove).every(stays);
-  return isThere ? { ...line, commands: line.commands.filter((one) => !isMove(one)) } : line;
+  const commands = isThere ? line.commands.filter((one) => !isMove(one)) : line.commands;
+  return { ...line, commands, ...(folder !== null && isRootOrClimbs(folder) && { isAtRoot: true }) };
 }
 
 function readCommand(command: ArgumentValue): ShellLine | null {

@@ -1,6 +1,7 @@
 import type { Truth } from "./argument-conditions.ts";
 import type { ArgumentValue } from "./call-arguments.ts";
 import { inputOf } from "./command-condition.ts";
+import { isRootOrClimbs } from "./folder.ts";
 import { fits } from "./match.ts";
 import { pathsOfPatch } from "./patch-paths.ts";
 
@@ -62,16 +63,20 @@ function mayLeadOut(name: string, value: ArgumentValue): boolean {
 /**
  * Returns whether the patterns cover every path: `*` stands for anything within one name, `**` for any folders, and a
  * pattern begins in the folder of the call. The answer stays open for a path that leads out of it or holds a variable,
- * and for one that differs from a pattern in case alone, or by a name with a dot in front where the pattern has a star.
- * Links are not followed.
+ * and for one that differs from a pattern in case alone, or by a name with a dot in front where the pattern has a star;
+ * and where the folder is the root, for a pattern that begins with a star. Links are not followed.
  */
 export function judgePaths({ patterns }: PathCondition, called: CalledPaths | undefined): Truth {
   if (called === undefined) return null;
+  const isAtRoot = called.folder !== null && isRootOrClimbs(called.folder);
   const answers = called.paths.map((path): Truth => {
     const names = namesWithin(path, called.folder);
     if (names === null) return null;
     const parts = patterns.map((pattern) => pattern.normalize("NFC").split("/"));
-    if (parts.some((pattern) => covers(pattern, names, isHidden))) return true;
+    const covering = parts.filter((pattern) => covers(pattern, names, isHidden));
+    // A star there would take every file of the disk.
+    const isNamed = !isAtRoot || covering.some(([first = ""]) => !first.includes("*"));
+    if (covering.length > 0) return isNamed || null;
     const folded = names.map(foldedCase);
     return parts.some((pattern) => covers(pattern.map(foldedCase), folded, () => false)) ? null : false;
   });

@@ -1,6 +1,6 @@
 import { yieldEvery, yieldToEventLoop } from "../../lib/event-loop.ts";
 import { Agreement, deedOf } from "./agreement.ts";
-import { coversCall, unreadPatterns } from "./alike.ts";
+import { coversCall, mayTakeInput, unreadPatterns } from "./alike.ts";
 import { type GrantPattern, readPattern } from "./pattern.ts";
 import { holds, type PolicyInput, type PolicyRule } from "./policy.ts";
 import { SeenValues } from "./seen-values.ts";
@@ -224,20 +224,32 @@ function programsOf(when: GrantPattern["when"] | undefined): string[] {
   return commands.map((command) => command.split(" ", 1)[0] ?? "");
 }
 
-/** Puts rules that differ in their list of commands or files alone into one, unless that covers a call `apart`. */
+/** Whether a command of a pattern may read the output of another one, which no other rule may then add. */
+function readsOthers({ command = [] }: GrantPattern["when"]): boolean {
+  return [command].flat().some((pattern) => {
+    const [program = "", ...texts] = String(pattern).split(" ");
+    return mayTakeInput(program, texts);
+  });
+}
+
+/**
+ * Puts rules that differ in their list of commands or files alone into one, unless that covers a call `apart`, or would
+ * give a command the output of one that was approved elsewhere.
+ */
 async function merged(chosen: readonly Candidate[], { apart, looked }: Bounds): Promise<Candidate[]> {
   const rules = new Map<string, Candidate>();
   for (const [at, candidate] of chosen.entries()) {
     const { command, path, ...common } = candidate.when;
     const list = command === undefined ? "path" : "command";
     const key = JSON.stringify([list, common]);
-    const before = command === undefined && path === undefined ? undefined : rules.get(key);
+    const isAlone = (command === undefined && path === undefined) || readsOthers(candidate.when);
+    const before = isAlone ? undefined : rules.get(key);
     const values = [...new Set([before?.when[list] ?? [], candidate.when[list] ?? []].flat())];
     const when = { ...candidate.when, [list]: values };
     const rule = before && values.length <= MOST_VALUES ? readPattern({ when }).rule : null;
     const isSafe = rule && !(await isAnyCovered(apart, (input) => holds(rule, input), looked));
     if (before && isSafe) rules.set(key, { ...before, when, rule });
-    else rules.set(before || (command === undefined && path === undefined) ? `${key} ${at}` : key, candidate);
+    else rules.set(before || isAlone ? `${key} ${at}` : key, candidate);
   }
   return [...rules.values()];
 }
