@@ -73,6 +73,7 @@ describe("names that every object has", () => {
       ["codex", `${HOME}/.codex/rules/x.rules`, 'prefix_rule(pattern = ["a"], decision = "constructor")'],
       ["gemini", `${HOME}/.gemini/policies/a.toml`, rule('toolName = "x"\ndecision = "constructor"')],
       ["gemini", `${HOME}/.gemini/policies/a.toml`, rule('toolName = "x"\ndecision = "allow"\nmcpName = 5')],
+      ["gemini", `${HOME}/.gemini/policies/a.toml`, `[[rule]]\ntoolName = "x"\ndecision = "allow"\npriority = nan`],
       ["opencode", `${PROJECT}/opencode.json`, '{ "permission": { "bash": "constructor" } }'],
     ];
     for (const [agent, path, text] of bad) await assert.rejects(imported(agent, [path, text]), UnreadList, text);

@@ -104,10 +104,11 @@ function checkerEntry(value: unknown, name: string, file: ListFile): RankedEntry
 }
 
 function ruleEntry(rule: SettingsBlock, name: string, file: ListFile): RankedEntry {
-  const { priority, mcpName = "" } = rule;
+  const { mcpName = "" } = rule;
+  const priority = Number.isFinite(rule["priority"]) ? Number(rule["priority"]) : null;
   const decision = rowOf(DECISIONS, rule["decision"]);
   const tools = textsOf([rule["toolName"] ?? []].flat(), file, `${name}.toolName`);
-  if (!decision || typeof priority !== "number" || typeof mcpName !== "string" || (tools.length === 0 && !mcpName))
+  if (!decision || priority === null || typeof mcpName !== "string" || (tools.length === 0 && !mcpName))
     throw new UnreadList(file.path, `${name} has no toolName, no decision or no priority that is known`);
   const prefixes = textsOf([rule["commandPrefix"] ?? []].flat(), file, `${name}.commandPrefix`);
   const shown = [mcpName, tools.join(", "), ...prefixes].filter((one) => one !== "");
