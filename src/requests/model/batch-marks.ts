@@ -4,7 +4,7 @@ import { knownWords } from "../facts/name-words.ts";
 import { weightOf } from "./argument-order.ts";
 import { amountIn, isFarFrom, isHighest } from "./batch-amounts.ts";
 import { KeyCounts } from "./key-counts.ts";
-import { isShort, type Pause, PlaceTexts } from "./batch-place.ts";
+import { isShort, type ServeOthers, PlaceTexts } from "./batch-place.ts";
 import { isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
 
 /** One way in which a call stands out of others of its agent and function. */
@@ -36,12 +36,12 @@ const MOST_LEVELS = 20;
 
 /**
  * Returns what stands out of each value of one argument; `values` are their canonical JSON, call by call, undefined
- * where a call does not have the argument. `pause` is called after each text.
+ * where a call does not have the argument. `serveOthers` is called after each text.
  */
 export async function argumentMarks(
   name: string,
   values: readonly (string | undefined)[],
-  pause: Pause,
+  serveOthers: ServeOthers,
 ): Promise<BatchMark[][]> {
   const having = values.filter((value) => value !== undefined).length;
   const isSpeaking = values.every((value) => value === undefined || weightOf({ name, value }) <= 0) && speaks(name);
@@ -58,7 +58,12 @@ export async function argumentMarks(
   for (const call of unlikeParts(leaves)) marks[call]?.push({ argument: name, kind: "unlike", says: "" });
   for (const [place, texts] of places) {
     const last = place.split("/").findLast((part) => part !== "*") ?? "";
-    const marked = await placeMarks(name, await PlaceTexts.read(texts, last, pause), isSum(knownWords(last)), pause);
+    const marked = await placeMarks(
+      name,
+      await PlaceTexts.read(texts, last, serveOthers),
+      isSum(knownWords(last)),
+      serveOthers,
+    );
     for (const [at, mark] of marked.entries()) if (mark) marks[at]?.push(mark);
   }
   // One mark of a kind says enough of an argument.
@@ -95,7 +100,7 @@ async function placeMarks(
   argument: string,
   places: PlaceTexts,
   isMoney: boolean,
-  pause: Pause,
+  serveOthers: ServeOthers,
 ): Promise<(BatchMark | null)[]> {
   const marks: (BatchMark | null)[] = [];
   for (const [call, own] of places.own.entries()) {
@@ -104,7 +109,7 @@ async function placeMarks(
     for (const text of others.count < LEAST_OTHERS ? [] : own) {
       const mark = others.markOf(text, { isMoney });
       if (mark) found.push(mark);
-      await pause();
+      await serveOthers();
     }
     const [gravest] = found.toSorted((one, other) => GRAVEST.indexOf(one.kind) - GRAVEST.indexOf(other.kind));
     const isHighest = !gravest && isMoney && own.some((text) => others.isBelow(text));

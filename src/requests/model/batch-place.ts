@@ -12,7 +12,7 @@ import {
 import { KeyCounts } from "./key-counts.ts";
 
 /** Is called after each text. */
-export type Pause = () => Promise<void> | undefined;
+export type ServeOthers = () => Promise<void> | undefined;
 
 /** Longer texts are compared by their length alone. */
 const LONGEST_COMPARED = 500;
@@ -34,13 +34,17 @@ export class PlaceTexts {
 
   readonly #namedHost: boolean;
 
-  /** Reads the texts of each call at a place whose last name is `name`; `pause` lets others be served. */
-  static async read(texts: readonly (readonly string[])[], name: string, pause: Pause): Promise<PlaceTexts> {
+  /** Reads the texts of each call at a place whose last name is `name`; `serveOthers` lets others be served. */
+  static async read(
+    texts: readonly (readonly string[])[],
+    name: string,
+    serveOthers: ServeOthers,
+  ): Promise<PlaceTexts> {
     const place = new PlaceTexts(texts, name);
     for (const [call, some] of texts.entries()) {
       for (const text of some) {
         place.#read(call, text);
-        await pause();
+        await serveOthers();
       }
     }
     place.amounts.sort((one, other) => one.amount - other.amount);

@@ -43,10 +43,10 @@ export async function compareCalls(calls: readonly BatchCall[]): Promise<Compare
   const marks: BatchMark[][] = calls.map(() => []);
   if (calls.length > LEAST_OTHERS) {
     for (const [at, mark] of riskMarks(calls).entries()) if (mark) marks[at]?.push(mark);
-    const pause = yieldEvery(TEXTS_AT_ONCE);
+    const serveOthers = yieldEvery(TEXTS_AT_ONCE);
     for (const name of differing) {
       const values = members.map((call) => call.get(name)?.value);
-      const found = await argumentMarks(name, values, pause);
+      const found = await argumentMarks(name, values, serveOthers);
       for (const [at, some] of found.entries()) marks[at]?.push(...some);
       await yieldToEventLoop();
     }
