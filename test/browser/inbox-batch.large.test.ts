@@ -139,6 +139,41 @@ describe("the alike calls of an agent in the inbox", () => {
     assert.equal(await stateOf(second), "open");
   });
 
+  it("keep their ticks while a card is open, and tick nothing because of what comes in", async () => {
+    const somebody = await nameSomebody(scene().world, fresh("Ana"));
+    const [first] = (await refunds(somebody, 6, 3)) as [Request];
+    await using visitor = await somebody.visit(scene().browser, { screen: "phone" });
+    const { page } = visitor;
+    await line(page, 6).tap();
+    await page.getByText("5 of 6 ticked").waitFor();
+    await row(page, "A-1001").getByRole("checkbox").uncheck();
+    await row(page, "A-1001").getByRole("link").tap();
+    await page.getByRole("heading", { level: 1, name: "Refund order" }).waitFor();
+    await page.goBack();
+    await page.getByText("4 of 6 ticked").waitFor();
+    assert.equal(await row(page, "A-1001").getByRole("checkbox").isChecked(), false);
+    for (const at of [1, 2, 3, 4]) {
+      await ask(somebody, first.asker, { order: `A-109${at}`, amount: 400 + at, currency: "EUR" });
+    }
+    await page.getByRole("button", { name: "4 new", exact: true }).tap();
+    await row(page, "A-1094").waitFor();
+    assert.equal(await row(page, "A-1003").getByRole("checkbox").isChecked(), false);
+    assert.equal(await row(page, "A-1001").getByRole("checkbox").isChecked(), false);
+    assert.equal(await row(page, "A-1002").getByRole("checkbox").isChecked(), true);
+  });
+
+  it("of which more wait than a table has are followed by the rest", async () => {
+    const somebody = await nameSomebody(scene().world, fresh("Ana"));
+    await refunds(somebody, 203, -1);
+    await using visitor = await somebody.visit(scene().browser, { screen: "desk" });
+    const { page } = visitor;
+    await page.getByText("200 of 200 ticked").waitFor();
+    await page.getByRole("button", { name: "Reject 200", exact: true }).click();
+    await page.getByRole("dialog").locator("button[type=submit][aria-disabled=false]").click();
+    await page.getByText("3 of 3 ticked").waitFor();
+    assert.equal(await page.locator("[data-call]").count(), 3);
+  });
+
   it("are decided by keys alone, and the next line opens", async () => {
     const somebody = await nameSomebody(scene().world, fresh("Ana"));
     const calls = await refunds(somebody, 3, -1);

@@ -279,8 +279,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "arguments on our own pages are escaped as loosely as words are",
     file: "src/protocols/web/inbox/arguments.ts",
-    find: "import { printableLinesExactly }",
-    put: "import { printableLines as printableLinesExactly }",
+    find: "printableExactly, printableLinesExactly }",
+    put: "printableExactly, printableLines as printableLinesExactly }",
     harness: "unseen",
     fast: true,
     says: /^(U\+\w+ is shown as it is by|two calls that differ look alike on) (the page of a link|the inbox)$/,

@@ -42,6 +42,9 @@ describe("calls of one agent and function beside one another", () => {
   const ROWS: readonly (readonly [what: string, usual: (at: number) => Args, odd: Args, marks: string[]])[] = [
     ["a value that one call alone has", () => ({ env: "staging" }), { env: "prod" }, ["env unlike"]],
     ["a switch", () => ({ force: false }), { force: true }, ["force unlike"]],
+    ["a list in place of a number", (at) => ({ amount: 20 + at }), { amount: [9000] }, ["amount unlike"]],
+    ["a part that is added", (at) => ({ pay: { amount: 20 + at } }), { pay: { amount: 21, cc: 1 } }, ["pay unlike"]],
+    ["a part that is missing", (at) => ({ pay: { limit: at, to: "x" } }), { pay: { to: "x" } }, ["pay unlike"]],
     ["an argument that is missing", (at) => ({ a: at, limit: 5 }), { a: 3 }, ["limit missing"]],
     ["an argument that is added", () => ({ a: 1 }), { a: 1, force: true }, ["force added"]],
     ["an amount ten times the others", (at) => ({ amount: 20 + at }), { amount: 240 }, ["amount amount"]],
@@ -143,6 +146,26 @@ describe("calls of one agent and function beside one another", () => {
         )
       ).marks.every((some) => some.length === 0),
     );
+  });
+
+  it("let others be served while long lists are compared, by time in proportion to their length", async () => {
+    const lists = (item: (at: number, i: number) => unknown) =>
+      many((at) => ({ list: Array.from({ length: 50 }, (_, i) => item(at, i)) }), 200);
+    for (const item of [
+      (at: number, i: number) => (at * 7919 + i * 31) % 10_007,
+      (at: number, i: number) => `u@h${i}-shop${at}.example`,
+    ]) {
+      let turns = 0;
+      let isOver = false;
+      const count = (): void => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      count();
+      await compare(lists(item));
+      isOver = true;
+      assert.ok(turns > 20, `${turns} turns`);
+    }
   });
 
   it("name what the others have", async () => {

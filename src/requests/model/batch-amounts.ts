@@ -39,8 +39,8 @@ export function isFarFrom(amount: number, others: readonly number[], { isMoney }
   return isWide(amount - most, most) || isWide(least - amount, least) || (isAboveMiddle && amount > 2 * at(0.5));
 }
 
-/** Returns whether the amount in a text is above every other one. */
+/** Returns whether the amount in a text is above every other one; the least of these is the first. */
 export function isHighest(text: string, others: readonly number[]): boolean {
   const amount = amountIn(text);
-  return amount !== null && others.length >= LEAST_OTHERS && others.every((other) => other < amount);
+  return amount !== null && others.length >= LEAST_OTHERS && (others.at(-1) ?? 0) < amount;
 }

@@ -3,7 +3,8 @@ import { isSum } from "../facts/money-names.ts";
 import { knownWords } from "../facts/name-words.ts";
 import { weightOf } from "./argument-order.ts";
 import { amountIn, isFarFrom, isHighest } from "./batch-amounts.ts";
-import { isShort, PlaceTexts } from "./batch-place.ts";
+import { KeyCounts } from "./key-counts.ts";
+import { isShort, type ServeOthers, PlaceTexts } from "./batch-place.ts";
 import { isClimbing, isRooted, likeliestHost, shapeOf, signsIn } from "./batch-texts.ts";
 
 /** One way in which a call stands out of others of its agent and function. */
@@ -35,9 +36,13 @@ const MOST_LEVELS = 20;
 
 /**
  * Returns what stands out of each value of one argument; `values` are their canonical JSON, call by call, undefined
- * where a call does not have the argument.
+ * where a call does not have the argument. `serveOthers` is called after each text.
  */
-export function argumentMarks(name: string, values: readonly (string | undefined)[]): BatchMark[][] {
+export async function argumentMarks(
+  name: string,
+  values: readonly (string | undefined)[],
+  serveOthers: ServeOthers,
+): Promise<BatchMark[][]> {
   const having = values.filter((value) => value !== undefined).length;
   const isSpeaking = values.every((value) => value === undefined || weightOf({ name, value }) <= 0) && speaks(name);
   const leaves = values.map((value) => (value === undefined || isSpeaking ? [] : leavesOf(name, value)));
@@ -50,9 +55,15 @@ export function argumentMarks(name: string, values: readonly (string | undefined
     }
   }
   const marks = values.map((value): BatchMark[] => presenceMark(name, value, { having, of: values.length }));
+  for (const call of unlikeParts(leaves)) marks[call]?.push({ argument: name, kind: "unlike", says: "" });
   for (const [place, texts] of places) {
     const last = place.split("/").findLast((part) => part !== "*") ?? "";
-    const marked = placeMarks(name, new PlaceTexts(texts, last), isSum(knownWords(last)));
+    const marked = await placeMarks(
+      name,
+      await PlaceTexts.read(texts, last, serveOthers),
+      isSum(knownWords(last)),
+      serveOthers,
+    );
     for (const [at, mark] of marked.entries()) if (mark) marks[at]?.push(mark);
   }
   // One mark of a kind says enough of an argument.
@@ -72,16 +83,39 @@ function presenceMark(
   return having - 1 <= (1 - MOST) * others && having < of ? [{ argument, kind: "added", says: "" }] : [];
 }
 
-/** Marks the values at one place within an argument; a call has several values there where it has a list. */
-function placeMarks(argument: string, places: PlaceTexts, isMoney: boolean): (BatchMark | null)[] {
-  return places.own.map((own, call): BatchMark | null => {
-    const others = new Others(places, call);
-    if (own.length === 0 || others.count < LEAST_OTHERS) return null;
-    const found = own.flatMap((text) => others.markOf(text, { isMoney }) ?? []);
-    const [gravest] = found.toSorted((one, other) => GRAVEST.indexOf(one.kind) - GRAVEST.indexOf(other.kind));
-    if (gravest) return { argument, ...gravest };
-    return isMoney && own.some((text) => others.isBelow(text)) ? { argument, kind: "highest", says: "" } : null;
+/** Returns the calls whose argument has other parts than most others have: a list in place of a number, one part more. */
+function unlikeParts(leaves: readonly (readonly Leaf[])[]): number[] {
+  const parts = new KeyCounts();
+  const own = leaves.map((some) => JSON.stringify([...new Set(some.map(({ place }) => place))].toSorted()));
+  const having = [...leaves.keys()].filter((call) => leaves[call]?.length !== 0);
+  for (const call of having) parts.add(call, own[call] ?? "");
+  return having.filter((call) => {
+    const others = parts.total(call);
+    return others >= LEAST_OTHERS && ![own[call], null].includes(parts.ofMost(call, MOST * others));
   });
+}
+
+/** Marks the values at one place within an argument; a call has several values there where it has a list. */
+async function placeMarks(
+  argument: string,
+  places: PlaceTexts,
+  isMoney: boolean,
+  serveOthers: ServeOthers,
+): Promise<(BatchMark | null)[]> {
+  const marks: (BatchMark | null)[] = [];
+  for (const [call, own] of places.own.entries()) {
+    const others = new Others(places, call);
+    const found: Finding[] = [];
+    for (const text of others.count < LEAST_OTHERS ? [] : own) {
+      const mark = others.markOf(text, { isMoney });
+      if (mark) found.push(mark);
+      await serveOthers();
+    }
+    const [gravest] = found.toSorted((one, other) => GRAVEST.indexOf(one.kind) - GRAVEST.indexOf(other.kind));
+    const isHighest = !gravest && isMoney && own.some((text) => others.isBelow(text));
+    marks.push(gravest ? { argument, ...gravest } : isHighest ? { argument, kind: "highest", says: "" } : null);
+  }
+  return marks;
 }
 
 type Finding = Omit<BatchMark, "argument">;
@@ -94,6 +128,7 @@ class Others {
   readonly count: number;
   /** So many of them are most of them. */
   readonly #most: number;
+  #sorted: readonly number[] | undefined;
 
   constructor(places: PlaceTexts, call: number) {
     this.#places = places;
@@ -102,10 +137,15 @@ class Others {
     this.#most = MOST * this.count;
   }
 
+  /** Their amounts, the least first: gathered once for all texts of the call. */
+  get #amounts(): readonly number[] {
+    this.#sorted ??= this.#places.amountsOfOthers(this.#call);
+    return this.#sorted;
+  }
+
   /** Returns whether an amount is above all of theirs. */
   isBelow(text: string): boolean {
-    const amounts = this.#places.amountsOfOthers(this.#call);
-    return amounts.length === this.count && isHighest(text, amounts);
+    return this.#amounts.length === this.count && isHighest(text, this.#amounts);
   }
 
   /** Returns in which way a text is unlike theirs, the plainest fact first; null where it is like them. */
@@ -117,11 +157,10 @@ class Others {
       const isReceiver = this.#places.hostOf(text) !== null && this.#places.hostOf(most) !== null;
       return { kind: isReceiver ? "receiver" : "unlike", says: short(most) };
     }
-    const amounts = this.#places.amountsOfOthers(this.#call);
-    if (amounts.length >= this.#most) {
+    if (this.#amounts.length >= this.#most) {
       const amount = amountIn(text);
       if (amount === null) return { kind: "unlike", says: "" };
-      return isFarFrom(amount, amounts, of) ? { kind: "amount", says: "" } : null;
+      return isFarFrom(amount, this.#amounts, of) ? { kind: "amount", says: "" } : null;
     }
     if (hosts.total(this.#call) >= this.#most) return this.#receiverMark(text);
     return this.#pathMark(text) ?? this.#formMark(text);
@@ -130,7 +169,7 @@ class Others {
   #receiverMark(text: string): Finding | null {
     const host = this.#places.hostOf(text);
     if (host === null) return { kind: "unlike", says: "" };
-    const says = likeliestHost(host, this.#places.hosts, this.#call);
+    const says = likeliestHost(host, this.#places.hosts, this.#call, this.#places.hostTraits);
     return says === null ? null : { kind: "receiver", says: short(says) };
   }
 

@@ -1,6 +1,18 @@
 import { amountIn } from "./batch-amounts.ts";
-import { beginningsOf, hostIn, isClimbing, isNamedHost, isRooted, shapeOf, signsIn } from "./batch-texts.ts";
+import {
+  beginningsOf,
+  hostIn,
+  HostTraits,
+  isClimbing,
+  isNamedHost,
+  isRooted,
+  shapeOf,
+  signsIn,
+} from "./batch-texts.ts";
 import { KeyCounts } from "./key-counts.ts";
+
+/** Is called after each text. */
+export type ServeOthers = () => Promise<void> | undefined;
 
 /** Longer texts are compared by their length alone. */
 const LONGEST_COMPARED = 500;
@@ -11,6 +23,7 @@ export class PlaceTexts {
   readonly own: readonly (readonly string[])[];
   readonly values = new KeyCounts();
   readonly hosts = new KeyCounts();
+  readonly hostTraits = new HostTraits();
   readonly shapes = new KeyCounts();
   readonly signs = new KeyCounts();
   readonly beginnings = new KeyCounts();
@@ -21,13 +34,27 @@ export class PlaceTexts {
 
   readonly #namedHost: boolean;
 
-  /** Reads the texts of each call at a place whose last name is `name`. */
-  constructor(texts: readonly (readonly string[])[], name: string) {
+  /** Reads the texts of each call at a place whose last name is `name`; `serveOthers` lets others be served. */
+  static async read(
+    texts: readonly (readonly string[])[],
+    name: string,
+    serveOthers: ServeOthers,
+  ): Promise<PlaceTexts> {
+    const place = new PlaceTexts(texts, name);
+    for (const [call, some] of texts.entries()) {
+      for (const text of some) {
+        place.#read(call, text);
+        await serveOthers();
+      }
+    }
+    place.amounts.sort((one, other) => one.amount - other.amount);
+    place.#lengths.sort((one, other) => other.length - one.length);
+    return place;
+  }
+
+  private constructor(texts: readonly (readonly string[])[], name: string) {
     this.#namedHost = isNamedHost(name);
     this.own = texts;
-    for (const [call, some] of texts.entries()) for (const text of some) this.#read(call, text);
-    this.amounts.sort((one, other) => one.amount - other.amount);
-    this.#lengths.sort((one, other) => other.length - one.length);
   }
 
   #read(call: number, text: string): void {

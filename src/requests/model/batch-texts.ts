@@ -9,8 +9,10 @@ const SHORTEST_LIKE = 8;
 /** A folder that texts share is looked for in so many characters, and so many folders deep. */
 const LONGEST_BEGINNING = 500;
 const MOST_BEGINNINGS = 20;
-/** So many hosts are compared with one. */
+/** So many hosts are compared with one, the most frequent first; fewer where there are many to compare. */
 const MOST_HOSTS = 100;
+const FEWEST_HOSTS = 10;
+const MOST_PAIRS = 200_000;
 /** Letters that pass for others at a glance. */
 const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/rn/g, "m"],
@@ -37,32 +39,54 @@ export const isNamedHost = (name: string): boolean => /domain|host|server|site|z
  * Returns the host among those of other calls in whose place this one stands: it passes for that one, or others have few
  * hosts and not this one. Null for a host that fits.
  */
-export function likeliestHost(host: string, hosts: KeyCounts, call: number): string | null {
+export function likeliestHost(host: string, hosts: KeyCounts, call: number, traits: HostTraits): string | null {
   if (hosts.count(call, host) > 0) return null;
-  const others = [...hosts.ranked(call)];
-  const names = others.map(([other]) => other).slice(0, MOST_HOSTS);
-  const [most = ""] = names;
+  const most = Math.min(MOST_HOSTS, Math.max(FEWEST_HOSTS, MOST_PAIRS / hosts.total(call)));
+  const names: string[] = [];
+  for (const [other] of hosts.ranked(call)) {
+    if (names.push(other) >= most) break;
+  }
+  const [first = ""] = names;
   if (names.some((other) => host.endsWith(`.${other}`))) return null;
   const isForeign = (one: string) => /[^\x20-\x7e]|(?:^|\.)xn--/u.test(one);
-  if (others.length <= Math.max(1, hosts.total(call) / 5)) return most;
-  const likeness = likenessOf(host);
-  const passesFor = names.find(
-    (other) =>
-      likenessOf(other) === likeness ||
-      beforeEnding(other) === beforeEnding(host) ||
-      host.includes(other) ||
-      (other.includes(".") && host.includes(other.replaceAll(".", "-"))),
-  );
+  if (hosts.size(call) <= Math.max(1, hosts.total(call) / 5)) return first;
+  const own = traits.of(host);
+  const passesFor = names.find((name) => {
+    const other = traits.of(name);
+    return (
+      other.likeness === own.likeness ||
+      other.beforeEnding === own.beforeEnding ||
+      host.includes(name) ||
+      (name.includes(".") && host.includes(other.hyphened))
+    );
+  });
   if (passesFor !== undefined) return passesFor;
-  if (isForeign(host) && !names.some(isForeign)) return most;
+  if (isForeign(host) && !names.some(isForeign)) return first;
   // Hosts are often numbered.
-  const unnumbered = names.filter((other) => withoutDigits(other) !== withoutDigits(host));
+  const unnumbered = names.filter((name) => traits.of(name).withoutDigits !== own.withoutDigits);
   return host.length < SHORTEST_LIKE ? null : (nearest(host, unnumbered) ?? null);
 }
 
-const withoutDigits = (host: string): string => host.replaceAll(/\d/g, "");
-/** Returns a host without what follows its last dot: `acme` of `acme.com`. */
-const beforeEnding = (host: string): string => host.slice(0, host.lastIndexOf("."));
+/** By which hosts are compared; each host is read once. */
+export class HostTraits {
+  readonly #known = new Map<string, ReturnType<typeof traitsOf>>();
+
+  of(host: string): ReturnType<typeof traitsOf> {
+    let known = this.#known.get(host);
+    if (known === undefined) this.#known.set(host, (known = traitsOf(host)));
+    return known;
+  }
+}
+
+function traitsOf(host: string) {
+  return {
+    likeness: likenessOf(host),
+    /** Without what follows its last dot: `acme` of `acme.com`. */
+    beforeEnding: host.slice(0, host.lastIndexOf(".")),
+    hyphened: host.replaceAll(".", "-"),
+    withoutDigits: host.replaceAll(/\d/g, ""),
+  };
+}
 
 function likenessOf(host: string): string {
   const plain = host.normalize("NFKD").replaceAll(/\p{M}/gu, "");

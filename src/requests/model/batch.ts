@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import { yieldEvery, yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Risk } from "./risk.ts";
 import { membersOf, riskiestNames } from "./argument-order.ts";
 import { argumentMarks, type BatchMark } from "./batch-marks.ts";
@@ -24,6 +24,8 @@ const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
 const MOST = 0.8;
 /** Fewer others have nothing in common that one could stand out of. */
 const LEAST_OTHERS = 2;
+/** Looking at so many texts takes some milliseconds. */
+const TEXTS_AT_ONCE = 500;
 
 /**
  * Compares calls of one agent and function: what they share, where they differ, and what stands out of the rest. It
@@ -41,11 +43,10 @@ export async function compareCalls(calls: readonly BatchCall[]): Promise<Compare
   const marks: BatchMark[][] = calls.map(() => []);
   if (calls.length > LEAST_OTHERS) {
     for (const [at, mark] of riskMarks(calls).entries()) if (mark) marks[at]?.push(mark);
+    const serveOthers = yieldEvery(TEXTS_AT_ONCE);
     for (const name of differing) {
-      const found = argumentMarks(
-        name,
-        members.map((call) => call.get(name)?.value),
-      );
+      const values = members.map((call) => call.get(name)?.value);
+      const found = await argumentMarks(name, values, serveOthers);
       for (const [at, some] of found.entries()) marks[at]?.push(...some);
       await yieldToEventLoop();
     }

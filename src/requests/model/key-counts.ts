@@ -2,6 +2,7 @@
 export class KeyCounts {
   readonly #all = new Map<string, number>();
   readonly #own = new Map<number, Map<string, number>>();
+  readonly #totals = new Map<number, number>();
   #total = 0;
   #ranked: [key: string, count: number][] | null = null;
 
@@ -11,15 +12,14 @@ export class KeyCounts {
     this.#own.set(call, own);
     own.set(key, (own.get(key) ?? 0) + 1);
     this.#all.set(key, (this.#all.get(key) ?? 0) + 1);
+    this.#totals.set(call, (this.#totals.get(call) ?? 0) + 1);
     this.#total += 1;
     this.#ranked = null;
   }
 
   /** Returns how many keys the other calls have in all. */
   total(call: number): number {
-    let own = 0;
-    for (const count of this.#own.get(call)?.values() ?? []) own += count;
-    return this.#total - own;
+    return this.#total - (this.#totals.get(call) ?? 0);
   }
 
   /** Returns how often the other calls have a key. */
@@ -35,8 +35,7 @@ export class KeyCounts {
 
   /** Yields the keys of the other calls, those of most first, with their counts. */
   *ranked(call: number): Generator<[key: string, count: number]> {
-    this.#ranked ??= [...this.#all].sort(([, one], [, other]) => other - one);
-    for (const [key] of this.#ranked) {
+    for (const [key] of this.#inRank()) {
       const count = this.count(call, key);
       if (count > 0) yield [key, count];
     }
@@ -44,11 +43,19 @@ export class KeyCounts {
 
   /** Returns the key that the other calls have at least `least` times, the most frequent first; null where there is no such key. */
   ofMost(call: number, least: number): string | null {
-    this.#ranked ??= [...this.#all].sort(([, one], [, other]) => other - one);
-    for (const [key, count] of this.#ranked) {
+    for (const [key, count] of this.#inRank()) {
       if (count < least) return null;
       if (this.count(call, key) >= least) return key;
     }
     return null;
+  }
+
+  #inRank(): [key: string, count: number][] {
+    if (this.#ranked) return this.#ranked;
+    // Hundreds of thousands of keys may stand once each, and have an order already.
+    const all = [...this.#all];
+    const several = all.filter(([, count]) => count > 1).sort(([, one], [, other]) => other - one);
+    this.#ranked = [...several, ...all.filter(([, count]) => count === 1)];
+    return this.#ranked;
   }
 }

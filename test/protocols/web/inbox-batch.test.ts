@@ -8,7 +8,7 @@ import type { Audience, Request } from "../../../src/requests/model/request.ts";
 import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { saidOf, type Shown } from "../../support/identities.ts";
-import { DATABASES, type World } from "../../support/world.ts";
+import { DATABASES, onOneDatabase, type World } from "../../support/world.ts";
 
 async function signedIn(world: World, name: string) {
   const { ctx } = world.server;
@@ -88,6 +88,23 @@ for (const on of DATABASES) {
         ["", "", "", "", "amount"],
       );
       assert.deepEqual(saidOf(await batch(bo, others[1] as Request)), { status: 404, code: "NOT_FOUND" });
+    });
+
+    onOneDatabase(on)("names a column as the rows name their arguments, whatever the name", async () => {
+      const ana = await signedIn(world(), "Ana Ruiz");
+      const [asker, audience] = [`agent:${fresh("bot")}`, toPerson(ana.id)];
+      const names = ["a\u200b", "a\\u200b", '"a"', "", " a", "a", "__proto__", "\n", "<b>"];
+      const calls = [];
+      for (const at of [1, 2, 3]) {
+        const args = Object.fromEntries(names.map((name, i) => [name, `${i} of ${at}`]));
+        calls.push(await call(asker, args, { audience }));
+      }
+      const { body } = await batch(ana, calls[0] as Request);
+      assert.equal(new Set(body.differing).size, names.length);
+      for (const { arguments: rows } of body.calls) {
+        const shown = rows.map(({ name }: { name: string }) => name);
+        assert.deepEqual(shown.toSorted(), body.differing.toSorted());
+      }
     });
 
     it("decides each by its own digest, with its own record, and the same again changes nothing", async () => {

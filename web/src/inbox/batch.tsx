@@ -1,6 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { besideList } from "../filter.ts";
+import { author } from "../author.ts";
 import { Link, useLocation } from "../router.tsx";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
@@ -33,6 +34,9 @@ const isOdd = ({ marks }: BatchedCall): boolean => marks.some(({ kind }) => kind
 const isStriking = (call: BatchedCall): boolean => isOdd(call) || call.risk === "high";
 const isPlain = (call: BatchedCall): boolean => isFree(call) && !isStriking(call);
 
+/** The tables as they were left: who opens a card finds them with their ticks after it. */
+const tables = new Map<string, { shown: Batch; ticks: ReadonlyMap<string, boolean> }>();
+
 /**
  * The waiting calls of one agent and function as they were when they were opened, or last shown: what comes in later
  * waits, so that it changes neither the table nor the ticks.
@@ -42,15 +46,26 @@ function useShown(id: string) {
     queryKey: ["batch", id],
     queryFn: ({ signal }) => inbox.batch(id, { signal }),
   });
-  const [shown, setShown] = useState<Batch | null>(null);
-  const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const name = `${author()} ${id}`;
+  const [left] = useState(() => {
+    const before = tables.get(name);
+    return data && before?.shown.calls.some((one) => data.calls.some((call) => call.id === one.id)) ? before : null;
+  });
+  const [shown, setShown] = useState<Batch | null>(left?.shown ?? null);
+  const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(left?.ticks ?? new Map<string, boolean>());
+  useEffect(() => {
+    if (shown) tables.set(name, { shown, ticks });
+    else tables.delete(name);
+  }, [shown, ticks]);
   const show = (batch: Batch): void => {
+    // Beside calls that come in, one that stood out may stand out no more: it is not ticked by that.
+    setTicks(new Map(shown?.calls.map((call) => [call.id, ticks.get(call.id) ?? isPlain(call)])));
     // Nobody scrolls for what stands out.
     const [odd, plain] = [batch.calls.filter(isStriking), batch.calls.filter((call) => !isStriking(call))];
     setShown({ ...batch, calls: [...odd, ...plain] });
   };
   useEffect(() => {
-    if (data && !shown) show(data);
+    if (data && data.calls.length > 0 && !shown) show(data);
   }, [data, shown]);
   const isNone = codeOf(error) === "NOT_FOUND";
   const waiting = new Set(isNone ? [] : data?.calls.map((call) => call.id));
@@ -66,6 +81,10 @@ function useShown(id: string) {
     const rest = shown?.calls.filter((call) => waiting.has(call.id) && !decided.includes(call)) ?? [];
     setShown(shown && rest.length > 0 ? { ...shown, calls: rest } : null);
     setTicks(new Map(rest.map((call) => [call.id, false])));
+    const ids = new Set(decided.map((call) => call.id));
+    queries.setQueryData<Batch>(["batch", id], (batch) => {
+      return batch && { ...batch, calls: batch.calls.filter((call) => !ids.has(call.id)) };
+    });
   };
   return { shown, waiting, isTicked, tick, arrived, showArrived, takeOut, isNone, error, refetch };
 }

@@ -1,5 +1,5 @@
 import { membersOf as exactMembersOf, readExactJson } from "../../../lib/json/exact-json.ts";
-import { printableLinesExactly } from "../../../lib/printable.ts";
+import { printableExactly, printableLinesExactly } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { argumentsOf, riskiestMembers } from "../../../requests/model/argument-order.ts";
 import { partsIn, typedArgument, type TypedArgument } from "../../../requests/model/typed-argument.ts";
@@ -65,6 +65,9 @@ function rowsOf(argumentsText: string): { name: string; text: string }[] {
   }
   return rows.map(({ name, text }) => ({ name, text: withLineBreaks(text.replace(/,$/, "")) }));
 }
+
+/** Returns the name of an argument as its row has it. */
+export const shownName = (name: string): string => nameOf(printableExactly(JSON.stringify(name)).slice(1, -1));
 
 /** A name whose letters are written as they are is shown without its quotes; any other as it stands in the text. */
 function nameOf(inside: string): string {

@@ -20,6 +20,7 @@ import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
 import { drawnRows } from "../drawing/draw-thread.ts";
+import { shownName } from "./arguments.ts";
 import { MOST_REASONS, type WithArguments } from "./wire.ts";
 
 const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
@@ -84,7 +85,7 @@ async function batchBody(
       arguments: await drawnRows(request, onlyOf(request.form.kwargs, differing)),
       marks: (marks[at] ?? []).map((mark) => ({
         ...mark,
-        argument: mark.argument === null ? null : printableExactly(mark.argument),
+        argument: mark.argument === null ? null : shownName(mark.argument),
         says: printableExactly(mark.says),
       })),
       alone,
@@ -95,7 +96,7 @@ async function batchBody(
     agent: askerName(one),
     fn: printableExactly(one.form.fn),
     arguments: shared,
-    differing: differing.map((name) => printableExactly(name)),
+    differing: differing.map(shownName),
     calls: rows,
     more,
   };

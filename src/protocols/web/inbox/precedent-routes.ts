@@ -1,5 +1,5 @@
 import { namePeople } from "../../../access/name-people.ts";
-import { printableExactly, printableLines } from "../../../lib/printable.ts";
+import { printableLines } from "../../../lib/printable.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
 import { readPrecedents, type Precedent } from "../../../requests/read/read-precedents.ts";
@@ -10,6 +10,7 @@ import type { Door, DoorContext } from "../../http/door.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
+import { shownName } from "./arguments.ts";
 import { byOf } from "./wire.ts";
 
 /** Mounts the earlier decisions about the function of a call. */
@@ -50,7 +51,7 @@ function precedentBody(
     at: wireTime(call.settledAt ?? call.createdAt),
     comment: comment === undefined ? null : printableLines(comment).join("\n"),
     changes: changes.map(({ name, words, ...change }) => ({
-      name: printableExactly(name),
+      name: shownName(name),
       ...change,
       words: words && [...words],
     })),
