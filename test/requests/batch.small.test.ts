@@ -129,6 +129,12 @@ describe("calls of one agent and function beside one another", () => {
     });
   }
 
+  it("mark a call that is not compared whole", async () => {
+    const list = Array.from({ length: 250 }, () => 1);
+    const { marks } = await compare(many((at) => ({ p: { list, z: at } })));
+    assert.ok(marks.every(standsOut));
+  });
+
   it("mark a risk above that of most", async () => {
     const { marks } = await compare(
       many((at) => ({ at })),

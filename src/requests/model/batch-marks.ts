@@ -31,6 +31,7 @@ interface Leaf {
 const MOST = 0.8;
 const LEAST_OTHERS = 2;
 const LONGEST_SAID = 80;
+/** Values behind so many of one argument are not compared, so that a call with more of them stands out. */
 const MOST_LEAVES = 200;
 const MOST_LEVELS = 20;
 
@@ -55,7 +56,8 @@ export async function argumentMarks(
     }
   }
   const marks = values.map((value): BatchMark[] => presenceMark(name, value, { having, of: values.length }));
-  for (const call of unlikeParts(leaves)) marks[call]?.push({ argument: name, kind: "unlike", says: "" });
+  const uncompared = leaves.flatMap((some, call) => (some.length >= MOST_LEAVES ? [call] : []));
+  for (const call of [...uncompared, ...unlikeParts(leaves)]) marks[call]?.push({ argument: name, kind: "unlike", says: "" });
   for (const [place, texts] of places) {
     const last = place.split("/").findLast((part) => part !== "*") ?? "";
     const marked = await placeMarks(
