@@ -57,7 +57,8 @@ export async function argumentMarks(
   }
   const marks = values.map((value): BatchMark[] => presenceMark(name, value, { having, of: values.length }));
   const uncompared = leaves.flatMap((some, call) => (some.length >= MOST_LEAVES ? [call] : []));
-  for (const call of [...uncompared, ...unlikeParts(leaves)]) marks[call]?.push({ argument: name, kind: "unlike", says: "" });
+  for (const call of [...uncompared, ...unlikeParts(leaves)])
+    marks[call]?.push({ argument: name, kind: "unlike", says: "" });
   for (const [place, texts] of places) {
     const last = place.split("/").findLast((part) => part !== "*") ?? "";
     const marked = await placeMarks(
