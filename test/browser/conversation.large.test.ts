@@ -76,7 +76,7 @@ describe("a conversation in the Inbox room", () => {
     await page.getByRole("link", { name: "Decide" }).tap();
     await button(page, "Approve").tap();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).tap();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
     assert.equal(accepted(await scene.agent.get(`/function_calls/${call.call_id}`)).status.approved, true);
 
     await page.goto("/inbox");

@@ -93,7 +93,7 @@ describe("arguments that may be changed", () => {
       const row = page.locator("article dl > div", {
         has: page.locator("dt bdi", { hasText: new RegExp(`^${name}$`) }),
       });
-      const [nameAt, valueAt] = await row.evaluate((box) => {
+      const [nameAt, valueAt] = await row.first().evaluate((box) => {
         const range = document.createRange();
         const walk = document.createTreeWalker(box.querySelector("dd") ?? box, NodeFilter.SHOW_TEXT);
         range.selectNode(walk.nextNode() ?? box);

@@ -80,7 +80,7 @@ describe("a call that looks risky in the inbox", () => {
     assert.equal(await outcomeOf(made.id), null, "nothing is decided before the press ends");
     await page.mouse.up();
     await page.clock.resume();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
     assert.equal((await outcomeOf(made.id))?.digest, made.digest);
   });
 
@@ -107,7 +107,7 @@ describe("a call that looks risky in the inbox", () => {
     assert.equal(await outcomeOf(made.id), null);
     await touch("touchEnd");
     await page.clock.resume();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
   });
 
   it("is approved by a key that is held, and by no key that is pressed", async () => {
@@ -129,7 +129,7 @@ describe("a call that looks risky in the inbox", () => {
     assert.equal(await outcomeOf(made.id), null);
     await page.keyboard.up(" ");
     await page.clock.resume();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
   });
 
   it("is approved by a press alone once its name is typed, for whoever cannot hold a button", async () => {
@@ -143,7 +143,7 @@ describe("a call that looks risky in the inbox", () => {
     await assertAccessible(page, "the sheet");
     await name.fill("wipe_disk");
     await decides(page, "Approve").tap();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
   });
 
   it("is rejected as easily as any other", async () => {
@@ -153,6 +153,6 @@ describe("a call that looks risky in the inbox", () => {
     await page.getByRole("button", { name: "Reject" }).tap();
     await assertMadeForThumbsAndLargeText(page);
     await decides(page, "Reject").tap();
-    await page.getByText("Rejected by you").waitFor();
+    await page.getByRole("status").getByText("Rejected by you").waitFor();
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
+import { callOf, endOn, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
 
 const HOUR_S = 3600;
@@ -126,7 +126,7 @@ describe("the rows of the inbox", () => {
     const again = await open();
     await page.getByRole("button", { name: "Reject" }).tap();
     await page.getByRole("dialog").getByRole("button", { name: "Reject" }).tap();
-    await page.getByText("Rejected by you").waitFor();
+    await endOn(page, "Rejected by you").waitFor();
     await page.getByRole("link", { name: "Inbox" }).first().tap();
     await isAt(again);
     await row(page, "Step 30 ").waitFor({ state: "hidden" });

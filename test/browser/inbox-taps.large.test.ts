@@ -77,7 +77,7 @@ describe("deciding a call in the inbox", () => {
     assert.equal(await sheet(page).isVisible(), true, "the press ends, and the sheet is still there");
     assert.equal(await stateOf(made.id), "open");
     await side(page, "Approve").click();
-    await page.getByText("Approved by you").waitFor();
+    await page.getByRole("status").getByText("Approved by you").waitFor();
   });
 
   it("puts a reason that is typed after the key r into its box, and decides with Enter alone", async () => {
@@ -91,7 +91,7 @@ describe("deciding a call in the inbox", () => {
     assert.equal(await stateOf(made.id), "open");
     await side(page, "Reject").waitFor();
     await page.keyboard.press("Enter");
-    await page.getByText("Rejected by you").waitFor();
+    await page.getByRole("status").getByText("Rejected by you").waitFor();
     const { outcome } = await readRequest(scene().world.server.ctx, made.id);
     assert.equal(outcome?.comment, "not on a Friday, and a b r");
   });
@@ -137,7 +137,7 @@ describe("deciding a call in the inbox", () => {
     assert.equal(await sheet(page).getByLabel("Reason").inputValue(), "Only this once");
     await sheet(page).getByLabel("Reason").fill("");
     await side(page, "Reject").click();
-    await page.getByText("Rejected by you").waitFor();
+    await page.getByRole("status").getByText("Rejected by you").waitFor();
     const { outcome } = await readRequest(scene().world.server.ctx, made.id);
     assert.doesNotMatch(outcome?.comment ?? "", /Only|disk 2/);
   });

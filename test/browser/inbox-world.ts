@@ -1,5 +1,5 @@
 import { after, before } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { canonicalExact, sha256Digest } from "../../src/lib/json/exact-json.ts";
 import type { RequestForm } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
@@ -82,4 +82,10 @@ export function callOf(fn: string, kwargs: unknown, more: Partial<RequestForm & 
   const text = canonicalExact(kwargs);
   const form = { kind: "approval" as const, fn, kwargs: text, rejectOptions: [], editable: false, ...more };
   return { form, title: fn, digest: sha256Digest(consentText(fn, text)) };
+}
+
+/** Returns the place that says how a request ended: its own page, or the line above the next one. */
+export function endOn(page: Page, words: string): Locator {
+  const onItsPage = page.getByRole("status").getByText(words);
+  return onItsPage.or(page.getByRole("link", { name: `${words}:` })).first();
 }

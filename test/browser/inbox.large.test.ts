@@ -6,7 +6,7 @@ import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts"
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
-import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, endOn, type Named, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { pressKey, pressUntil, readyForOffline, row, visit } from "./visitor.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
@@ -84,7 +84,7 @@ describe("the Inbox room", () => {
     // A text this long counts as risky.
     await dialog(page).getByLabel("Or type send_letter").fill("send_letter");
     await dialog(page).getByRole("button", { name: "Approve", exact: true }).tap();
-    await page.getByText("Approved by you").waitFor();
+    await endOn(page, "Approved by you").waitFor();
     const outcome = await outcomeOf(made.id);
     assert.deepEqual([outcome?.approved, outcome?.comment, outcome?.digest], [true, "Nicely put", made.digest]);
   });
@@ -102,7 +102,7 @@ describe("the Inbox room", () => {
     await button(page, "Reject").tap();
     await dialog(page).getByLabel("Reason").fill("We live on a mountain");
     await dialog(page).getByRole("button", { name: "Reject" }).tap();
-    await page.getByText("Rejected by you").waitFor();
+    await endOn(page, "Rejected by you").waitFor();
     assert.equal((await outcomeOf(first.id))?.comment, "We live on a mountain");
 
     const reason = dialog(page).getByLabel("Reason");
@@ -112,7 +112,7 @@ describe("the Inbox room", () => {
     await dialog(page).getByText("Too expensive").tap();
     assert.equal(await offered("Too expensive").isChecked(), true);
     await dialog(page).getByRole("button", { name: "Reject" }).tap();
-    await page.getByText("Rejected by you").waitFor();
+    await endOn(page, "Rejected by you").waitFor();
     const cheap = await outcomeOf(second.id);
     assert.deepEqual([cheap?.option, cheap?.comment], ["cheap", "Find a cheaper one."]);
 
@@ -125,7 +125,7 @@ describe("the Inbox room", () => {
     assert.equal((await readRequest(world.server.ctx, third.id)).state, "open");
     await reason.fill("Ask again on Monday");
     await dialog(page).getByRole("button", { name: "Reject" }).tap();
-    await page.getByText("Rejected by you").waitFor();
+    await endOn(page, "Rejected by you").waitFor();
     const later = await outcomeOf(third.id);
     assert.deepEqual([later?.option, later?.comment], ["later", "Ask again on Monday"]);
   });
@@ -142,7 +142,7 @@ describe("the Inbox room", () => {
     assert.equal(await reason.inputValue(), proposed);
     await reason.fill(proposed.replace("500", "250"));
     await dialog(page).getByRole("button", { name: "Reject", exact: true }).tap();
-    await page.getByText("Rejected by you").waitFor();
+    await endOn(page, "Rejected by you").waitFor();
     const outcome = await outcomeOf(made.id);
     assert.deepEqual([outcome?.approved, outcome?.comment], [false, proposed.replace("500", "250")]);
   });
@@ -295,7 +295,7 @@ describe("the Inbox room", () => {
     await button(page, "Approve").tap();
     assert.equal(await dialog(page).getByLabel("Comment").inputValue(), "Good luck");
     await dialog(page).getByRole("button", { name: "Approve" }).tap();
-    await page.getByText("Approved by you").waitFor();
+    await endOn(page, "Approved by you").waitFor();
     assert.equal((await outcomeOf(made.id))?.comment, "Good luck");
   });
 
