@@ -1,4 +1,4 @@
--- The tables of a store, schema 41, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 42, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -690,6 +690,8 @@ CREATE TABLE requests (
   waited_until INTEGER,
   lease_ms INTEGER,
   fn TEXT,
+  presses TEXT,
+  press_due_at INTEGER,
   UNIQUE (asker, ref)
 ) STRICT;
 CREATE INDEX addressed_asks_due ON requests (expires_at) WHERE state = 'open';
@@ -701,6 +703,7 @@ CREATE INDEX addressed_asks_settled ON requests (settled_at) WHERE state <> 'ope
 CREATE INDEX requests_of_askers_prompts ON requests (asker, prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
 CREATE INDEX requests_of_functions ON requests (asker, fn, settled_at) WHERE fn IS NOT NULL AND state = 'answered';
 CREATE INDEX requests_of_prompts ON requests (prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
+CREATE INDEX requests_pressed ON requests (press_due_at) WHERE press_due_at IS NOT NULL;
 CREATE INDEX requests_waited_for ON requests (waited_until) WHERE state = 'open' AND waited_until IS NOT NULL;
 
 CREATE TABLE responses (

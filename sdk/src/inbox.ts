@@ -19,6 +19,7 @@ import type {
   Precedents,
   Snoozed,
   TaskReview,
+  Undone,
   WholeTask,
 } from "./wire-schemas.ts";
 
@@ -45,6 +46,7 @@ export type {
   Precedents,
   Snoozed,
   TypedArgument,
+  Undone,
 } from "./wire-schemas.ts";
 
 /** The part of an inbox to read; empty for all of it. */
@@ -150,6 +152,17 @@ export class Inbox {
    */
   async decideBatch(decision: BatchDecision, options: CallOptions = {}): Promise<DecidedBatch> {
     return this.#connection.call("POST", "/people/me/decisions", { ...options, body: decision, repeatable: true });
+  }
+
+  /**
+   * Decisions of low or normal risk that this session made can be taken back for a few seconds, until they leave. What
+   * has left stays as it is.
+   *
+   * @throws {ParleyError} `NOT_FOUND`
+   */
+  async undo(ids: readonly string[], options: CallOptions = {}): Promise<Undone> {
+    const body = { asks: ids };
+    return this.#connection.call("POST", "/people/me/undo", { ...options, body, repeatable: true });
   }
 
   /** Reads the task of a coding agent that an ask is about. @throws {ParleyError} `NOT_FOUND` */

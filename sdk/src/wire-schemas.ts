@@ -23,12 +23,9 @@ export type {
   WireOwnConversationPage as OwnConversationPage,
 } from "../../src/wire/conversation.ts";
 export type {
-  BatchDecisionBody as BatchDecision,
   InboxDecisionBody as InboxDecision,
   WireAlike as Alike,
   WireArgumentRow as ArgumentRow,
-  WireBatch as Batch,
-  WireDecidedBatch as DecidedBatch,
   WireEditedCall as EditedCall,
   WireAskToPeople as AskToPeople,
   WireDecidedBy as DecidedBy,
@@ -41,6 +38,12 @@ export type {
   WireSnoozed as Snoozed,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";
+export type {
+  BatchDecisionBody as BatchDecision,
+  WireBatch as Batch,
+  WireDecidedBatch as DecidedBatch,
+  WireUndone as Undone,
+} from "../../src/wire/batch.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,

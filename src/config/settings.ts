@@ -172,6 +172,12 @@ export const Settings = z.object({
       "Recipients that one agent writes to an hour; messages to others wait.",
     ),
   }),
+  inbox: z.object({
+    undoSeconds: setting(
+      whole(0, 60).default(addressed.undoMs / 1000),
+      "Seconds in which a person can undo a decision of low or normal risk that they pressed in the app; 0 makes it at once.",
+    ),
+  }),
   crowd: z.object({
     public: setting(
       yesOrNo().optional(),
@@ -252,7 +258,7 @@ export const Settings = z.object({
 });
 
 /** The settings in force, with what follows from them. */
-export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crowd, limits, ...rest }) => {
+export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, inbox, crowd, limits, ...rest }) => {
   const { answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour, ...serverLimits } = limits;
   const crowdRules: CrowdRules = {
     points: askAHuman.points,
@@ -272,6 +278,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     messagesPerHour: delivery.messagesPerHour,
     recipientsPerHour: delivery.recipientsPerHour,
     keptMs: a2h.retentionDays * DAY_MS,
+    undoMs: inbox.undoSeconds * 1000,
     slackMembersApprove: rest.slack.channelApprovers === "members",
     grantDays: rest.policy.grantDays,
     // Who they are is known to the store: a server looks them up when it starts.

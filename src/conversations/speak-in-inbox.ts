@@ -19,7 +19,8 @@ import {
 } from "./store/conversations.ts";
 import { insertInboundIfNew } from "../requests/store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
-import { decideIn, judged, responderOf } from "../requests/decide/decide.ts";
+import { decideIn, judged } from "../requests/decide/decide.ts";
+import { responderOf } from "../requests/decide/decider.ts";
 import { cleanWords } from "../requests/create/clean-words.ts";
 import { keepMessage, type ConversationInput } from "./keep-message.ts";
 

@@ -4,6 +4,7 @@ import "./relay/admin-view.ts";
 import "./relay/ask.ts";
 import "./agent-prompt.ts";
 import "./audit.ts";
+import "./batch.ts";
 import "./relay/cached-decision.ts";
 import "./a2h/channel.ts";
 import "./conversation.ts";

@@ -97,6 +97,7 @@ const line = {
   created_at: z.string(),
   expires_at: orNull,
   settled_at: orNull,
+  being_decided: z.boolean().describe("Somebody pressed a decision that has not left yet"),
   outcome: WireInboxOutcome.nullable(),
 };
 
@@ -163,6 +164,16 @@ const counted = z
   .object({ by: WireDecidedBy, mine: z.boolean(), approved: z.boolean().nullable(), comment: orNull, at: z.string() })
   .meta({ id: "CountedDecision", description: "A decision that counts." });
 
+const press = z
+  .object({
+    name: orNull,
+    mine: z.boolean(),
+    approved: z.boolean().nullable().describe("Null for an answer, and for what others pressed"),
+    at: z.string(),
+    until: z.string().describe("When it leaves; until then I can undo my own by `POST /people/me/undo`"),
+  })
+  .meta({ id: "Press", description: "A decision that somebody pressed in the app, and that can still be undone." });
+
 const refused = z
   .object({ at: z.string(), by: orNull, via, reason: z.string() })
   .meta({ id: "RefusedAnswer", description: "The newest answer that was not accepted." });
@@ -225,6 +236,7 @@ const whole = {
   needs,
   may_answer: z.array(mayAnswer),
   decisions: z.array(counted),
+  presses: z.array(press),
   refused: refused.nullable(),
   deliveries: z.array(delivery),
 };
@@ -297,66 +309,6 @@ export const WireAlike = z
   })
   .meta({ id: "Alike", description: "What an admin may allow beside a call, so that people are not asked again." });
 export type WireAlike = z.output<typeof WireAlike>;
-
-const mark = z
-  .object({
-    argument: orNull.describe("Where it stands out; null for the call as a whole"),
-    kind: z
-      .enum(["risk", "amount", "highest", "receiver", "place", "missing", "added", "unlike"])
-      .describe(
-        "`risk`: higher than that of the others; `amount`: far from theirs; `highest`: the highest, though not far from theirs; `receiver`: another host; `place`: outside of their folder; `missing` and `added`: an argument; `unlike`: another value, form or length",
-      ),
-    says: z.string().describe("What the others have; empty where this has no short words"),
-  })
-  .meta({ id: "BatchMark", description: "One way in which a call stands out of those beside it." });
-
-export const WireBatch = z
-  .object({
-    agent: z.string(),
-    fn: z.string(),
-    arguments: z.array(WireArgumentRow).describe("Those that are the same in each call"),
-    differing: z.array(z.string()).describe("The names of all others, those that matter most first"),
-    calls: z
-      .array(
-        z.object({
-          id: z.string(),
-          digest: z.string(),
-          sentence: line.sentence,
-          risk: line.risk,
-          risk_reasons: z.array(riskReason),
-          created_at: z.string(),
-          expires_at: orNull,
-          arguments: z.array(WireArgumentRow).describe("Those that differ, as far as this call has them"),
-          marks: z.array(mark).describe("What stands out of the others; empty where there are fewer than three calls"),
-          alone: z
-            .enum(["secret", "long", "decided", "not_asked"])
-            .nullable()
-            .describe("Why it cannot be decided with the others; null where it can"),
-        }),
-      )
-      .describe("The first to be due first"),
-    more: z.boolean().describe("More of them wait than are shown"),
-  })
-  .meta({ id: "Batch", description: "The calls of one agent and function that wait for the signed-in person." });
-export type WireBatch = z.output<typeof WireBatch>;
-
-export const BatchDecisionBody = z
-  .object({
-    approved: z.boolean(),
-    comment: text(0, 5000).optional(),
-    calls: z
-      .array(z.object({ id: text(1, 200), digest: text(1, 100).describe("The digest that was shown.") }))
-      .min(1)
-      .max(200)
-      .describe("Each call once."),
-  })
-  .meta({ id: "BatchDecision" });
-export type BatchDecisionBody = z.output<typeof BatchDecisionBody>;
-
-export const WireDecidedBatch = z
-  .object({ calls: z.array(z.object({ id: z.string(), state: line.state })) })
-  .meta({ id: "DecidedBatch", description: "The calls that were decided, as they are then." });
-export type WireDecidedBatch = z.output<typeof WireDecidedBatch>;
 
 export const InboxDecisionBody = z
   .object({

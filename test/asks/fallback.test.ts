@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
 import { readInbox } from "../../src/requests/inbox/read-inbox.ts";
 import { enrol, until } from "../support/addressed.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, endOn, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";

@@ -10,11 +10,11 @@ import { launchBrowser } from "./chromium.ts";
 import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people who have names, whose time runs. */
-export async function openInboxWorld(): Promise<World> {
+export async function openInboxWorld(env: Record<string, string> = {}): Promise<World> {
   return openWorld({
     on: "sqlite",
     running: true,
-    env: { PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "100000" },
+    env: { PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "100000", ...env },
   });
 }
 
@@ -58,10 +58,10 @@ export interface InboxScene {
 }
 
 /** Opens all of it before the tests of the suite that this is called in, and closes it after them. */
-export function sharedInbox(): () => InboxScene {
+export function sharedInbox(env: Record<string, string> = {}): () => InboxScene {
   let scene: Partial<Omit<InboxScene, "visit">> = {};
   before(async () => {
-    const world = await openInboxWorld();
+    const world = await openInboxWorld(env);
     scene = { world };
     scene.browser = await launchBrowser();
     scene.ana = await nameSomebody(world, "Ana Ruiz");

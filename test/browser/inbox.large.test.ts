@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { readRequest } from "../../src/requests/read/read-request.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -20,8 +21,7 @@ describe("the Inbox room", () => {
   let ana: Named;
   let bo: Named;
   before(async () => {
-    world = await openInboxWorld();
-    browser = await launchBrowser();
+    [world, browser] = [await openInboxWorld(), await launchBrowser()];
     [ana, bo] = [await nameSomebody(world, "Ana Ruiz"), await nameSomebody(world, "Bo Lind")];
   });
   after(async () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { fillBoard, type FilledBoard } from "./assignment-screens.ts";

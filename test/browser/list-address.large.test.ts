@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { sharedConsole } from "./console-screens.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";

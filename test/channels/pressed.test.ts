@@ -11,7 +11,8 @@ import { findBrokenAudit, type AuditEntry } from "../../src/core/store/audit.ts"
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink } from "../../src/requests/links/open-link.ts";

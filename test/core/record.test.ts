@@ -7,7 +7,8 @@ import { people } from "../../src/core/store/migrations/0022-baseline/people.ts"
 import { sealing } from "../../src/core/store/migrations/0024-sealing.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { sealRecord } from "../../src/core/seal-record.ts";

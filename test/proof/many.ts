@@ -1,7 +1,8 @@
 import type { Decision } from "../../src/requests/model/request.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
 import { OPERATOR } from "../support/identities.ts";

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { decideRequest, responderOf } from "../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 

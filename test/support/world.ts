@@ -137,6 +137,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       // Everybody is on this computer here, and many tests need a crowd.
       PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "10000",
       PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "10000",
+      // Tests of the undo set their own time for it.
+      PARLEY_INBOX_UNDO_SECONDS: "0",
       ...options.env,
     },
   });

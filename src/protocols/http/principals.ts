@@ -175,6 +175,8 @@ function deviceOf(
 export interface SignedIn {
   person: string;
   byKey: boolean;
+  /** Hash of the session; left out where a key stands for the person. */
+  session?: string;
 }
 
 /**
@@ -186,7 +188,8 @@ export async function signedInPerson(door: DoorContext, http: FastifyRequest): P
   await refuseBadPathKey(door, http);
   const named = await namedPerson(door, http);
   if (!named) throw new Refusal("key_required", {}, "Nobody is signed in.");
-  return { person: named.person, byKey: http.headers.authorization !== undefined };
+  const byKey = http.headers.authorization !== undefined;
+  return { person: named.person, byKey, ...(!byKey && { session: named.credential }) };
 }
 
 /** The administrator, as the record names it: a person with their own session, or an `admin` key. */

@@ -14,8 +14,8 @@ import {
   type RequestInput,
   type RequestContext,
 } from "./create-request.ts";
-import { withArguments } from "../decide/decide.ts";
-import { finishRequest, type Ending } from "../end/end.ts";
+import { withArguments } from "../decide/count-decision.ts";
+import { finishRequest, type Ending } from "../end/finish.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteObserved, noteSpared, readGrants } from "../../policy/grants.ts";
 import { judge, withoutRule } from "../../policy/judge.ts";

@@ -20,6 +20,7 @@ export interface BatchInput {
   responder: Decider;
   /** See `DecisionInput`. */
   byKey: boolean;
+  session?: string | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface BatchInput {
  * @throws {Refusal} as `decideRequest`, for the first call that cannot be decided so; its `ask_id` says which one that is
  */
 export async function decideBatch(ctx: Context, input: BatchInput): Promise<Request[]> {
-  const { approved, comment, responder, byKey } = input;
+  const { approved, comment, responder, byKey, session } = input;
   const requests = new Map(
     (
       await findRequests(
@@ -49,7 +50,7 @@ export async function decideBatch(ctx: Context, input: BatchInput): Promise<Requ
       digest,
       ...(comment !== undefined && { comment }),
     };
-    const one: DecisionInput = { requestId, read: request, responder, decision, byKey };
+    const one: DecisionInput = { requestId, read: request, responder, decision, byKey, session };
     decisions.push({ one, judgement: await judged(ctx, request, one) });
   }
   let at: DecisionInput | undefined;

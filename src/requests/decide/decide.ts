@@ -1,43 +1,25 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
-import { canonicalExact, readExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
-import type {
-  Request,
-  CountedDecision,
-  DecidedBy,
-  Decision,
-  Outcome,
-  RefusedAnswer,
-  Decider,
-  Via,
-} from "../model/request.ts";
+import { canonicalExact, readExactJson } from "../../lib/json/exact-json.ts";
+import type { Request, CountedDecision, Decision, Outcome, RefusedAnswer, Decider } from "../model/request.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
-import { inForce } from "../model/audience.ts";
-import { agentName, optionsOf } from "../model/view.ts";
-import { consentText } from "../model/consent.ts";
 import { readingsOf } from "../model/read-value.ts";
-import { settle, type Counted } from "../model/settle.ts";
 import { Refusal, type RefusalCode } from "../../refusals.ts";
-import {
-  findRequest,
-  upsertDecision,
-  listDecisions,
-  listDecisionsSoFar,
-  lockRequest,
-  updateRequest,
-  updateRefused,
-} from "../store/requests.ts";
-import { deleteSnoozes } from "../store/snoozes.ts";
+import { findRequest, listDecisions, listDecisionsSoFar, lockRequest, updateRefused } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
-import { findHuman, findHumans, listIdentities } from "../../access/store/humans.ts";
+import { findHuman } from "../../access/store/humans.ts";
 import { ownsKeyOf } from "../../access/store/keys.ts";
 import { transact } from "../../core/store/transact.ts";
-import { requestTopic, INBOX_TOPIC } from "../../core/store/wake.ts";
+import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { cleanWords, exposeIn, type CleanWords } from "../create/clean-words.ts";
 import { secretsOfArguments } from "../create/guard-arguments.ts";
-import { endHeldIfDue, finishRequest, settledRefusal, type Ending } from "../end/end.ts";
+import { endHeldIfDue } from "../end/end.ts";
+import { finishRequest, settledRefusal, type Ending } from "../end/finish.ts";
+import { countDecision, settleLocked } from "./count-decision.ts";
+import { decidedBy } from "./decider.ts";
+import { isPressed, isUndoable, makeDuePresses, storePress, type Pressing } from "./presses.ts";
 
 export interface DecisionInput {
   requestId: RequestId;
@@ -47,25 +29,16 @@ export interface DecisionInput {
   decision: Decision;
   /** The button, link or message by which the person decided; absent for the inbox. */
   origin?: DecisionOrigin;
+  /** Hash of the session under which it was pressed in the app; left out, it is decided at once. */
+  session?: string | undefined;
   /** The decision came with a key. The owner of the requester's key may hold both keys in one program. */
   byKey?: boolean;
 }
 
 export interface Decided {
   request: Request;
-  /** The same person had decided the same before. */
+  /** The same person had decided, or pressed, the same before. */
   repeated: boolean;
-}
-
-/** Returns an enrolled person as somebody who answers. */
-export async function responderOf(on: Queryable, person: string, via: Via): Promise<Decider> {
-  const human = await findHuman(on, person);
-  return {
-    via,
-    person: human ? person : null,
-    identities: human ? await listIdentities(on, person) : [],
-    seesAll: human?.seesAll ?? false,
-  };
 }
 
 /**
@@ -100,35 +73,37 @@ export async function decideRequest(ctx: Context, input: DecisionInput): Promise
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
 export async function decideIn(
-  ctx: Ending & Pick<Context, "addressed" | "newId" | "keyring">,
+  ctx: Ending & Pick<Context, "newId" | "keyring">,
   tx: Tx,
   input: Omit<DecisionInput, "decision">,
-  { words, misfit }: JudgedDecision,
+  { words, ...judgement }: JudgedDecision,
 ): Promise<Decided | Refusal> {
-  const result = await decideHeld(ctx, tx, { ...input, decision: words.words }, misfit);
+  const result = await decideHeld(ctx, tx, { ...input, decision: words.words }, judgement);
   await exposeIn(ctx, tx, words);
   return result;
 }
 
 async function decideHeld(
-  ctx: Ending & Pick<Context, "addressed">,
+  ctx: Ending,
   tx: Tx,
   input: DecisionInput,
-  misfit: Refusal | null,
+  { misfit, press }: Omit<JudgedDecision, "words">,
 ): Promise<Decided | Refusal> {
   const held = await lockRequest(tx, input.requestId);
   if (!held) throw new Refusal("request_not_found");
-  const { request, now } = held;
+  const { now } = held;
+  const request = await makeDuePresses(ctx, tx, held);
   if (request.state !== "open") return lateAnswer(tx, request, input);
   const { responder, decision, origin } = input;
   const by = decidedBy(responder, request);
   const before = await listDecisionsSoFar(tx, request);
   const former = before.find((one) => one.decision.by.id === by.id);
   if (former && isSame(request, former.decision, decision)) return { request, repeated: true };
+  if (press && isPressed(request, responder, decision)) return { request, repeated: true };
 
   // Ending it must last, so the refusal is returned and not thrown.
-  const ended = await endHeldIfDue(ctx, tx, held);
-  if (ended) return settledRefusal(ended);
+  const ended = await endHeldIfDue(ctx, tx, { request, now });
+  if (ended.state !== "open") return settledRefusal(ended);
   if (!(await ctx.requesters.ofRequest(request).isWanted(tx, request))) {
     const how = { by: { kind: "server", id: request.door }, action: "cancelled" } as const;
     return settledRefusal(await finishRequest(ctx, tx, request, { outcome: { status: "cancelled" }, at: now, ...how }));
@@ -137,34 +112,11 @@ async function decideHeld(
   if (input.byKey && !responder.self && responder.person !== null) {
     if (await ownsKeyOf(tx, responder.person, request.asker)) throw new Refusal("self_response");
   }
-  const names = await namesOf(tx, [...before.map((one) => one.decision.by), by]);
-  const others = before.filter((one) => one !== former);
-  const audience = inForce(request.audience, ctx.addressed.groups);
-  const settled = settle({ ...request, audience }, others, {
-    responder,
-    by,
-    at: now,
-    ...(origin && { origin }),
-    decision: withWords(request, decision),
-    nameOf: ({ id }) => names.get(id) ?? id,
-  });
+  const next = { request, before, responder, decision, at: now, ...(origin && { origin }) };
+  const settled = await settleLocked(ctx, tx, next);
   if (misfit) throw misfit;
-
-  const counted: Counted = { responder, decision: settled.counted };
-  await upsertDecision(tx, request.id, before.length + 1, counted);
-  // point: decision-stored
-  if (!settled.outcome) {
-    if (responder.person !== null) await deleteSnoozes(tx, request.id, responder.person);
-    const counting = await updateRequest(tx, { ...request, refused: null });
-    await note(tx, request, settled.counted, "approval_counted");
-    tx.wake(requestTopic(request.id));
-    tx.wake(INBOX_TOPIC);
-    return { request: counting, repeated: false };
-  }
-  const outcome = withArguments(request, settled.outcome, decision);
-  const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  const over = await finishRequest(ctx, tx, request, { outcome, at: now, by, action, ...(origin && { origin }) });
-  return { request: over, repeated: false };
+  if (press) return { request: await storePress(tx, next, press), repeated: false };
+  return { request: await countDecision(ctx, tx, next, settled), repeated: false };
 }
 
 /** Returns the result of an answer to a request that is over. It locks nothing and writes nothing. */
@@ -212,27 +164,12 @@ function isSameValue(outcome: Outcome | null, value: unknown): boolean {
   return canonicalExact(readExactJson(outcome.value)) === canonicalExact(value);
 }
 
-/** Free text that is the name or the title of a ready-made answer selects it (spec/a2h 9). */
-function withWords(request: Request, decision: Decision): Decision {
-  if (decision.kind !== "reply" || decision.option !== undefined || decision.text === undefined) return decision;
-  const text = decision.text.trim();
-  const option = optionsOf(request).find(({ name, title }) => name === text || title === text);
-  return option ? { ...decision, option: option.name } : decision;
-}
-
-/** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (spec/a2h 13). */
-export function withArguments(request: Pick<Request, "form">, outcome: Outcome, decision: Decision): Outcome {
-  if (request.form.kind !== "approval" || !request.form.editable || !outcome.approved) return outcome;
-  const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? request.form.kwargs;
-  const edited = kwargs !== request.form.kwargs;
-  const guard = edited && decision.kind === "approve" ? { guard: decision.guard ?? null } : {};
-  return { ...outcome, kwargs, edited, ...guard, digest: sha256Digest(consentText(request.form.fn, kwargs)) };
-}
-
 /** A decision whose words are read as the requested value; `misfit` is the refusal if it is not a valid answer. */
 export interface JudgedDecision {
   words: CleanWords<Decision>;
   misfit: Refusal | null;
+  /** Set where it was pressed in the app and can be undone. */
+  press: Pressing | null;
 }
 
 /**
@@ -243,24 +180,26 @@ export interface JudgedDecision {
 export async function judged(
   ctx: Context,
   request: Request,
-  { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
+  { decision: given, responder, session }: Pick<DecisionInput, "decision" | "responder" | "session">,
 ): Promise<JudgedDecision> {
   const { form } = request;
   const clean = await cleanWords(ctx, given, { ...responder, requestId: request.id });
   const decision = await withGuard(ctx, clean.words);
   const words = { ...clean, words: decision };
+  const { undoMs } = ctx.addressed;
+  const press = session !== undefined && undoMs > 0 && isUndoable(request, decision) ? { session, undoMs } : null;
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
-  if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, request, decision) };
+  if (!isWords || form.schema === null) return { words, press, misfit: await misfitOf(ctx, request, decision) };
   const { values, wanted } = readingsOf(form.schema, decision.text);
   let first: Refusal | null = null;
   for (const value of values) {
     const read = { ...decision, value };
     const misfit = await misfitOf(ctx, request, read);
-    if (misfit?.code !== "answer_misfit") return { words: { ...words, words: read }, misfit };
+    if (misfit?.code !== "answer_misfit") return { words: { ...words, words: read }, press, misfit };
     first ??= misfit;
   }
   const errors = wanted === null ? first?.details["errors"] : [{ path: "", message: wanted }];
-  return { words, misfit: new Refusal("answer_misfit", { errors }) };
+  return { words, press, misfit: new Refusal("answer_misfit", { errors }) };
 }
 
 /** A person may write a secret into the arguments; no reader of the outcome sees it before they press for it. */
@@ -346,32 +285,5 @@ export async function noteRefusedAnswer(
     });
     await exposeIn(ctx, tx, words);
     if (kept.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
-  });
-}
-
-function decidedBy(responder: Decider, request: Request): DecidedBy {
-  const { via } = responder;
-  if (responder.self) return { kind: "agent", id: request.asker, via };
-  if (responder.person !== null) return { kind: "person", id: responder.person, via };
-  const [identity] = responder.identities;
-  if (!identity) throw new Refusal("not_asked");
-  return { kind: "address", id: `${identity.kind}:${identity.value}`, via };
-}
-
-async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<Map<string, string>> {
-  const humans = await findHumans(
-    on,
-    deciders.filter(({ kind }) => kind === "person").map(({ id }) => id),
-  );
-  return new Map(deciders.map(({ id, kind }) => [id, humans.get(id)?.name ?? (kind === "agent" ? agentName(id) : id)]));
-}
-
-async function note(tx: Tx, request: Request, { by, pressed: origin }: CountedDecision, action: string): Promise<void> {
-  await appendAudit(tx, {
-    actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
-    ...aboutRequest(request, action),
-    via: by.via,
-    ...(origin && { origin }),
-    ...(request.digest !== null && { digest: request.digest }),
   });
 }

@@ -1,7 +1,7 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import { transact } from "../../core/store/transact.ts";
-import { finishRequest } from "./end.ts";
+import { finishRequest } from "./finish.ts";
 import { lockRequest } from "../store/requests.ts";
 
 /**

@@ -35,6 +35,10 @@ export async function closeRequestIn(
   // point: addressed-between-outcome-and-closing
   await closeDeliveries(tx, request.id);
   await deleteSnoozes(tx, request.id);
+  for (const { person } of request.presses ?? []) {
+    const about = { ...aboutRequest(request, "press_voided"), data: { reason: how.action } };
+    if (person !== how.by.id) await appendAudit(tx, { actor: { kind: "human", id: person }, ...about, via: "web" });
+  }
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutRequest(request, how.action),

@@ -9,24 +9,12 @@ import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { aboutRequest, planDeliveries } from "../create/create-request.ts";
-import { closeRequestIn, type RequestEnd } from "./close.ts";
+import { makeDuePresses, voidDuePresses } from "../decide/presses.ts";
+import { finishRequest, settledRefusal, type Ending } from "./finish.ts";
 import { tellDevices } from "../create/tell-devices.ts";
-
-/** The parts of the context that the end of a request to people uses. */
-export type Ending = Pick<Context, "requesters" | "openWaits">;
 
 /** The reason of a withdrawal, for people who read of it. */
 export const NOBODY_WAITS = "Nobody waits for it any more.";
-
-/**
- * Ends a held, open request, and does what that means to its owner, in the transaction under way. Every end that people, policy
- * and the clock make is here; an owner that ends its own uses `closeRequestIn`.
- *
- * @throws {Refusal} why its owner cannot take the outcome
- */
-export async function finishRequest(ctx: Ending, tx: Tx, request: Request, end: RequestEnd): Promise<Request> {
-  return closeRequestIn(tx, request, end, (over) => ctx.requesters.ofRequest(over).ended(tx, over));
-}
 
 /** True for an open request whose deadline has passed, or for which nobody waits any more (spec/a2h 21). */
 export function isDue({ openWaits }: Pick<Context, "openWaits">, { request, now }: RequestAt): boolean {
@@ -38,10 +26,20 @@ function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Reques
   return waitedUntil !== undefined && now >= waitedUntil && !openWaits.has(id);
 }
 
-/** Ends a held request that is due, and returns it; nothing when it still has time. */
-export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request | undefined> {
-  if (!isDue(ctx, { request, now })) return undefined;
-  if (now < request.expiresAt) {
+/**
+ * Ends a held request that is due; one that still has time is left open. Returns it as it is then. Decisions that were
+ * pressed in time are made first, so that the deadline finds them.
+ *
+ * @throws {Refusal} why the requester cannot take a pressed decision
+ */
+export async function endHeldIfDue(ctx: Ending, tx: Tx, held: RequestAt): Promise<Request> {
+  const { now } = held;
+  const isInTime = now < held.request.expiresAt;
+  const isNow = isDue(ctx, held);
+  // Nobody takes the decision where nobody waits.
+  const request = isInTime && isNow ? held.request : await makeDuePresses(ctx, tx, held);
+  if (!isNow || request.state !== "open") return request;
+  if (isInTime) {
     const by = { kind: "server", id: request.door } as const;
     const end = { at: now, by, action: "cancelled" };
     return finishRequest(ctx, tx, request, { ...end, outcome: withdrawn(request, NOBODY_WAITS) });
@@ -58,10 +56,22 @@ export async function endHeldIfDue(ctx: Ending, tx: Tx, { request, now }: Reques
 
 /** Ends a request whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
 export async function expireRequest(ctx: Context, requestId: RequestId): Promise<Request | undefined> {
-  return transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, requestId);
-    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.request);
-  });
+  try {
+    return await transact(ctx, (tx) => expireIn(ctx, tx, requestId));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // A pressed decision cannot stand: what is due is ended without it.
+    return transact(ctx, async (tx) => {
+      const held = await lockRequest(tx, requestId);
+      if (held) await voidDuePresses(tx, held, error.code);
+      return expireIn(ctx, tx, requestId);
+    });
+  }
+}
+
+async function expireIn(ctx: Ending, tx: Tx, requestId: RequestId): Promise<Request | undefined> {
+  const held = await lockRequest(tx, requestId);
+  return held && endHeldIfDue(ctx, tx, held);
 }
 
 /**
@@ -73,7 +83,7 @@ export async function cancelRequest(ctx: Context, requestId: RequestId, by: Acto
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, requestId);
     if (!held) throw new Refusal("request_not_found");
-    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    const over = await endHeldIfDue(ctx, tx, held);
     if (over.state === "cancelled") return over;
     if (over.state !== "open") return settledRefusal(over);
     const outcome = withdrawn(over, reason);
@@ -89,19 +99,6 @@ function withdrawn({ form }: Request, reason?: string): Outcome {
     ...(form.kind === "approval" && { approved: false }),
     ...(reason !== undefined && { comment: reason }),
   };
-}
-
-/** Returns why a request that is over takes no decision, with how it ended. */
-export function settledRefusal(request: Request): Refusal {
-  const at = request.settledAt ?? request.createdAt;
-  if (request.state === "expired") return new Refusal("request_expired", { resolved_at: at });
-  if (request.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
-  const { approved, by } = request.outcome ?? {};
-  return new Refusal("already_decided", {
-    responded_at: at,
-    ...(approved !== undefined && { approved }),
-    ...(by && { by: by.id, by_kind: by.kind }),
-  });
 }
 
 const ESCALATIONS_MOST = 10;
@@ -123,7 +120,7 @@ export async function escalateRequest(
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, requestId);
     if (!held) throw new Refusal("request_not_found");
-    const request = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    const request = await endHeldIfDue(ctx, tx, held);
     if (request.state !== "open") return settledRefusal(request);
     const { escalations = 0 } = request.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");

@@ -4,7 +4,7 @@ import type { RequestId } from "../../core/model/ids.ts";
 import { transact } from "../../core/store/transact.ts";
 import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { Refusal } from "../../refusals.ts";
-import { settledRefusal } from "../end/end.ts";
+import { settledRefusal } from "../end/finish.ts";
 import { LONGEST_SNOOZE_MS, snoozeEnd } from "../model/inbox.ts";
 import { lockRequest } from "../store/requests.ts";
 import { deleteSnoozes, listSnoozes, upsertSnooze } from "../store/snoozes.ts";

@@ -187,6 +187,16 @@ export interface CountedDecision {
   at: number;
 }
 
+/** A decision that somebody pressed in the app: it leaves the server at `dueAt`, unless they undo it before (spec/a2h 9). */
+export interface Press {
+  person: string;
+  /** Hash of the session under which it was pressed. */
+  session: string;
+  decision: Decision;
+  at: number;
+  dueAt: number;
+}
+
 /** The newest answer that was not accepted (spec/a2h 5.5). */
 export interface RefusedAnswer {
   at: number;
@@ -239,6 +249,8 @@ export interface Request {
   promptOf?: string;
   /** Nobody waits for it from then on, and it is withdrawn; left out where it is open until its deadline. */
   waitedUntil?: number;
+  /** Decisions that were pressed and can still be undone, one of each person; left out without any. */
+  presses?: readonly Press[];
 }
 
 /** The run of its asker that goes on with the decision. */

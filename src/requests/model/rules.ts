@@ -16,6 +16,8 @@ export interface RequestRules {
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
   slackMembersApprove: boolean;
+  /** For so long a decision that is pressed in the app can be undone; 0 makes it at once. */
+  undoMs: number;
   /** For so long a call is allowed that somebody allows for good. */
   grantDays: number;
   /** Who is asked under the name of a group: the ids of its people. */
@@ -41,6 +43,7 @@ export const DEFAULT_ADDRESSED_RULES: RequestRules = {
   recipientsPerHour: 100,
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
+  undoMs: 5000,
   grantDays: 30,
   groups: new Map(),
   recipients: { whom: null, patterns: [] },

@@ -91,7 +91,8 @@ function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: 
   const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
   const notified = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
   const refused = request.refused ? [request.refused.responder] : [];
-  return [...new Set([...asked, ...decided, ...notified, ...refused])];
+  const pressed = (request.presses ?? []).map(({ person }) => person);
+  return [...new Set([...asked, ...decided, ...pressed, ...notified, ...refused])];
 }
 
 /** Returns one page of open requests, oldest first. */

@@ -30,6 +30,16 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       ),
   },
   {
+    check: "D1",
+    promise: "a decision that was pressed in the app is made within two seconds of the time at which it leaves",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT ask_id AS offender FROM requests
+          WHERE press_due_at < (SELECT parley_now()) - 2000 LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
     check: "A10",
     promise:
       "what is approved was approved by enough of those asked, whoever was added later, each shown exactly what was approved, " +

@@ -26,3 +26,12 @@ export async function findDueRequests(on: Queryable, limit: number): Promise<str
   );
   return rows.map((row) => row.ask_id);
 }
+
+/** Returns up to `limit` open requests that hold a press whose time to undo it is over, the oldest first. */
+export async function findDuePresses(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM requests WHERE press_due_at IS NOT NULL AND press_due_at <= (SELECT parley_now())
+      ORDER BY press_due_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}

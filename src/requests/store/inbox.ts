@@ -27,7 +27,7 @@ export async function listInbox(
 ): Promise<RequestAt[]> {
   const { after, limit } = page;
   const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}
-    ${filter.state === "open" ? isAside(readers, filter.snoozed ?? false) : empty}`;
+    ${filter.state === "open" ? sql`${isAside(readers, filter.snoozed ?? false)} ${isUnpressed(readers)}` : empty}`;
   const by = filter.order === "asked" ? sql`a.created_at` : sql`a.expires_at`;
   const rows =
     filter.state === "open"
@@ -61,7 +61,7 @@ export async function countInbox(
   const rows = await on.all<Omit<InboxGroup, "agent" | "isSnoozed"> & { aside: number; wire: string }>(
     sql`SELECT a.kind, a.asker, ${due} AS due, ${aside} AS aside, count(*) AS count,
         max(a.created_at) AS "newestAt", max(a.wire) AS wire
-      FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3, 4`,
+      FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ${isUnpressed(readers)} GROUP BY 1, 2, 3, 4`,
   );
   const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as Request["wire"] });
   const groups = rows.map(({ wire, aside: isAside, ...group }) => {
@@ -78,7 +78,7 @@ export async function countAlike(
 ): Promise<{ asker: string; fn: string; count: number }[]> {
   return on.all(
     sql`SELECT a.asker, a.fn, count(*) AS count FROM requests a
-      WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)} AND a.fn IS NOT NULL
+      WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)} ${isUnpressed(readers)} AND a.fn IS NOT NULL
         ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`}
       GROUP BY a.asker, a.fn`,
   );
@@ -129,6 +129,12 @@ export function mayRead(readers: readonly string[]): Sql {
 /** True in SQL of what the person among these readers has put aside, or else of all that they have not. */
 function isAside(readers: readonly string[], isSnoozed = false): Sql {
   return sql`AND ${isSnoozed ? empty : sql`NOT`} ${isSnoozedFor(sql`a.ask_id`, readers)}`;
+}
+
+/** A condition of SQL on the open request `a`: the person among these readers has not pressed a decision on it. */
+function isUnpressed(readers: readonly string[]): Sql {
+  const each = readers.map((reader) => sql`a.presses LIKE ${`%"person":${JSON.stringify(reader)},%`}`);
+  return sql`AND NOT (a.press_due_at IS NOT NULL AND (${join(each, " OR ")}))`;
 }
 
 /** In SQL, until when the person among these readers has put the request aside; 0 where they have not. */

@@ -1,6 +1,6 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
-import type { Request, RequestForm, Outcome, RefusedAnswer } from "../model/request.ts";
+import type { Outcome, Press, RefusedAnswer, Request, RequestForm } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
@@ -38,6 +38,7 @@ export const requestRows = rowsOf<Request>()({
   conversation: optional("conversation"),
   promptOf: optional("prompt_of"),
   waitedUntil: optional("waited_until"),
+  presses: optional(json("presses")),
 });
 
 const requestAtRows = rowsOf<RequestAt>()({ request: requestRows.read, now: "now" });
@@ -191,10 +192,11 @@ export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at:
   const { version } = await one<Pick<RequestRow, "version">>(
     tx,
     sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
-        refused = NULL, version = version + 1
+        refused = NULL, presses = NULL, press_due_at = NULL, version = version + 1
       WHERE ask_id = ${request.id} AND state = 'open' RETURNING version`,
   );
-  return { ...request, state: outcome.status, outcome, settledAt: at, refused: null, version };
+  const { presses: _ended, ...kept } = request;
+  return { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version };
 }
 
 /**
@@ -218,6 +220,19 @@ export async function updateRequest(tx: Tx, request: Request): Promise<Request> 
 export async function updateRefused(tx: Tx, requestId: RequestId, refused: RefusedAnswer): Promise<void> {
   const raise = refused.reason === "responder_not_allowed" ? empty : sql`, version = version + 1`;
   await tx.all(sql`UPDATE requests SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${requestId}`);
+}
+
+/** The locked, open request holds these presses in place of those before. Returns it as it is now. */
+export async function updatePresses(tx: Tx, request: Request, presses: readonly Press[]): Promise<Request> {
+  const isNone = presses.length === 0;
+  const { version } = await one<Pick<RequestRow, "version">>(
+    tx,
+    sql`UPDATE requests SET presses = ${isNone ? null : JSON.stringify(presses)},
+        press_due_at = ${isNone ? null : Math.min(...presses.map(({ dueAt }) => dueAt))}, version = version + 1
+      WHERE ask_id = ${request.id} RETURNING version`,
+  );
+  const { presses: _before, ...kept } = request;
+  return { ...kept, version, ...(!isNone && { presses }) };
 }
 
 /** Keeps a counted decision, in place of an earlier one of the same person. */

@@ -58,6 +58,8 @@ export const REQUEST_TABLES: OwnedTables = {
     // An outcome that has not reached its asker is not handed out again to the same request: it may have been used.
     requests: {
       ends: (atMs) => [
+        // A press may have been undone since the backup.
+        sql`UPDATE requests SET presses = NULL, press_due_at = NULL WHERE press_due_at IS NOT NULL`,
         // A run may have claimed a decision since the backup, and acted on it: this claim is no run's.
         sql`UPDATE requests SET wire = ${`{"claim":{"run":"","at":${atMs}}`}
             || CASE WHEN wire = '{}' THEN '}' ELSE ',' || substr(wire, 2) END
@@ -84,6 +86,8 @@ export const REQUEST_TABLES: OwnedTables = {
       sql`UPDATE request_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
         WHERE created_at > ${nowMs}`,
       sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+      // A press whose own time is still to come leaves at once (`duePresses`).
+      sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
       // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
       sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,
     ];

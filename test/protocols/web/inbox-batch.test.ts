@@ -120,8 +120,8 @@ for (const on of DATABASES) {
           [
             200,
             [
-              { id: third.id, state: "answered" },
-              { id: first.id, state: "answered" },
+              { id: third.id, state: "answered", until: null },
+              { id: first.id, state: "answered", until: null },
             ],
           ],
         );

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../../src/access/create-key.ts";
-import { decideRequest, responderOf } from "../../../src/requests/decide/decide.ts";
+import { decideRequest } from "../../../src/requests/decide/decide.ts";
+import { responderOf } from "../../../src/requests/decide/decider.ts";
 import type { Decision } from "../../../src/requests/model/request.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { transact } from "../../../src/core/store/transact.ts";

@@ -18,6 +18,7 @@ import { useCardKeys } from "./card-keys.ts";
 import { Approvals, Waiting } from "./waiting.tsx";
 import { Asked, Deadline } from "./parts.tsx";
 import { Emphasised, Prose } from "../parts/prose.tsx";
+import { endOf, ownPress } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
@@ -39,7 +40,7 @@ export function Ask(props: {
   useEffect(() => void Outcome.load(), []);
 
   const [state, view] = ((): [string, ComponentChildren] => {
-    if (ask && ask.state !== "open") return ["over", <Outcome ask={ask} next={next} />];
+    if (ask && (ask.state !== "open" || ownPress(ask))) return ["over", <Outcome ask={ask} next={next} />];
     if (ask) return [isFree(ask) ? "open" : "waiting", <Open ask={ask} onTimeUp={() => void refetch()} />];
     if (codeOf(error) === "NOT_FOUND") {
       return [
@@ -64,11 +65,14 @@ export function Ask(props: {
 }
 
 /** A decision or a snooze that has led here can be looked at again. */
-function Before({ ask }: { ask: WholeAsk }) {
+function Before({ ask: decidedAsk }: { ask: WholeAsk }) {
+  const { data: ask = decidedAsk } = useAsk(decidedAsk.id);
+  // A decision that was undone is waited for again.
+  if (ask.state === "open" && isFree(ask) && ask.snoozed_until === null) return null;
   return (
-    <Link href={besideList(`/inbox/${ask.id}`)} class="small">
+    <Link href={besideList(`/inbox/${ask.id}`)} class={`small ${styles.before}`}>
       {ask.snoozed_until === null || ask.outcome
-        ? text.outcome(ask, text.who(ask.outcome?.by ?? null, true)) || text.state.counted
+        ? endOf(ask, true) || text.state.counted
         : text.snoozed(moment(ask.snoozed_until))}
       : <bdi>{ask.outcome?.sentence ?? ask.sentence}</bdi>
     </Link>
@@ -79,7 +83,7 @@ function Before({ ask }: { ask: WholeAsk }) {
 const headOf = ({ kind, sentence, title }: WholeAsk): string => (kind === "approval" ? sentence : title);
 
 function isFree(ask: WholeAsk): boolean {
-  return ask.may_decide && !ask.decisions.some(({ mine }) => mine);
+  return ask.may_decide && ![...ask.decisions, ...ask.presses].some(({ mine }) => mine);
 }
 
 function Open({ ask, onTimeUp }: { ask: WholeAsk; onTimeUp: () => void }) {
@@ -131,7 +135,8 @@ function Header({ ask }: { ask: WholeAsk }) {
         <bdi>{ask.agent}</bdi>
         <Asked at={ask.created_at} />
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
-        {ask.state === "open" && <Aside ask={ask} />}
+        {ask.presses.map(({ name, mine }) => !mine && <span>{text.deciding(name)}</span>)}
+        {ask.state === "open" && !ownPress(ask) && <Aside ask={ask} />}
       </div>
       {ask.kind === "approval" ? (
         <>

@@ -22,7 +22,9 @@ import { text } from "./batch-text.ts";
 import { useCardKeys } from "./card-keys.ts";
 import { Comment, Decide, Grave, Sides } from "./confirm-parts.tsx";
 import { explain } from "./decide.ts";
+import { placeOfBatch } from "./entries.ts";
 import barStyles from "./form.module.css";
+import { pressed } from "./pressed.ts";
 import { text as inboxText } from "./text.ts";
 import type { Batch, BatchedCall } from "./wire.ts";
 
@@ -205,10 +207,12 @@ function titleOf({ fn }: Batch, intent: Intent | null): string {
 
 /** Sends the decision about several calls; one that is refused decides none of them, and says which call it was. */
 function useBatchDecision({
+  id,
   batch,
   next,
   onDecided,
 }: {
+  id: string;
   batch: Batch;
   next: string | undefined;
   onDecided: () => void;
@@ -221,12 +225,16 @@ function useBatchDecision({
     setSending(true);
     setRefused(null);
     try {
-      await inbox.decideBatch({
+      const { calls: after } = await inbox.decideBatch({
         approved,
         ...(comment.trim() !== "" && { comment }),
         calls: calls.map(({ id, digest }) => ({ id, digest })),
       });
-      announce(text.done(calls.length, approved));
+      const says = text.done(calls.length, approved);
+      const held = after.filter((one) => one.until !== null);
+      const until = Math.min(...held.map((one) => Date.parse(one.until ?? "")));
+      if (held.length > 0) pressed.set({ ids: held.map((one) => one.id), place: placeOfBatch(id), says, until });
+      else announce(says);
       const isAll = batch.calls.length === calls.length && !batch.more;
       onDecided();
       if (isAll) go(besideList(next === undefined ? "/inbox" : `/inbox/${next}`), { replace: true });

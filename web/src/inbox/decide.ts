@@ -4,6 +4,7 @@ import { announce } from "../parts/announcer.tsx";
 import { queries } from "../query/query.ts";
 import { inbox } from "./api.ts";
 import { type AskDraft, dropAskDraft } from "./draft.ts";
+import { endOf, ownPress, pressed } from "./pressed.ts";
 import { decided, refresh } from "./queries.ts";
 import type { Problem } from "./arguments/schema.ts";
 import { text } from "./text.ts";
@@ -32,10 +33,15 @@ export function useDecide(id: string): Deciding {
     setRefused(null);
     try {
       const after = await inbox.decide(id, decision);
-      dropAskDraft(id);
+      const press = ownPress(after);
+      const says = `${endOf(after, true)}: ${after.sentence}`;
+      // The draft comes back with an undo.
+      if (press) pressed.set({ ids: [id], place: id, says, until: Date.parse(press.until) });
+      else dropAskDraft(id);
       queries.setQueryData(["ask", id], after);
       void queries.invalidateQueries({ queryKey: ["inbox"] });
-      announce(text.state.sent);
+      // The bar with the way back says it.
+      if (!press) announce(text.state.sent);
       decided.set(after);
     } catch (error) {
       setRefused(explain(error));

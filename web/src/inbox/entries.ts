@@ -15,6 +15,9 @@ export interface Entry {
 const LEAST_ALIKE = 3;
 const PLACE = "alike-";
 
+/** Returns the place in the room of several calls, by their id. */
+export const placeOfBatch = (id: string): string => PLACE + id;
+
 /** Returns the id of the calls that a place in the room is about, if it is about several. */
 export function batchIn(place: string): string | null {
   return place.startsWith(PLACE) ? place.slice(PLACE.length) : null;
@@ -25,7 +28,7 @@ export function entriesOf(rows: readonly ListedAsk[], isOneByOne: boolean): Entr
   const entries = new Map<string, { rows: ListedAsk[]; count: number | null }>();
   for (const row of rows) {
     const alike = !isOneByOne && row.alike !== null && row.alike.count >= LEAST_ALIKE ? row.alike : null;
-    const place = alike ? PLACE + alike.id : row.id;
+    const place = alike ? placeOfBatch(alike.id) : row.id;
     const entry = entries.get(place);
     if (entry) entry.rows.push(row);
     else entries.set(place, { rows: [row], count: alike?.count ?? null });

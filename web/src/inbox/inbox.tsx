@@ -13,6 +13,7 @@ import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
 import { batchIn, isAt } from "./entries.ts";
 import { List, useSearch, useShown } from "./list.tsx";
+import { pressed } from "./pressed.ts";
 import { decided, useArrivals, useLiveInbox } from "./queries.ts";
 import { talkIn } from "./talk/path.ts";
 import { text } from "./text.ts";
@@ -25,6 +26,7 @@ const Batch = later(async () => (await import("./batch.tsx")).BatchOfCalls, load
 const Talk = later(async () => (await import("./talk/talk.tsx")).Talk, loading);
 /** Its words are long, and seldom needed. */
 const SignedOut = later(async () => (await import("./signed-out.tsx")).SignedOut, loading);
+const UndoBar = later(async () => (await import("./undo.tsx")).UndoBar);
 const NewTalk = later(async () => (await import("./talk/talk.tsx")).NewTalk, loading);
 
 const loadAsk = (): void => void Ask.load();
@@ -84,8 +86,18 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
   const below = entries[entries.findIndex((one) => one.place === id) + 1]?.place;
+  const hasPressed = pressed.use() !== null;
+  useEffect(() => void UndoBar.load(), []);
+  const undo = hasPressed && <UndoBar />;
   const detail = id !== undefined && detailOf(id, { next, before, below });
-  if (!isWide && detail) return detail;
+  if (!isWide && detail) {
+    return (
+      <>
+        {detail}
+        {undo}
+      </>
+    );
+  }
   const list = (
     <div class={roomStyles.list} onPointerDown={loadAsk}>
       <List current={isWide ? id : undefined} />
@@ -103,6 +115,7 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
     <div class={detail ? roomStyles.sides : undefined}>
       {list}
       {detail}
+      {undo}
     </div>
   );
 }

@@ -197,6 +197,7 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
           ) : (
             isOpen && <Asked at={ask.created_at} />
           )}
+          {ask.being_decided && <span>{text.deciding(null)}</span>}
           {isOpen ? (
             <span class={styles.time}>
               <Deadline until={ask.expires_at} />

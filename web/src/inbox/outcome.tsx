@@ -1,15 +1,21 @@
+import { useEffect } from "preact/hooks";
 import { besideList } from "../filter.ts";
+import { later } from "../parts/later.tsx";
 import { Link, useLocation } from "../router.tsx";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
-import { readAskDraft, wordsOfDraft } from "./draft.ts";
+import { dropAskDraft, readAskDraft, wordsOfDraft } from "./draft.ts";
 import { Arguments, Call } from "./arguments/arguments.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { Facts } from "./parts.tsx";
+import { endOf, ownPress } from "./pressed.ts";
 import { AgentRequestWords } from "./agent-request-words.tsx";
 import { text } from "./text.ts";
 import type { By, ListedAsk, WholeAsk } from "./wire.ts";
+
+/** It shows after a press, and is there by then. */
+const UndoHere = later(async () => (await import("./undo.tsx")).UndoHere);
 
 /** True when the person in front of the screen is the one who decided. */
 export function isMine(ask: WholeAsk, by: By | null): boolean {
@@ -24,12 +30,21 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
   useCardKeys(ask.id, next ? { Enter: () => go(onward) } : {}, { names: { Enter: "next" } });
   const { outcome } = ask;
   const mine = isMine(ask, outcome?.by ?? null);
-  const begun = wordsOfDraft(readAskDraft(ask.id));
+  const isPressed = ownPress(ask) !== undefined;
+  useEffect(() => void UndoHere.load(), []);
+  // The draft of a decision that can be undone no longer has been sent.
+  useEffect(() => void (mine && dropAskDraft(ask.id)), [mine]);
+  const begun = mine || isPressed ? "" : wordsOfDraft(readAskDraft(ask.id));
   return (
     <>
-      <div class={styles.outcome} data-approved={outcome?.approved ?? undefined} role="status">
-        <p>{text.outcome(ask, text.who(outcome?.by ?? null, mine))}</p>
+      <div
+        class={styles.outcome}
+        data-approved={(isPressed ? ownPress(ask)?.approved : outcome?.approved) ?? undefined}
+        role="status"
+      >
+        <p>{endOf(ask, mine)}</p>
       </div>
+      {isPressed && <UndoHere id={ask.id} />}
       {outcome?.option != null && <Kept label={text.state.option} words={outcome.option} />}
       {outcome?.comment != null && <Kept label={text.state.comment} words={outcome.comment} />}
       {(outcome?.value ?? outcome?.text) != null && (

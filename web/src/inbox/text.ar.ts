@@ -63,6 +63,7 @@ export const text: InboxTexts = {
   emptyFilter: "لا شيء من هذا النوع",
   showAll: "عرض الكل",
   snooze: "تأجيل",
+  deciding: (name) => (name === null ? "يجري البت فيه" : `يبت فيه الآن: ${isolated(name)}`),
   snoozed: (time) => `مؤجل حتى ${time}`,
   snoozedOnly: "المؤجل",
   notify: "الإشعارات",
@@ -171,7 +172,7 @@ export const text: InboxTexts = {
   approveLead: (agent) => `يحق عندئذ لـ ${isolated(agent)} تشغيله مرة واحدة، بالوسائط المعروضة.`,
   approveEditedLead: (agent) => `يشغّله ${isolated(agent)} بوسائطك بدلًا من وسائطه.`,
   hold: (label) => `ضغط مطوّل: ${label}`,
-  holdHint: "اضغط الزر مدة ثانية ثم ارفع يدك، أو اكتب الاسم أولًا.",
+  holdHint: "اضغط الزر مدة ثانية ثم ارفع يدك، أو اكتب الاسم أولًا. لا يمكن التراجع عنه.",
   letGo: "ارفع يدك الآن",
   nameIt: (fn) => `أو اكتب ${isolated(fn)}`,
   risk: {

@@ -52,6 +52,7 @@ export const text: InboxTexts = {
   emptyFilter: "Nichts von dieser Art",
   showAll: "Alles anzeigen",
   snooze: "Zurückstellen",
+  deciding: (name) => (name === null ? "Wird gerade entschieden" : `${name} entscheidet gerade`),
   snoozed: (time) => `Zurückgestellt bis ${time}`,
   snoozedOnly: "Zurückgestellt",
   notify: "Benachrichtigungen",
@@ -164,7 +165,8 @@ export const text: InboxTexts = {
   approveLead: (agent) => `${agent} darf es einmal ausführen, mit den gezeigten Argumenten.`,
   approveEditedLead: (agent) => `${agent} führt es mit Ihren Argumenten aus statt mit den eigenen.`,
   hold: (label) => `Halten: ${label}`,
-  holdHint: "Die Taste eine Sekunde halten und loslassen, oder zuerst den Namen eingeben.",
+  holdHint:
+    "Die Taste eine Sekunde halten und loslassen, oder zuerst den Namen eingeben. Es lässt sich nicht zurücknehmen.",
   letGo: "Jetzt loslassen",
   nameIt: (fn) => `Oder ${fn} eingeben`,
   risk: {

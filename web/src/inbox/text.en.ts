@@ -3,6 +3,8 @@ import { count, day, duration, number } from "../format.ts";
 import { moment, money } from "./exact.ts";
 import type { By, Due, Kind, ListedAsk, TypedArgument, WholeAsk } from "./wire.ts";
 
+type Ended = Pick<NonNullable<ListedAsk["outcome"]>, "status" | "approved" | "edited">;
+
 const CHANNELS: Record<string, string> = {
   inbox: "the inbox",
   web: "this page",
@@ -47,6 +49,7 @@ export const text = {
   snooze: "Snooze",
   snoozed: (time: string) => `Snoozed until ${time}`,
   snoozedOnly: "Snoozed",
+  deciding: (name: string | null) => (name === null ? "Being decided" : `${name} is deciding`),
   notify: "Notifications",
   older: "Show older",
   more: (n: number) => `Show more, ${number(n)} left`,
@@ -155,8 +158,7 @@ export const text = {
     return by.name ?? `somebody on ${CHANNELS[by.via] ?? by.via}`;
   },
   /** How it ended, in one line. */
-  outcome: (ask: Pick<ListedAsk, "outcome" | "kind">, who: string): string => {
-    const { outcome, kind } = ask;
+  outcome: ({ outcome, kind }: { kind: Kind; outcome: Ended | null }, who: string): string => {
     if (!outcome) return "";
     if (outcome.status === "cancelled") return "Withdrawn by the agent";
     if (outcome.status === "expired") return kind === "approval" ? "Expired, which rejects it" : "Expired";
@@ -173,7 +175,7 @@ export const text = {
   approveLead: (agent: string) => `${agent} may run it once, with the arguments shown.`,
   approveEditedLead: (agent: string) => `${agent} runs it with your arguments instead of its own.`,
   hold: (label: string) => `Hold: ${label}`,
-  holdHint: "Hold the button for a second and let go, or type the name first.",
+  holdHint: "Hold the button for a second and let go, or type the name first. It cannot be undone.",
   letGo: "Now let go",
   nameIt: (fn: string) => `Or type ${fn}`,
   risk: {

@@ -173,6 +173,7 @@ const BROWSER: Operations = {
   "GET /people/me/asks/{id}/precedents": { id: "listPrecedents" },
   "GET /people/me/batches/{id}": { id: "readBatch" },
   "POST /people/me/decisions": { id: "decideBatch" },
+  "POST /people/me/undo": { id: "undoDecisions" },
   "POST /people/me/asks/{id}/snooze": { id: "snoozeInboxAsk" },
   "DELETE /people/me/asks/{id}/snooze": { id: "endSnooze" },
   "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk" },

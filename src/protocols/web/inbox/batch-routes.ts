@@ -9,11 +9,11 @@ import { sentenceOf } from "../../../requests/model/sentence.ts";
 import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
 import { askerName } from "../../../requests/model/view.ts";
 import { decideBatch } from "../../../requests/decide/decide-batch.ts";
-import { responderOf } from "../../../requests/decide/decide.ts";
+import { responderOf } from "../../../requests/decide/decider.ts";
 import { ownCardOf, readBatch, type Batch } from "../../../requests/inbox/read-batch.ts";
 import { isCall } from "../../../requests/read/recorded-decision.ts";
 import { readInInbox } from "../../../requests/read/read-request.ts";
-import { BatchDecisionBody, WireBatch, WireDecidedBatch } from "../../../wire/inbox.ts";
+import { BatchDecisionBody, WireBatch, WireDecidedBatch } from "../../../wire/batch.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { jsonReply } from "../../http/json-reply.ts";
@@ -110,7 +110,7 @@ function onlyOf(kwargs: string, names: readonly string[]): string {
 /** Records what the signed-in person decided about several calls. */
 async function decideTogether(door: DoorContext, http: FastifyRequest): Promise<WireDecidedBatch> {
   const { ctx } = door;
-  const { person, byKey } = await signedInPerson(door, http);
+  const { person, byKey, session } = await signedInPerson(door, http);
   const { approved, comment, calls } = http.body as BatchDecisionBody;
   if (new Set(calls.map(({ id }) => id)).size < calls.length) {
     throw refuseFields([{ message: "calls names a call twice", field: "calls", constraint: "unique" }]);
@@ -131,6 +131,12 @@ async function decideTogether(door: DoorContext, http: FastifyRequest): Promise<
     ...(comment?.trim() && { comment }),
     responder,
     byKey,
+    session,
   });
-  return { calls: decided.map(({ id, state }) => ({ id, state })) };
+  return {
+    calls: decided.map(({ id, state, presses = [] }) => {
+      const own = presses.find((press) => press.person === person);
+      return { id, state, until: own ? wireTime(own.dueAt) : null };
+    }),
+  };
 }

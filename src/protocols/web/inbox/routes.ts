@@ -13,7 +13,8 @@ import { INBOX_DUE, INBOX_ORDERS, type InboxPosition } from "../../../requests/m
 import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/respond/put-to-people.ts";
 import { Refusal } from "../../../refusals.ts";
-import { decideRequest, responderOf } from "../../../requests/decide/decide.ts";
+import { decideRequest } from "../../../requests/decide/decide.ts";
+import { responderOf } from "../../../requests/decide/decider.ts";
 import { secretsOfArguments } from "../../../requests/create/guard-arguments.ts";
 import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
@@ -36,6 +37,7 @@ import {
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
+import { undoRoutes } from "./undo-routes.ts";
 import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
@@ -76,6 +78,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     decisionRoutes(app, door);
     batchRoutes(app, door);
     snoozeRoutes(app, door);
+    undoRoutes(app, door);
     precedentRoutes(app, door);
   };
 }
@@ -240,7 +243,7 @@ async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithA
 /** Records what the signed-in person decided, and returns the ask as it is then. */
 async function decide(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<WithArguments<WireInboxAsk>> {
   const { ctx } = door;
-  const { person, byKey } = await signedInPerson(door, http);
+  const { person, byKey, session } = await signedInPerson(door, http);
   const request = await readInInbox(ctx, person, http.params.id);
   const given = http.body as InboxDecisionBody;
   if (given.same_next_time && keptForS(request) === null) {
@@ -254,7 +257,14 @@ async function decide(door: DoorContext, http: FastifyRequest<OneAsk>): Promise<
     ...(given.same_next_time && { sameNextTime: true as const }),
   };
   const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-  const decided = await decideRequest(ctx, { requestId: request.id, read: request, responder, decision, byKey });
+  const decided = await decideRequest(ctx, {
+    requestId: request.id,
+    read: request,
+    responder,
+    decision,
+    byKey,
+    session,
+  });
   await yieldAfterLarge(decided.request.outcome?.kwargs ?? decided.request.outcome?.value ?? "");
   return wholeFor(ctx, readerOf(http, person), decided.request);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import { Refusal } from "../../../refusals.ts";
-import { responderOf } from "../../../requests/decide/decide.ts";
+import { responderOf } from "../../../requests/decide/decider.ts";
 import { namePeople } from "../../../access/name-people.ts";
 import { readInInbox } from "../../../requests/read/read-request.ts";
 import { storeNow } from "../../../core/store-now.ts";

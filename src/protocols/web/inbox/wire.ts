@@ -101,6 +101,7 @@ async function listedAsk(
     created_at: wireTime(request.createdAt),
     expires_at: request.expiresAt >= NO_DEADLINE ? null : wireTime(request.expiresAt),
     settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
+    being_decided: request.presses !== undefined,
     outcome: await outcomeOf(request, names, language),
   };
 }
@@ -163,6 +164,13 @@ export async function wholeRequest(
       approved: decision.approved,
       comment: decision.comment === undefined ? null : shown(decision.comment),
       at: wireTime(decision.at),
+    })),
+    presses: (request.presses ?? []).map(({ person, decision: { kind }, at, dueAt }) => ({
+      name: names.get(person) ?? null,
+      mine: person === who.person,
+      approved: person === who.person && kind !== "reply" && kind !== "value" ? kind === "approve" : null,
+      at: wireTime(at),
+      until: wireTime(dueAt),
     })),
     refused: request.refused && {
       at: wireTime(request.refused.at),

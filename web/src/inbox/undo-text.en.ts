@@ -1,0 +1,13 @@
+/** The words of the inbox for a decision that can be undone. */
+import { count } from "../format.ts";
+
+export const text = {
+  undo: "Undo",
+  hint: "You can undo it for a moment.",
+  soon: "It takes effect in a moment.",
+  undone: (n: number) => `${count(n, "decision", "decisions")} undone.`,
+  tooLate: (n: number) => `Too late: ${count(n, "decision has", "decisions have")} taken effect.`,
+  failed: (why: string) => `Not undone. ${why}`,
+};
+
+export type UndoTexts = typeof text;
