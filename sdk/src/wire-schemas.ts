@@ -41,6 +41,11 @@ export type {
   WireSnoozed as Snoozed,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";
+export type {
+  HandOnBody as HandOn,
+  WireHandOn as HandedAsk,
+  WireReceivers as Receivers,
+} from "../../src/wire/hand-on.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,

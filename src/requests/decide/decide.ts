@@ -27,7 +27,7 @@ import {
   updateRequest,
   updateRefused,
 } from "../store/requests.ts";
-import { deleteSnoozes } from "../store/snoozes.ts";
+import { putBackInLists } from "../inbox/put-back.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { findHuman, findHumans, listIdentities } from "../../access/store/humans.ts";
@@ -154,7 +154,7 @@ async function decideHeld(
   await upsertDecision(tx, request.id, before.length + 1, counted);
   // point: decision-stored
   if (!settled.outcome) {
-    if (responder.person !== null) await deleteSnoozes(tx, request.id, responder.person);
+    if (responder.person !== null) await putBackInLists(tx, request.id, responder.person);
     const counting = await updateRequest(tx, { ...request, refused: null });
     await note(tx, request, settled.counted, "approval_counted");
     tx.wake(requestTopic(request.id));
