@@ -21,10 +21,13 @@ export const text = {
   tabs: { label: "Which", open: "Waiting", over: "Done" },
   counted: (name: string, n: number | undefined): string => (n === undefined ? name : `${name} (${number(n)})`),
   byDue: "Due",
-  due: { soon: "Within an hour", today: "Within a day", later: "Later", none: "No deadline" } satisfies Record<
-    Due,
-    string
-  >,
+  due: {
+    handed: "Handed to you",
+    soon: "Within an hour",
+    today: "Within a day",
+    later: "Later",
+    none: "No deadline",
+  } satisfies Record<Due | "handed", string>,
   filter: "Show",
   all: "Everything",
   byKind: "Kind",
@@ -46,7 +49,9 @@ export const text = {
   showAll: "Show everything",
   snooze: "Snooze",
   snoozed: (time: string) => `Snoozed until ${time}`,
-  snoozedOnly: "Snoozed",
+  snoozedOnly: "Snoozed or handed on",
+  handedBy: (name: string, note: string | null) => `${name} hands you this${note === null ? "" : `: ${note}`}`,
+  handedOn: (to: string, note: string | null) => `Handed on to ${to}${note === null ? "" : `: ${note}`}`,
   notify: "Notifications",
   older: "Show older",
   more: (n: number) => `Show more, ${number(n)} left`,

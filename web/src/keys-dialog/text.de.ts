@@ -14,6 +14,7 @@ export const text: KeyTexts = {
     changes: "Änderungen verlangen, nach einer Rückfrage",
     reject: "Ablehnen, nach einer Rückfrage",
     snooze: "Zurückstellen, bis zu einer gewählten Zeit",
+    handOn: "An jemand anderen weitergeben",
     edit: "Die Argumente ändern",
     begin: "Neues Gespräch",
     write: "Eine Antwort schreiben",

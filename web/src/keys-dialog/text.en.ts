@@ -14,6 +14,7 @@ export const text = {
     changes: "Ask for changes, after one more question",
     reject: "Reject, after one more question",
     snooze: "Snooze, until a time of your choice",
+    handOn: "Hand on to somebody else",
     edit: "Edit the arguments",
     begin: "New conversation",
     write: "Write an answer",
