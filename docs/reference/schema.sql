@@ -1,4 +1,4 @@
--- The tables of a store, schema 42, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 43, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -638,6 +638,17 @@ CREATE TABLE reports (
   PRIMARY KEY (ask_id, person)
 ) STRICT;
 CREATE INDEX reports_of_person ON reports (person);
+
+CREATE TABLE request_hand_ons (
+  ask_id TEXT NOT NULL,
+  person TEXT NOT NULL,
+  receiver TEXT NOT NULL,
+  group_name TEXT,
+  note TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (ask_id, person, receiver)
+) STRICT;
+CREATE INDEX request_hand_ons_to ON request_hand_ons (receiver);
 
 CREATE TABLE request_recipients (
   reader TEXT NOT NULL,

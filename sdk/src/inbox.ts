@@ -9,6 +9,8 @@ import type {
   ConversationStart,
   DecidedBatch,
   EditedCall,
+  HandedAsk,
+  HandOn,
   InboxAsk,
   InboxAskLine,
   InboxCounts,
@@ -17,6 +19,7 @@ import type {
   OwnConversation,
   OwnConversationPage,
   Precedents,
+  Receivers,
   Snoozed,
   TaskReview,
   Undone,
@@ -35,6 +38,8 @@ export type {
   DecidedBy,
   DiffLine,
   EditedCall,
+  HandedAsk,
+  HandOn,
   InboxAsk,
   InboxAskLine,
   InboxCounts,
@@ -44,6 +49,7 @@ export type {
   OwnConversation,
   OwnConversationPage,
   Precedents,
+  Receivers,
   Snoozed,
   TypedArgument,
   Undone,
@@ -60,7 +66,7 @@ export interface InboxFilter {
   q?: string | undefined;
   /** Of what waits: the first to be due, which is the usual order, what has waited longest, or the riskiest first. */
   order?: "deadline" | "asked" | "risk" | undefined;
-  /** Of what waits: only what this person has put aside; without it, all that they have not. */
+  /** Of what waits: only what this person has put aside or handed on; without it, all that they have not. */
   snoozed?: boolean | undefined;
 }
 
@@ -127,6 +133,27 @@ export class Inbox {
   /** An ask that was put aside is in the list again. @throws {ParleyError} `NOT_FOUND` */
   async endSnooze(id: string, options: CallOptions = {}): Promise<Snoozed> {
     return this.#connection.call("DELETE", `${askPath(id)}/snooze`, options);
+  }
+
+  /** Reads to whom this person may hand an ask on: others who may decide it. @throws {ParleyError} `NOT_FOUND` */
+  async receivers(id: string, options: CallOptions = {}): Promise<Receivers> {
+    return this.#connection.call("GET", `${askPath(id)}/receivers`, options);
+  }
+
+  /**
+   * An ask leaves this person's list and stands first in those of the receivers, who are told. The same again changes
+   * nothing and tells nobody.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `NOT_ASKED`; `VALIDATION_ERROR` for somebody who may not decide it, and for a note
+   *   of more than 1,000 characters; `ALREADY_DECIDED`, `EXPIRED`, `CANCELLED`
+   */
+  async handOn(id: string, handOn: HandOn, options: CallOptions = {}): Promise<HandedAsk> {
+    return this.#connection.call("POST", `${askPath(id)}/hand-on`, { ...options, body: handOn, repeatable: true });
+  }
+
+  /** An ask that was handed on is in the list again. @throws {ParleyError} `NOT_FOUND` */
+  async takeBack(id: string, options: CallOptions = {}): Promise<HandedAsk> {
+    return this.#connection.call("DELETE", `${askPath(id)}/hand-on`, options);
   }
 
   /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */

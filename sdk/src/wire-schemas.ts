@@ -44,6 +44,11 @@ export type {
   WireDecidedBatch as DecidedBatch,
   WireUndone as Undone,
 } from "../../src/wire/batch.ts";
+export type {
+  HandOnBody as HandOn,
+  WireHandOn as HandedAsk,
+  WireReceivers as Receivers,
+} from "../../src/wire/hand-on.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,

@@ -4,6 +4,7 @@ import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
 import { SILENCES } from "../requests/model/view.ts";
 import { later, text } from "./fields.ts";
+import { handedBy, handedOn } from "./hand-on.ts";
 
 const orNull = z.string().nullable();
 const kind = z.enum(["approval", "reply", "value"]);
@@ -112,6 +113,8 @@ export const WireInboxAskLine = z
       .nullable()
       .describe("Of a waiting call, how many of its agent and function wait here, itself among them; null below two"),
     snoozed_until: snoozedUntil,
+    handed_by: handedBy,
+    handed_on: handedOn,
   })
   .meta({ id: "InboxAskLine", description: "An ask to people, as a line of a list." });
 export type WireInboxAskLine = z.output<typeof WireInboxAskLine>;
@@ -126,7 +129,9 @@ export const WireInboxCounts = z
       .describe("Within an hour, within a day, after that, or never"),
     agents: z.array(z.object({ agent: z.string(), count: z.int() })),
     newest_at: orNull.describe("When the newest of them was asked"),
-    snoozed: z.int().describe("How many of what is wanted I have put aside; the other counts leave them out"),
+    snoozed: z
+      .int()
+      .describe("How many of what is wanted I have put aside or handed on; the other counts leave them out"),
   })
   .meta({ id: "InboxCounts", description: "How many wait of what is wanted, at a time by the server's clock." });
 export type WireInboxCounts = z.output<typeof WireInboxCounts>;
@@ -252,6 +257,8 @@ export const WireInboxAsk = z
     keep_until: orNull.describe("Until when the answer can be given again to the same question; null where it cannot"),
     may_stand: z.boolean().describe("This person may approve it and allow the same for good"),
     snoozed_until: snoozedUntil,
+    handed_by: handedBy,
+    handed_on: handedOn,
     standing_until: orNull.describe("When that would end, approved now"),
     task: z
       .object({

@@ -43,7 +43,7 @@ describe("a request that is put aside in the inbox", () => {
       await page.goto("/inbox");
       await row(page, "order A-2").waitFor();
       assert.equal(await row(page, "order A-1").count(), 0);
-      await show(page).locator("option", { hasText: "Snoozed (1)" }).waitFor({ state: "attached" });
+      await show(page).locator("option", { hasText: "Snoozed or handed on (1)" }).waitFor({ state: "attached" });
       await show(page).selectOption("snoozed");
       await row(page, "order A-1").waitFor();
       await row(page, "order A-1").getByText("Snoozed until").waitFor();

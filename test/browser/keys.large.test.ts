@@ -162,7 +162,14 @@ describe("the inbox by keyboard", () => {
       "Find an action",
       "List the keys",
     ]);
-    assert.deepEqual(await namesIn(1), ["Choose an answer", "Tick", "Open", "Send, or go on", "Write an answer"]);
+    assert.deepEqual(await namesIn(1), [
+      "Choose an answer",
+      "Tick",
+      "Open",
+      "Send, or go on",
+      "Hand on to somebody else",
+      "Write an answer",
+    ]);
     await assertAccessible(page, "list of keys");
   });
 

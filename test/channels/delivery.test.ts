@@ -8,6 +8,7 @@ import { responderOf } from "../../src/requests/decide/decider.ts";
 import { handleInbound } from "../../src/conversations/handle-inbound.ts";
 import { decideByLink, readLink } from "../../src/requests/links/open-link.ts";
 import { readChannels } from "../../src/requests/read/figures.ts";
+import { handOn } from "../../src/requests/inbox/hand-on.ts";
 import { snoozeRequest } from "../../src/requests/inbox/snooze.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
@@ -206,6 +207,23 @@ for (const on of DATABASES) {
       await world.advance(10 * MINUTE_MS);
       await scene.settle(() => slack.sent.length === 2);
       assert.equal(slack.sent[1]?.reminder, true);
+    });
+
+    itOnOne("hand a request on with a note that comes first, on the next channel where one fails", async () => {
+      await using scene = await openScene(on);
+      const { world, slack, email } = scene;
+      const { ctx } = world.server;
+      const bo = await enrol(ctx, "Bo Lind", [], { seesAll: true });
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES, seesAll: true });
+      const { id } = await askPeople(ctx, { audience: leaf({ via: "inbox" }) });
+      slack.failing.push(new DeliveryError("no such user", { retry: false, providerCode: "user_not_found" }));
+      await handOn(ctx, { requestId: id, person: bo }, { to: { person: ana }, note: "Yours?" });
+      await scene.settle(async () => (await states(scene, id)).includes("email sent"));
+      const [notice] = email.sent;
+      assert.deepEqual([notice?.opening, notice?.informsOnly], ["Bo Lind hands you this: Yours?", false]);
+      const { link = "", code = "" } = notice ?? {};
+      const decided = await decideByLink(ctx, link.split("/r/")[1] ?? "", { decision: { kind: "reject" }, code });
+      assert.equal(decided.request.outcome?.by?.id, ana);
     });
 
     for (const [what, kwargs, showsWhole] of [

@@ -24,7 +24,7 @@ describe("the sentence of a call", () => {
 
   it("stands on a lock screen only where the operator says so", () => {
     const ask = askOf("issue_refund", KWARGS);
-    assert.equal(requestMessage(ask, 0, "sentence").body, SENTENCE);
+    assert.equal(requestMessage(ask, 0, { shows: "sentence" }).body, SENTENCE);
     assert.ok(!JSON.stringify(requestMessage(ask, 0)).includes("240"));
   });
 

@@ -34,8 +34,16 @@ describe("a lock screen", () => {
       assert.equal(body, `${wants}: Visit of Tuesday`);
     });
 
+    it(`says who handed it on, with their note, instead of "${wants}", unless the operator wants nothing said`, () => {
+      const handed = "Ana hands you this: yours?";
+      const bodyOf = (shows: "subject" | "sentence" | "nothing") =>
+        requestMessage(askOf(form, WORDS), 0, { shows, handed }).body;
+      assert.deepEqual([bodyOf("subject"), bodyOf("sentence")], [handed, handed]);
+      assert.equal(bodyOf("nothing"), "It stands in the inbox.");
+    });
+
     it(`says only that something waits, where the operator wants that, instead of "${wants}"`, () => {
-      const shown = requestMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0, "nothing");
+      const shown = requestMessage(askOf(form, "Visit of Tuesday", { subject: true }), 0, { shows: "nothing" });
       assert.deepEqual([shown.title, shown.body], ["Something waits for you", "It stands in the inbox."]);
       assert.doesNotMatch(JSON.stringify([shown.title, shown.body]), /clinic|Tuesday/);
     });

@@ -21,6 +21,7 @@ import { patternsAndAllowances } from "./migrations/0039-patterns-and-allowances
 import { functionsOfCalls } from "./migrations/0040-functions-of-calls.ts";
 import { snoozes } from "./migrations/0041-snoozes.ts";
 import { presses } from "./migrations/0042-presses.ts";
+import { handOns } from "./migrations/0043-hand-ons.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -45,6 +46,7 @@ const MIGRATIONS: readonly Migration[] = [
   functionsOfCalls,
   snoozes,
   presses,
+  handOns,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

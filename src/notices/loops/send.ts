@@ -12,6 +12,7 @@ import {
   type SendPush,
 } from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
+import { wordsOfHandOn } from "../../requests/inbox/hand-on.ts";
 import { listPending } from "../../requests/read/read-request.ts";
 import { findRequest } from "../../requests/store/requests.ts";
 import { findQuestion } from "../../questions/store/questions.ts";
@@ -103,7 +104,7 @@ async function messageFor(ctx: Context, notice: PushNotice, message: PushMessage
 /** Returns what the device is to show, or nothing when what it is about is over or kept out of sight. */
 async function write(
   ctx: Context,
-  { subjectId, kind }: PushNotice,
+  { subjectId, kind, person }: PushNotice,
   shows: LockScreen,
 ): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
   if (kind === "crowd") {
@@ -115,5 +116,6 @@ async function write(
   const found = await findRequest(ctx.db, subjectId);
   if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
   const { request, now } = found;
-  return { message: requestMessage(request, now, shows), now, expiresAt: request.expiresAt };
+  const handed = await wordsOfHandOn(ctx, request.id, person);
+  return { message: requestMessage(request, now, { shows, handed }), now, expiresAt: request.expiresAt };
 }

@@ -16,6 +16,6 @@ export async function tellDevices(tx: Tx, requestId: RequestId, audience: Audien
     const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
     const readers = then.flatMap(({ target }) => readersOf({ kind: "leaf", target }));
     const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
-    await insertRequestNotices(tx, requestId, people, afterMs);
+    await insertRequestNotices(tx, requestId, people, { inMs: afterMs });
   }
 }

@@ -6,12 +6,12 @@ import { consentText } from "../model/consent.ts";
 import { settle, type Counted, type Settled } from "../model/settle.ts";
 import { agentName, optionsOf } from "../model/view.ts";
 import { updatePresses, updateRequest, upsertDecision } from "../store/requests.ts";
-import { deleteSnoozes } from "../store/snoozes.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { findHumans } from "../../access/store/humans.ts";
 import { INBOX_TOPIC, requestTopic } from "../../core/store/wake.ts";
 import { aboutRequest } from "../create/create-request.ts";
+import { putBackInLists } from "../inbox/put-back.ts";
 import { finishRequest, type Ending } from "../end/finish.ts";
 import { decidedBy } from "./decider.ts";
 
@@ -62,7 +62,7 @@ export async function countDecision(
   await upsertDecision(tx, request.id, before.length + 1, { responder, decision: settled.counted });
   // point: decision-stored
   if (!settled.outcome) {
-    if (responder.person !== null) await deleteSnoozes(tx, request.id, responder.person);
+    if (responder.person !== null) await putBackInLists(tx, request.id, responder.person);
     const counting = await updateRequest(tx, { ...request, refused: null });
     await note(tx, request, settled.counted, "approval_counted");
     tx.wake(requestTopic(request.id));

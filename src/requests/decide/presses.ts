@@ -9,7 +9,6 @@ import type { Decider, Decision, Press, Request } from "../model/request.ts";
 import { riskOf } from "../model/risk.ts";
 import { withEditedArguments } from "../model/view.ts";
 import { listDecisionsSoFar, updatePresses, type RequestAt } from "../store/requests.ts";
-import { deleteSnoozes } from "../store/snoozes.ts";
 import { countDecision, settleLocked, type DecisionToCount } from "./count-decision.ts";
 import { responderOf } from "./decider.ts";
 
@@ -46,7 +45,6 @@ export async function storePress(
   const others = request.presses?.filter((one) => one.person !== person) ?? [];
   const voided = decision.kind === "reject" ? others.filter((one) => one.decision.kind === "approve") : [];
   for (const one of voided) await notePress(tx, request, one, { action: "press_voided", data: { reason: "rejected" } });
-  await deleteSnoozes(tx, request.id, person);
   const pressed = await updatePresses(tx, request, [...others.filter((one) => !voided.includes(one)), press]);
   await notePress(tx, request, press, { action: "pressed", data: { decision: decision.kind } });
   // The agent learns of nothing yet.

@@ -4,6 +4,7 @@ import { groupOf } from "../model/audience.ts";
 import { endRequest } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
+import { deleteHandOnsBy } from "../store/hand-ons.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
 import { closeDeliveries } from "../store/deliveries.ts";
 import { requestTopic, INBOX_TOPIC } from "../../core/store/wake.ts";
@@ -39,6 +40,7 @@ export async function closeRequestIn(
     const about = { ...aboutRequest(request, "press_voided"), data: { reason: how.action } };
     if (person !== how.by.id) await appendAudit(tx, { actor: { kind: "human", id: person }, ...about, via: "web" });
   }
+  await deleteHandOnsBy(tx, request.id);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutRequest(request, how.action),

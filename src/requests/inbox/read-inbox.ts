@@ -15,6 +15,7 @@ import {
 import { countAlike, countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
 import { listSnoozes } from "../store/snoozes.ts";
 import { readersFor } from "../read/read-request.ts";
+import { handOnsOf, type HandOnsOfPerson } from "./hand-on.ts";
 import { searchInbox } from "./search-inbox.ts";
 
 export interface InboxPage {
@@ -27,6 +28,8 @@ export interface InboxPage {
   alike: ReadonlyMap<RequestId, AlikeCalls>;
   /** Until when each of them is put aside, where that is what is wanted. */
   snoozes: ReadonlyMap<RequestId, number>;
+  /** The hand-ons of each that concern the person. */
+  handOns: ReadonlyMap<RequestId, HandOnsOfPerson>;
 }
 
 /** Waiting calls of one agent and function. */
@@ -43,7 +46,10 @@ interface WantedInbox extends InboxFilter {
   language?: Language;
 }
 
-/** Returns one page of what is in a person's inbox: open, soonest deadline first, or over, newest first. */
+/**
+ * Returns one page of what is in a person's inbox: open, soonest deadline first, or over, newest first. Of what waits,
+ * that which somebody handed to them comes first in every order.
+ */
 export async function readInbox(
   ctx: Pick<Context, "db">,
   person: string,
@@ -56,11 +62,13 @@ export async function readInbox(
   const counted = isFirst || agent !== undefined ? await countInbox(ctx.db, readers) : null;
   const named = counted?.groups.filter((group) => group.agent === agent) ?? [];
   const askers = agent === undefined ? {} : { askers: [...new Set(named.map(({ asker }) => asker))] };
-  const of = { readers, wanted: { ...wanted, ...askers } };
   const isSearched = query !== "" || order === "risk";
-  const { asks, next } = isSearched
-    ? await searchInbox(ctx, of, { query, language, order }, page)
-    : await listPage(ctx, of, order, page);
+  const isInTwo = filter.state === "open" && filter.snoozed !== true;
+  const { asks, next } = await inTwo(isInTwo, page, (handed, place) => {
+    const of = { readers, wanted: { ...wanted, ...askers, ...(handed !== undefined && { handed }) } };
+    return isSearched ? searchInbox(ctx, of, { query, language, order }, place) : listPage(ctx, of, order, place);
+  });
+  const ids = filter.state === "open" ? asks.map(({ id }) => id) : [];
   const aside = filter.snoozed === true ? asks.map(({ id }) => id) : [];
   return {
     asks,
@@ -68,7 +76,28 @@ export async function readInbox(
     counts: counted && isFirst ? inboxCounts(counted, filter) : null,
     alike: filter.snoozed === true ? new Map() : await alikeIn(ctx, readers, asks),
     snoozes: await listSnoozes(ctx.db, person, aside),
+    handOns: await handOnsOf(ctx, person, ids),
   };
+}
+
+type Page = Pick<InboxPage, "asks" | "next">;
+interface Place {
+  after?: InboxPosition;
+  limit: number;
+}
+
+/** Reads those first that were handed to the person, and then all others; or, where that is not wanted, all as one list. */
+async function inTwo(
+  isInTwo: boolean,
+  page: Place,
+  read: (handed: boolean | undefined, page: Place) => Promise<Page>,
+): Promise<Page> {
+  if (!isInTwo) return read(undefined, page);
+  if (page.after && !page.after.isHanded) return read(false, page);
+  const handed = await read(true, page);
+  if (handed.next) return { asks: handed.asks, next: { ...handed.next, isHanded: true } };
+  const others = await read(false, { limit: Math.max(1, page.limit - handed.asks.length) });
+  return { asks: [...handed.asks, ...others.asks], next: others.next };
 }
 
 async function alikeIn(

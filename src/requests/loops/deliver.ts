@@ -37,6 +37,7 @@ import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../links/delivery-
 import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
 import { isRenewal } from "../model/renewal.ts";
+import { isPlaceOfHandOn } from "../model/hand-on.ts";
 
 const LOOK_EVERY_MS = 500;
 const SEND_WITHIN_MS = 30_000;
@@ -236,7 +237,8 @@ function noticeOf(post: Post, { delivery, request }: Letter, channel: Channel): 
     renewal: isRenewal(delivery),
     opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
   };
-  if (!asksBy(request.audience, delivery)) return informing(notice, `${post.publicUrl()}/inbox`);
+  if (handedTo(delivery) === null && !asksBy(request.audience, delivery))
+    return informing(notice, `${post.publicUrl()}/inbox`);
   if (view.kind !== "approval") return notice;
   return { ...notice, whole: isShort && !isGuarded(request) && (channel.showsWhole?.(notice) ?? true) };
 }
@@ -287,7 +289,8 @@ async function planFallback(
   { inMs, skip }: { inMs: number; skip: number },
 ): Promise<boolean> {
   const leaf = leavesOf(request.audience)[leafOf(delivery.step)];
-  const human = leaf?.target.via === "person" ? await findHuman(tx, leaf.target.person) : undefined;
+  const person = leaf?.target.via === "person" ? leaf.target.person : handedTo(delivery);
+  const human = person === null ? undefined : await findHuman(tx, person);
   if (!human) return false;
   const place = placeOf(delivery.step);
   const { requestId, words } = delivery;
@@ -303,6 +306,11 @@ async function planFallback(
   if (!planned && inMs === 0)
     for (let i = place + skip; i < human.channels.length; i += 1) await hastenDelivery(tx, requestId, step + i);
   return planned;
+}
+
+/** Returns who is handed the request by this message; null for a message that does not hand it on. */
+function handedTo({ step, person }: Delivery): string | null {
+  return isPlaceOfHandOn(leafOf(step)) ? person : null;
 }
 
 async function fail(ctx: Context, letter: Letter, error: DeliveryError, inMs: number | null): Promise<undefined> {

@@ -18,6 +18,8 @@ export interface InboxPosition {
   id: string;
   /** How many risks were gone through before, in the order of risk. */
   rank?: number;
+  /** It is among those that somebody handed to the person, which come first. */
+  isHanded?: boolean;
 }
 
 /** Returns the place behind which a list goes on after this request. */
@@ -36,7 +38,7 @@ export interface InboxFilter {
   due?: InboxDue;
   /** Only for waiting requests: the requester's name as people see it. */
   agent?: string;
-  /** Of what waits, what the person has put aside, in place of all else. */
+  /** Of what waits, what the person has put aside or handed on, in place of all else. */
   snoozed?: boolean;
 }
 
@@ -63,7 +65,7 @@ export interface InboxGroup {
   /** The requester's name as people see it. */
   agent: string;
   due: InboxDue;
-  /** The person has put them aside. */
+  /** The person has put them aside or handed them on. */
   isSnoozed: boolean;
   count: number;
   /** When the newest of them was asked. */
@@ -78,7 +80,7 @@ export interface InboxCounts {
   due: Readonly<Record<InboxDue, number>>;
   agents: ReadonlyMap<string, number>;
   newestAt: number | null;
-  /** How many of what is wanted are put aside. */
+  /** How many of what is wanted are put aside or handed on. */
   snoozed: number;
 }
 

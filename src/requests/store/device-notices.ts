@@ -1,17 +1,17 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, raw, sql } from "../../core/store/sql.ts";
 
 /**
  * Plans a notification for every active device of these people, each device once, as long as the session or key is live
- * under which they subscribed.
+ * under which they subscribed. With `isAgain`, a device that was notified of the request before is notified once more.
  */
 export async function insertRequestNotices(
   tx: Tx,
   requestId: RequestId,
   people: readonly string[],
-  inMs: number,
+  { inMs, isAgain = false }: { inMs: number; isAgain?: boolean },
 ): Promise<void> {
   if (people.length === 0) return;
   const them = join([...people]);
@@ -21,6 +21,9 @@ export async function insertRequestNotices(
         (SELECT parley_now())
       FROM push_subscriptions s
       WHERE s.active = 1 AND s.person IN (${them}) AND ${isLiveCredential(sql`s.credential`)}
-      ON CONFLICT DO NOTHING`,
+      ON CONFLICT ${isAgain ? AGAIN : raw("DO NOTHING")}`,
   );
 }
+
+const AGAIN = sql`(ask_id, subscription_id) DO UPDATE SET state = 'queued', due_at = excluded.due_at, attempt = 0,
+  epoch = notices.epoch + 1, told_at = excluded.told_at`;

@@ -5,6 +5,7 @@ import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } fro
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { handOnMark, isHandedOnBy, isHandedTo } from "./hand-ons.ts";
 import { isSnoozedFor, snoozesFor } from "./snoozes.ts";
 import { hasReader } from "./tables.ts";
 
@@ -12,7 +13,12 @@ const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
 /** The filter of an inbox; with `askers`, only their requests, and with `fn`, only calls of that function. */
-export type InboxQuery = Omit<InboxFilter, "agent"> & { askers?: readonly string[]; fn?: string };
+export type InboxQuery = Omit<InboxFilter, "agent"> & {
+  askers?: readonly string[];
+  fn?: string;
+  /** Only what somebody has handed to the person, or none of it. */
+  handed?: boolean;
+};
 
 /**
  * Returns one page of the requests somebody reads as one of `readers`: those that wait, soonest deadline first or in
@@ -27,7 +33,8 @@ export async function listInbox(
 ): Promise<RequestAt[]> {
   const { after, limit } = page;
   const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}
-    ${filter.state === "open" ? sql`${isAside(readers, filter.snoozed ?? false)} ${isUnpressed(readers)}` : empty}`;
+    ${filter.state === "open" ? sql`${isAside(readers, filter.snoozed ?? false)} ${isUnpressed(readers)}` : empty}
+    ${isHanded(readers, filter.handed)}`;
   const by = filter.order === "asked" ? sql`a.created_at` : sql`a.expires_at`;
   const rows =
     filter.state === "open"
@@ -56,7 +63,7 @@ export async function countInbox(
   const at = await storeNow(on);
   const due = sql`CASE WHEN a.expires_at >= ${NO_DEADLINE} THEN 'none' WHEN a.expires_at <= ${at + SOON_MS} THEN 'soon'
     WHEN a.expires_at <= ${at + TODAY_MS} THEN 'today' ELSE 'later' END`;
-  const aside = sql`CASE WHEN ${isSnoozedFor(sql`a.ask_id`, readers)} THEN 1 ELSE 0 END`;
+  const aside = sql`CASE WHEN ${isPutAside(readers)} THEN 1 ELSE 0 END`;
   // All requests of one attempt name the same agent.
   const rows = await on.all<Omit<InboxGroup, "agent" | "isSnoozed"> & { aside: number; wire: string }>(
     sql`SELECT a.kind, a.asker, ${due} AS due, ${aside} AS aside, count(*) AS count,
@@ -86,30 +93,30 @@ export async function countAlike(
 
 /**
  * Returns the ids of up to `limit` open requests that somebody reads, soonest deadline first, each with a text that is
- * another one once it has changed, was put aside or has come back.
+ * another one once it has changed, was put aside or handed on, or has come back.
  */
 export async function listInboxVersions(
   on: Queryable,
   readers: readonly string[],
   limit: number,
 ): Promise<[id: string, version: string][]> {
-  const rows = await on.all<{ ask_id: string; version: number; aside: number }>(
-    sql`SELECT a.ask_id, a.version, ${asideUntil(readers)} AS aside FROM requests a
+  const rows = await on.all<{ ask_id: string; version: number; aside: number; handed: number }>(
+    sql`SELECT a.ask_id, a.version, ${asideUntil(readers)} AS aside, ${handOnMark(sql`a.ask_id`)} AS handed FROM requests a
       WHERE ${isIn("open")} ${mayRead(readers)} ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
   );
-  return rows.map(({ ask_id: id, version, aside }) => [id, `${version} ${aside}`]);
+  return rows.map(({ ask_id: id, version, aside, handed }) => [id, `${version} ${aside} ${handed}`]);
 }
 
 /**
  * Returns a text that is another one when any of the open requests behind the first `skipped` has come, changed or gone,
- * was put aside or has come back: how many there are, with the sums of their versions and of their times.
+ * was put aside or handed on, or has come back: how many there are, with the sums of their versions and of their times.
  */
 export async function markOfInboxBehind(on: Queryable, readers: readonly string[], skipped: number): Promise<string> {
   const { mark } = await one<{ mark: string }>(
     on,
     sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0)
-        || ' ' || coalesce(sum(aside), 0) AS mark FROM (
-      SELECT a.version, a.created_at, ${asideUntil(readers)} AS aside FROM requests a
+        || ' ' || coalesce(sum(aside), 0) || ' ' || coalesce(sum(handed), 0) AS mark FROM (
+      SELECT a.version, a.created_at, ${asideUntil(readers)} AS aside, ${handOnMark(sql`a.ask_id`)} AS handed FROM requests a
       WHERE ${isIn("open")} ${mayRead(readers)}
       ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${skipped}) AS behind`,
   );
@@ -128,7 +135,17 @@ export function mayRead(readers: readonly string[]): Sql {
 
 /** True in SQL of what the person among these readers has put aside, or else of all that they have not. */
 function isAside(readers: readonly string[], isSnoozed = false): Sql {
-  return sql`AND ${isSnoozed ? empty : sql`NOT`} ${isSnoozedFor(sql`a.ask_id`, readers)}`;
+  return sql`AND ${isSnoozed ? empty : sql`NOT`} ${isPutAside(readers)}`;
+}
+
+/** True in SQL where the person among these readers has put the request aside or handed it on. */
+function isPutAside(readers: readonly string[]): Sql {
+  return sql`(${isSnoozedFor(sql`a.ask_id`, readers)} OR ${isHandedOnBy(sql`a.ask_id`, readers)})`;
+}
+
+function isHanded(readers: readonly string[], handed: boolean | undefined): Sql {
+  if (handed === undefined) return empty;
+  return sql`AND ${handed ? empty : sql`NOT`} ${isHandedTo(sql`a.ask_id`, readers)}`;
 }
 
 /** A condition of SQL on the open request `a`: the person among these readers has not pressed a decision on it. */

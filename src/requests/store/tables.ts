@@ -20,6 +20,7 @@ export const REQUEST_TABLES: OwnedTables = {
     "deliveries",
     "inbound_messages",
     "phones",
+    "request_hand_ons",
     "request_recipients",
     "request_snoozes",
     "request_waits",
@@ -52,6 +53,7 @@ export const REQUEST_TABLES: OwnedTables = {
     },
     inbound_messages: "stays",
     phones: "stays",
+    request_hand_ons: "stays",
     request_recipients: "stays",
     request_snoozes: "stays",
     request_waits: "stays",
@@ -88,6 +90,7 @@ export const REQUEST_TABLES: OwnedTables = {
       sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
       // A press whose own time is still to come leaves at once (`duePresses`).
       sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
+      sql`UPDATE request_hand_ons SET at = at - ${by} WHERE at > ${nowMs}`,
       // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
       sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,
     ];

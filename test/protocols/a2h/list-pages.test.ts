@@ -356,6 +356,8 @@ const WHOLE: readonly string[] = [
   // At most three.
   "/people/me/asks/{id}/alike",
   "/people/me/asks/{id}/precedents",
+  // Those who may decide it.
+  "/people/me/asks/{id}/receivers",
   // At most 200.
   "/people/me/batches/{id}",
 ];

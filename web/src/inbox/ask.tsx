@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { besideList } from "../filter.ts";
 import { Link } from "../router.tsx";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
-import { moment } from "../moment.ts";
 import { Icon } from "../parts/icon.tsx";
 import { later } from "../parts/later.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
@@ -14,11 +13,10 @@ import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
 import { Approval } from "./approval.tsx";
 import styles from "./ask.module.css";
-import { useCardKeys } from "./card-keys.ts";
 import { Approvals, Waiting } from "./waiting.tsx";
 import { Asked, Deadline } from "./parts.tsx";
 import { Emphasised, Prose } from "../parts/prose.tsx";
-import { endOf, ownPress } from "./pressed.ts";
+import { isFree, ownPress } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { text } from "./text.ts";
@@ -64,27 +62,8 @@ export function Ask(props: {
   );
 }
 
-/** A decision or a snooze that has led here can be looked at again. */
-function Before({ ask: decidedAsk }: { ask: WholeAsk }) {
-  const { data: ask = decidedAsk } = useAsk(decidedAsk.id);
-  // A decision that was undone is waited for again.
-  if (ask.state === "open" && isFree(ask) && ask.snoozed_until === null) return null;
-  return (
-    <Link href={besideList(`/inbox/${ask.id}`)} class={`small ${styles.before}`}>
-      {ask.snoozed_until === null || ask.outcome
-        ? endOf(ask, true) || text.state.counted
-        : text.snoozed(moment(ask.snoozed_until))}
-      : <bdi>{ask.outcome?.sentence ?? ask.sentence}</bdi>
-    </Link>
-  );
-}
-
 /** The sentence of a call; for anything else, the agent's question. */
 const headOf = ({ kind, sentence, title }: WholeAsk): string => (kind === "approval" ? sentence : title);
-
-function isFree(ask: WholeAsk): boolean {
-  return ask.may_decide && ![...ask.decisions, ...ask.presses].some(({ mine }) => mine);
-}
 
 function Open({ ask, onTimeUp }: { ask: WholeAsk; onTimeUp: () => void }) {
   const until = ask.expires_at === null ? Infinity : Date.parse(ask.expires_at);
@@ -107,8 +86,9 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
 const Outcome = later(async () => (await import("./outcome.tsx")).Outcome, loading);
 /** A review draws diffs, as the tasks of Run do. */
 const Review = later(async () => (await import("../console/tasks/inbox-review.tsx")).InboxReview, loading);
-/** It shows after a press, and is there by then. */
-const Snooze = later(async () => (await import("./snooze.tsx")).Snooze);
+/** The ask can be decided without them. */
+const Aside = later(async () => (await import("./aside.tsx")).Aside);
+const Before = later(async () => (await import("./aside.tsx")).Before);
 /** Forms are rare, and the most of the code. */
 const Value = later(async () => (await import("./arguments/value.tsx")).Value, loading);
 
@@ -158,31 +138,6 @@ function Header({ ask }: { ask: WholeAsk }) {
         </>
       )}
     </header>
-  );
-}
-
-/** Opens the times until which a waiting ask may be put aside. */
-function Aside({ ask }: { ask: WholeAsk }) {
-  /** Undefined until it was open once. */
-  const [isOpen, setOpen] = useState<boolean>();
-  useEffect(() => void Snooze.load(), []);
-  const isAside = ask.snoozed_until !== null;
-  const open = (): void => setOpen(true);
-  const hasKeys = useCardKeys(ask.id, isAside ? {} : { s: open });
-  return (
-    <>
-      {!isAside && (
-        <button
-          type="button"
-          class={`quiet ${styles.snooze}`}
-          onClick={open}
-          aria-keyshortcuts={hasKeys ? "s" : undefined}
-        >
-          {text.snooze}
-        </button>
-      )}
-      {(isAside || isOpen !== undefined) && <Snooze ask={ask} open={isOpen === true} onClose={() => setOpen(false)} />}
-    </>
   );
 }
 

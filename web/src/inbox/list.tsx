@@ -112,9 +112,9 @@ function Rows({ current }: { current: string | undefined }) {
       )}
       {asks.length === 0 && <Empty isMore={pages.hasNextPage} />}
       {counts && order === "deadline" ? (
-        groupsOf(entries, counts).map(({ due, rows }) => (
+        groupsOf(entries, counts).map(({ due, count, rows }) => (
           <section key={due}>
-            <Heading class={styles.due}>{text.counted(text.due[due], counts.due[due])}</Heading>
+            <Heading class={styles.due}>{text.counted(text.due[due], count)}</Heading>
             <ul>{rows.map(row)}</ul>
           </section>
         ))
@@ -131,18 +131,28 @@ function Rows({ current }: { current: string | undefined }) {
   );
 }
 
-/** The rows by when they are due, at the time at which the server counted them. */
-function groupsOf(entries: readonly Entry[], { at }: Counts): { due: Due; rows: Entry[] }[] {
+/** True for what somebody handed to the person, who has it in front of them. */
+function isHanded({ handed_by: by, handed_on: on, snoozed_until: until }: ListedAsk): boolean {
+  return by !== null && on === null && until === null;
+}
+
+/** The rows that somebody handed to the person, and the others by when they are due, at the time of the server's count. */
+function groupsOf(entries: readonly Entry[], { at, due: counts }: Counts) {
   const from = Date.parse(at);
   const dueOf = ({ expires_at: until }: ListedAsk): Due => {
     if (until === null) return "none";
     const left = Date.parse(until) - from;
     return left <= SOON_MS ? "soon" : left <= TODAY_MS ? "today" : "later";
   };
-  const firstOf = ({ rows: [first] }: Entry) => first && dueOf(first);
-  return DUE.map((due) => ({ due, rows: entries.filter((entry) => firstOf(entry) === due) })).filter(
-    ({ rows }) => rows.length > 0,
-  );
+  const groupOf = ({ rows: [first] }: Entry) => first && (isHanded(first) ? "handed" : dueOf(first));
+  const handed = entries.flatMap(({ rows }) => (rows[0] && isHanded(rows[0]) ? rows : []));
+  return (["handed", ...DUE] as const)
+    .map((due) => ({
+      due,
+      count: due === "handed" ? handed.length : counts[due] - handed.filter((ask) => dueOf(ask) === due).length,
+      rows: entries.filter((entry) => groupOf(entry) === due),
+    }))
+    .filter(({ rows }) => rows.length > 0);
 }
 
 /** Returns how to put the cursor where one writes what to look for: among past asks, where nothing waits. */
@@ -183,6 +193,11 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
         <span class={styles.sentence} dir="auto">
           {sentenceOf(ask, count)}
         </span>
+        {isHanded(ask) && ask.handed_by && (
+          <span class={styles.handed} dir="auto">
+            {text.handedBy(ask.handed_by.name, ask.handed_by.note)}
+          </span>
+        )}
         <span class={`${feedStyles.facts} ${styles.facts}`}>
           {marked !== undefined && (
             <span class={styles[marked]}>
@@ -192,7 +207,9 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
           )}
           <bdi>{ask.agent}</bdi>
           <span>{text.kind[ask.kind]}</span>
-          {ask.snoozed_until !== null ? (
+          {ask.handed_on ? (
+            <span>{text.handedOn(ask.handed_on.to, null)}</span>
+          ) : ask.snoozed_until !== null ? (
             <span>{text.snoozed(moment(ask.snoozed_until))}</span>
           ) : (
             isOpen && <Asked at={ask.created_at} />

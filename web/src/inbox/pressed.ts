@@ -25,3 +25,8 @@ export function endOf(ask: WholeAsk, mine: boolean): string {
   const outcome = { status: "answered" as const, approved: press.approved, edited: false };
   return text.outcome({ kind: ask.kind, outcome }, text.who(null, true));
 }
+
+/** True where this person may decide an ask, and has not. */
+export function isFree(ask: WholeAsk): boolean {
+  return ask.may_decide && ![...ask.decisions, ...ask.presses].some(({ mine }) => mine);
+}

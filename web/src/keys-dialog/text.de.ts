@@ -15,6 +15,7 @@ export const text: KeyTexts = {
     reject: "Ablehnen, nach einer Rückfrage",
     snooze: "Zurückstellen, bis zu einer gewählten Zeit",
     takeBack: "Die letzte Entscheidung zurücknehmen",
+    handOn: "An jemand anderen weitergeben",
     edit: "Die Argumente ändern",
     begin: "Neues Gespräch",
     write: "Eine Antwort schreiben",

@@ -15,6 +15,7 @@ export const text = {
     reject: "Reject, after one more question",
     snooze: "Snooze, until a time of your choice",
     takeBack: "Undo what you just decided",
+    handOn: "Hand on to somebody else",
     edit: "Edit the arguments",
     begin: "New conversation",
     write: "Write an answer",

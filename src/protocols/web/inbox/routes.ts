@@ -9,7 +9,7 @@ import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
-import { INBOX_DUE, INBOX_ORDERS, type InboxPosition } from "../../../requests/model/inbox.ts";
+import { INBOX_DUE, INBOX_ORDERS } from "../../../requests/model/inbox.ts";
 import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/respond/put-to-people.ts";
 import { Refusal } from "../../../refusals.ts";
@@ -35,7 +35,9 @@ import {
   WireInboxPage,
 } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
+import { cursorOf, readCursor } from "./cursor.ts";
 import { batchRoutes } from "./batch-routes.ts";
+import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
 import { precedentRoutes } from "./precedent-routes.ts";
@@ -43,8 +45,6 @@ import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
 import { sendEvents } from "../../http/sse.ts";
-import { isId } from "../../http/ids.ts";
-import { placeOf } from "../../http/query.ts";
 import { editedCall, inboxCountsBody, listedAsks, wholeRequest, type WithArguments } from "./wire.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 
@@ -64,7 +64,10 @@ const List = z.object({
     .enum(INBOX_ORDERS)
     .describe("Of what waits: soonest deadline, longest wait or highest risk first.")
     .optional(),
-  snoozed: z.enum(["true", "false"]).describe("Of what waits: only what I have put aside, or none of it.").optional(),
+  snoozed: z
+    .enum(["true", "false"])
+    .describe("Of what waits: only what I have put aside or handed on, or none of it.")
+    .optional(),
   before: text(1, 120).describe("`next` of the page before.").optional(),
 });
 
@@ -79,6 +82,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     batchRoutes(app, door);
     snoozeRoutes(app, door);
     undoRoutes(app, door);
+    handOnRoutes(app, door);
     precedentRoutes(app, door);
   };
 }
@@ -195,6 +199,7 @@ async function wholeFor(
   const task = await readTaskOfAsk(ctx, request);
   const now = await storeNow(ctx.db);
   const until = await snoozedUntil(ctx, { requestId: request.id, person });
+  const handed = await handedFields(ctx, person, [request.id]);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
   const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
   const present = inForce(request.audience, ctx.addressed.groups);
@@ -207,6 +212,7 @@ async function wholeFor(
     keep_until: keepUntil,
     may_stand: mayStand,
     snoozed_until: until === null ? null : wireTime(until),
+    ...handed.get(request.id),
     standing_until: grantUntil,
     task,
   };
@@ -227,13 +233,15 @@ async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithA
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, after };
-  const { asks, next, counts, alike, snoozes } = await readInbox(ctx, person, input, page);
+  const { asks, next, counts, alike, snoozes, handOns } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
+  const handed = await printHandOns(ctx, handOns);
   return {
     asks: await listedAsks(asks, { names, language }, ({ id }) => {
       const until = snoozes.get(id);
-      return { alike: alike.get(id) ?? null, snoozed_until: until === undefined ? null : wireTime(until) };
+      const snoozedTo = until === undefined ? null : wireTime(until);
+      return { alike: alike.get(id) ?? null, snoozed_until: snoozedTo, ...handed.get(id) };
     }),
     next: next && cursorOf(next),
     counts: counts && inboxCountsBody(counts),
@@ -284,18 +292,6 @@ async function showEdited(door: DoorContext, http: FastifyRequest<OneAsk>): Prom
 
 interface OneAsk {
   Params: { id: string };
-}
-
-const cursorOf = ({ rank, at, createdAt, id }: InboxPosition): string =>
-  `${rank === undefined ? "" : `${rank}.`}${at}_${createdAt}_${id}`;
-
-function readCursor(before: string): InboxPosition {
-  const ranked = placeOf(before, ".");
-  const last = placeOf(ranked?.id ?? before, "_");
-  const made = last && placeOf(last.id, "_");
-  if (made && isId(made.id))
-    return { at: last.at, createdAt: made.at, id: made.id, ...(ranked && { rank: ranked.at }) };
-  throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 
 /**

@@ -77,18 +77,21 @@ export async function listedAsks<T extends object = object>(
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const request of asks) {
-    rows.push({ ...(await listedAsk(request, names, language)), alike: null, snoozed_until: null, ...more(request) });
+    rows.push({ ...(await listedAsk(request, names, language)), ...NOT_MARKED, ...more(request) });
     await yieldToEventLoop();
   }
   return rows;
 }
+
+/** A line as somebody sees it who has done nothing about it, and to whom nobody handed it. */
+const NOT_MARKED = { alike: null, snoozed_until: null, handed_by: null, handed_on: null };
 
 /** Returns an ask as a line of the list. */
 async function listedAsk(
   request: Ask,
   names: Names,
   language: Language,
-): Promise<WithArguments<Omit<WireInboxAskLine, "alike" | "snoozed_until">>> {
+): Promise<WithArguments<Omit<WireInboxAskLine, keyof typeof NOT_MARKED>>> {
   return {
     id: request.id,
     kind: request.form.kind,

@@ -1,0 +1,227 @@
+import { findHuman, findHumans, type Human } from "../../access/store/humans.ts";
+import { findPeopleOfReaders } from "../../access/store/people.ts";
+import type { Context } from "../../context.ts";
+import { refuseFields, textProblem } from "../../core/model/field-problem.ts";
+import type { RequestId } from "../../core/model/ids.ts";
+import { appendAudit } from "../../core/store/audit.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { transact } from "../../core/store/transact.ts";
+import { INBOX_TOPIC } from "../../core/store/wake.ts";
+import { withoutSecrets } from "../../core/without-secrets.ts";
+import { Refusal } from "../../refusals.ts";
+import { cleanWords, exposeIn, type CleanWords } from "../create/clean-words.ts";
+import { aboutRequest, planDeliveries } from "../create/create-request.ts";
+import { responderOf } from "../decide/decider.ts";
+import { endHeldIfDue } from "../end/end.ts";
+import { settledRefusal } from "../end/finish.ts";
+import { ALL_READERS, inForce, isAsked, readersOf } from "../model/audience.ts";
+import { firstPlaceOfHandOn, handOnWords, LONGEST_NOTE, MOST_TOLD_HAND_ONS, type HandOn } from "../model/hand-on.ts";
+import type { Audience, Request } from "../model/request.ts";
+import { insertRequestNotices } from "../store/device-notices.ts";
+import { deleteHandOnsBy, findHandOnBy, insertHandOn, listHandOnsWith, type HandOnRow } from "../store/hand-ons.ts";
+import { findRequest, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
+import { deleteSnoozes } from "../store/snoozes.ts";
+
+/** A request in somebody's inbox. */
+interface InInbox {
+  requestId: RequestId;
+  person: string;
+}
+
+/** Who shall see to a request: a person by id, or the people of a group by its name. */
+export type HandOnTo = { person: string } | { group: string };
+
+/** The people and groups to whom somebody may hand a request on. */
+export interface Receivers {
+  people: readonly Human[];
+  groups: readonly string[];
+}
+
+/**
+ * Hands a request on to somebody who may already decide it. It leaves the list of the person who hands it on, and stands
+ * first in those of the receivers, who are told on their channels and devices. It adds nobody to those who may decide,
+ * and counts for nothing in a quorum (spec/a2h 9). The same again changes nothing and tells nobody.
+ *
+ * @throws {Refusal} `request_not_found`, `not_asked`; `already_decided`, `request_expired` or `request_cancelled` once it
+ *   is over; `invalid_input` for a receiver who may not decide it, for oneself, and for too long a note
+ */
+export async function handOn(
+  ctx: Context,
+  { requestId, person }: InInbox,
+  { to, note }: { to: HandOnTo; note?: string | undefined },
+): Promise<HandOn> {
+  const problem = textProblem("note", note ?? "", 0, LONGEST_NOTE);
+  if (problem) throw refuseFields([problem]);
+  const words = await cleanNote(ctx, { requestId, person }, note);
+  const result = await transact(ctx, async (tx) => {
+    const open = await lockOpen(ctx, tx, { requestId, person });
+    if (open instanceof Refusal) return open;
+    const receivers = await receiversOf(ctx, tx, open, { to, person });
+    const before = await findHandOnBy(tx, requestId, person);
+    const group = "group" in to ? to.group : null;
+    const one: HandOn = { person, receivers, group, note: words.words, at: open.now };
+    if (before && isSame(before, one)) return before;
+    await store(ctx, tx, open.request, one);
+    await exposeIn(ctx, tx, words);
+    return one;
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+/** Takes back what the person has handed on; it is in their list again. Nothing changes where they have not. */
+export async function takeBack(ctx: Pick<Context, "db" | "wake">, { requestId, person }: InInbox): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const held = await lockRequest(tx, requestId);
+    if (!held || !(await deleteHandOnsBy(tx, requestId, [person]))) return;
+    const actor = { kind: "human", id: person } as const;
+    await appendAudit(tx, { actor, ...aboutRequest(held.request, "taken_back") });
+    tx.wake(INBOX_TOPIC);
+  });
+}
+
+/** Returns those to whom the person may hand a request on, by name; nobody once it is over. */
+export async function listReceivers(
+  ctx: Pick<Context, "db" | "addressed">,
+  { requestId, person }: InInbox,
+): Promise<Receivers> {
+  const found = await findRequest(ctx.db, requestId);
+  if (found?.request.state !== "open") return { people: [], groups: [] };
+  const asked = await askedPeople(ctx, ctx.db, found);
+  if (!asked.has(person)) return { people: [], groups: [] };
+  asked.delete(person);
+  const people = [...(await findHumans(ctx.db, [...asked])).values()];
+  const groups = [...ctx.addressed.groups].filter(([, members]) => members.some((one) => asked.has(one)));
+  return {
+    people: people.toSorted((one, other) => one.name.localeCompare(other.name, "en") || one.number - other.number),
+    groups: groups.map(([name]) => name).toSorted(),
+  };
+}
+
+/** The hand-ons of one request that concern somebody. */
+export interface HandOnsOfPerson {
+  /** The newest by which they were handed it, by somebody who has not taken it back. */
+  to: HandOnRow | undefined;
+  /** Theirs, where they have handed it on themselves. */
+  by: HandOnRow | undefined;
+}
+
+/** Returns the hand-ons of these requests that concern the person; requests without any are left out. */
+export async function handOnsOf(
+  ctx: Pick<Context, "db">,
+  person: string,
+  requestIds: readonly RequestId[],
+): Promise<Map<RequestId, HandOnsOfPerson>> {
+  const found = new Map<RequestId, HandOnsOfPerson>();
+  for (const row of await listHandOnsWith(ctx.db, person, requestIds)) {
+    const { to, by } = found.get(row.requestId) ?? {};
+    found.set(row.requestId, row.person === person ? { to, by: by ?? row } : { to: to ?? row, by });
+  }
+  return found;
+}
+
+/** Returns the words with which somebody was handed the request; undefined where nobody has done so. */
+export async function wordsOfHandOn(
+  ctx: Pick<Context, "db">,
+  requestId: RequestId,
+  person: string,
+): Promise<string | undefined> {
+  const to = (await handOnsOf(ctx, person, [requestId])).get(requestId)?.to;
+  return to && handOnWords((await findHuman(ctx.db, to.person))?.name ?? "", to.note);
+}
+
+async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InInbox): Promise<RequestAt | Refusal> {
+  const held = await lockRequest(tx, requestId);
+  if (!held) throw new Refusal("request_not_found");
+  const request = await endHeldIfDue(ctx, tx, held);
+  if (request.state !== "open") return settledRefusal(request);
+  if (!(await mayDecide(ctx, tx, held, person))) throw new Refusal("not_asked");
+  return held;
+}
+
+async function cleanNote(ctx: Context, { requestId, person }: InInbox, note = ""): Promise<CleanWords<string | null>> {
+  const { identities } = await responderOf(ctx.db, person, "web");
+  const safe = (await withoutSecrets(ctx, note)).trim();
+  return cleanWords(ctx, safe === "" ? null : safe, { person, identities, requestId });
+}
+
+/** Returns the people who receive a request. @throws {Refusal} `invalid_input` where nobody of them may decide it */
+async function receiversOf(
+  ctx: Pick<Context, "addressed">,
+  tx: Tx,
+  open: RequestAt,
+  { to, person }: { to: HandOnTo; person: string },
+): Promise<string[]> {
+  const named = "person" in to ? [to.person] : (ctx.addressed.groups.get(to.group) ?? []);
+  const receivers: string[] = [];
+  for (const one of new Set(named)) {
+    if (one !== person && (await mayDecide(ctx, tx, open, one))) receivers.push(one);
+  }
+  if (receivers.length > 0) return receivers.toSorted();
+  if ("group" in to) {
+    const message = "to.group must have somebody else who may decide this request";
+    throw refuseFields([{ message, field: "to.group", constraint: "excluded" }]);
+  }
+  const message = `to.person must be somebody ${to.person === person ? "else" : "who may decide this request"}`;
+  throw refuseFields([{ message, field: "to.person", constraint: "excluded" }]);
+}
+
+/** True where an enrolled person may decide a request as things are now. */
+async function mayDecide(
+  ctx: Pick<Context, "addressed">,
+  on: Queryable,
+  { request, now }: RequestAt,
+  person: string,
+): Promise<boolean> {
+  const who = await responderOf(on, person, "web");
+  const audience = inForce(request.audience, ctx.addressed.groups);
+  return who.person !== null && isAsked(audience, who, request.form.kind, now - request.createdAt);
+}
+
+async function askedPeople(ctx: Pick<Context, "addressed">, on: Queryable, found: RequestAt): Promise<Set<string>> {
+  const audience = inForce(found.request.audience, ctx.addressed.groups);
+  const asked = new Set<string>();
+  for (const person of await findPeopleOfReaders(on, readersOf(audience), ALL_READERS)) {
+    if (await mayDecide(ctx, on, found, person)) asked.add(person);
+  }
+  return asked;
+}
+
+function isSame(one: HandOn, other: HandOn): boolean {
+  const isTo =
+    one.receivers.length === other.receivers.length && one.receivers.every((r) => other.receivers.includes(r));
+  return isTo && one.group === other.group && one.note === other.note;
+}
+
+/** Stores a hand-on with the request, and plans its messages. A receiver who had it aside has it in front of them again. */
+async function store(ctx: Context, tx: Tx, request: Request, one: HandOn): Promise<void> {
+  const { person, receivers, group } = one;
+  await deleteHandOnsBy(tx, request.id, receivers);
+  for (const aside of [person, ...receivers]) await deleteSnoozes(tx, request.id, aside);
+  await insertHandOn(tx, request.id, one);
+  const { handOns = 0 } = request.wire as { handOns?: number };
+  if (handOns < MOST_TOLD_HAND_ONS) {
+    await tell(ctx, tx, one, { requestId: request.id, firstStep: firstPlaceOfHandOn(handOns) });
+  }
+  await updateRequest(tx, { ...request, wire: { ...request.wire, handOns: handOns + 1 } });
+  await appendAudit(tx, {
+    actor: { kind: "human", id: person },
+    ...aboutRequest(request, "handed_on"),
+    data: { to: receivers, ...(group !== null && { group }) },
+  });
+  tx.wake(INBOX_TOPIC);
+}
+
+async function tell(
+  ctx: Context,
+  tx: Tx,
+  one: HandOn,
+  { requestId, firstStep }: { requestId: RequestId; firstStep: number },
+): Promise<void> {
+  const giver = (await findHuman(tx, one.person))?.name ?? "";
+  const node = (person: string): Audience => ({ kind: "leaf", target: { via: "person", person } });
+  const audience: Audience = { kind: "any", of: one.receivers.map((each) => ({ afterMs: 0, node: node(each) })) };
+  const words = handOnWords(giver, one.note);
+  await planDeliveries(ctx, tx, { requestId, audience, firstStep, words });
+  await insertRequestNotices(tx, requestId, one.receivers, { inMs: 0, isAgain: true });
+}

@@ -1,0 +1,34 @@
+/** A person who may decide a request has handed it on: to one person, or to those of a group who may decide it too. */
+export interface HandOn {
+  /** The person who handed it on. */
+  person: string;
+  receivers: readonly string[];
+  /** The group to which it was handed; null where it was a person. */
+  group: string | null;
+  note: string | null;
+  at: number;
+}
+
+export const LONGEST_NOTE = 1000;
+
+/** Messages go out about so many hand-ons of one request; further ones move it in the lists alone. */
+export const MOST_TOLD_HAND_ONS = 50;
+
+/** The first place of a hand-on's messages, behind those of every leaf and of every escalation. */
+const FIRST_PLACE = 20_000;
+const PLACES_OF_A_HAND_ON = 1000;
+
+/** Returns the first place of the messages of a request's hand-on, which the number of those before it gives. */
+export function firstPlaceOfHandOn(before: number): number {
+  return FIRST_PLACE + before * PLACES_OF_A_HAND_ON;
+}
+
+/** True for the place of a message by which somebody is handed a request. */
+export function isPlaceOfHandOn(place: number): boolean {
+  return place >= FIRST_PLACE;
+}
+
+/** Returns the words with which somebody is told that they are handed a request. */
+export function handOnWords(giver: string, note: string | null): string {
+  return note === null ? `${giver} hands you this.` : `${giver} hands you this: ${note}`;
+}
