@@ -20,6 +20,7 @@ import { triedDeliveries } from "./migrations/0038-tried-deliveries.ts";
 import { patternsAndAllowances } from "./migrations/0039-patterns-and-allowances.ts";
 import { functionsOfCalls } from "./migrations/0040-functions-of-calls.ts";
 import { snoozes } from "./migrations/0041-snoozes.ts";
+import { plans } from "./migrations/0044-plans.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -43,6 +44,7 @@ const MIGRATIONS: readonly Migration[] = [
   patternsAndAllowances,
   functionsOfCalls,
   snoozes,
+  plans,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */
