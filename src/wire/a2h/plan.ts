@@ -64,9 +64,9 @@ export const NEW_EVIDENCE = {
 export const evidenceKind = z.enum(["markdown", "diff", "table", "link", "image"]);
 
 const { markdown, diff, table, link, image } = NEW_EVIDENCE;
-export const newEvidenceField = z
-  .array(z.discriminatedUnion("kind", [markdown, diff, table, link, image]).meta({ id: "NewEvidence" }))
-  .max(MOST_EVIDENCE);
+const NewEvidence = z.discriminatedUnion("kind", [markdown, diff, table, link, image]).meta({ id: "NewEvidence" });
+export type NewEvidence = z.output<typeof NewEvidence>;
+export const newEvidenceField = z.array(NewEvidence).max(MOST_EVIDENCE);
 
 export const NewPlanBody = z
   .object({
