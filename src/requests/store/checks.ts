@@ -51,7 +51,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       ),
   },
   {
-    check: "A8",
+    check: "A17",
     promise: "a call of a plan is open exactly while its plan is, is approved only in it, and is used only if approved",
     look: (on) =>
       offenders(
